@@ -51,6 +51,7 @@ const cleaned = [
   "src/data",
   "src/health",
   "src/metrics",
+  "src/openapi",
   "src/registry",
   "src/server",
   "src/serving",

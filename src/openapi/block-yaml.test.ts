@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blockYaml } from "./block-yaml.ts";
 
-/** What gnostic-models 0.7.0 has in its messages for the same JSON. */
+/** The YAML that gnostic-models 0.7.0 has in its messages for the same JSON. */
 const rows: [value: unknown, yaml: string][] = [
   ["atomic", "atomic\n"],
   ["*", "'*'\n"],
@@ -23,4 +23,5 @@ const rows: [value: unknown, yaml: string][] = [
 ];
 for (const [value, yaml] of rows) test(JSON.stringify(value), () => assert.equal(blockYaml(value), yaml));
 
-test("several lines stay as JSON has them", () => assert.equal(blockYaml({ a: "two\nlines" }), 'a: "two\\nlines"\n'));
+test("encodes a string with several lines as JSON", () =>
+  assert.equal(blockYaml({ a: "two\nlines" }), 'a: "two\\nlines"\n'));

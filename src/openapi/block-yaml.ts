@@ -1,13 +1,16 @@
-/** Values as gnostic writes them into its messages: YAML in blocks, keys as they come. Source: go-yaml v3 with its own indentation. */
+/**
+ * Encodes values as gnostic does in its messages: YAML in block style, keys in their order. Source:
+ * go-yaml v3 with its default indentation.
+ */
 import { encodeAny } from "../lib/json/encode-any.ts";
 import { yamlOfJson } from "../lib/yaml/encode.ts";
 
-/** @param value JSON @returns ends with a newline */
+/** Encodes a JSON value as YAML. @returns text that ends with a newline */
 export function blockYaml(value: unknown): string {
   return `${block(value, 0)}\n`;
 }
 
-/** @param column where the first line stands, and where the others begin */
+/** @param column the column of the first line and the indentation of the others */
 function block(value: unknown, column: number): string {
   if (typeof value !== "object" || value === null) return scalar(value);
   if (Array.isArray(value)) {
@@ -29,7 +32,7 @@ function newLine(column: number): string {
   return `\n${" ".repeat(column)}`;
 }
 
-/** What would need several lines stays as JSON has it, which is YAML, too. */
+/** Strings with several lines remain JSON strings, which are valid YAML. */
 function scalar(value: unknown): string {
   const json = encodeAny(value);
   return json.length > 70 || json.includes("\\n") ? json : yamlOfJson(Buffer.from(json)).trimEnd();

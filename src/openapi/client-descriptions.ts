@@ -1,11 +1,18 @@
-/** Reads the texts of `@kubernetes/client-node`'s declarations. Loaded only where no packed texts are; takes some tenths of a second. */
+/**
+ * Reads the comments in the type declarations of `@kubernetes/client-node`. Loaded only if there
+ * are no packed texts; takes some tenths of a second.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { clientFieldName } from "./client-field-name.ts";
 import type { DescriptionTexts } from "./descriptions.ts";
 
-/** @returns no texts when the client is not installed */
+/**
+ * Reads the descriptions of types and parameters.
+ *
+ * @returns no texts if the client is not installed
+ */
 export async function readClientDescriptions(): Promise<DescriptionTexts> {
   const directory = clientDirectory();
   if (directory === undefined) return { types: {}, parameters: {} };
@@ -32,7 +39,7 @@ async function readTypes(directory: string): Promise<DescriptionTexts["types"]> 
   return types;
 }
 
-/** A comment and what it stands before, or a class that has none. */
+/** A comment and the class or field after it, or a class without a comment. */
 const commented =
   /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)|^export declare class (\w+)/gm;
 
@@ -43,7 +50,7 @@ function typesIn(text: string): Record<string, Record<string, string>> {
     const description = plainText(comment);
     const type = described ?? bare;
     if (type !== undefined) {
-      // The head of a file stands before a class that has no comment of its own.
+      // The comment before a class without its own comment is the head of the file.
       fields = description === "" || description.includes("OpenAPI spec version:") ? {} : { "": description };
       types[type] = fields;
     } else {
@@ -53,7 +60,10 @@ function typesIn(text: string): Record<string, Record<string, string>> {
   return types;
 }
 
-/** Which operations describe the parameters of all others of their kind, and of connections. */
+/**
+ * The requests whose parameter comments are used for all requests of an operation, and for
+ * connections.
+ */
 const topics: Readonly<Record<string, string>> = {
   CoreV1ApiListNamespacedConfigMapRequest: "list",
   CoreV1ApiReadNamespacedConfigMapRequest: "get",
@@ -91,14 +101,17 @@ function isConnection(topic: string): boolean {
   return topic !== topic.toLowerCase();
 }
 
-/** The client has two blanks for an empty line. What all kinds share has none that mean anything else. */
+/**
+ * Restores empty lines, which the client has as two blanks. Common parameters have two blanks
+ * nowhere else.
+ */
 function inParagraphs(text: string): string {
   return text.replace(/(?<=\S) {2}(?=\S)/g, "\n\n");
 }
 
 const entities: Readonly<Record<string, string>> = { "&#39;": "'", "&quot;": '"', "&#x60;": "`", "&#x3D;": "=" };
 
-/** The text of a comment: without its stars, its annotations, and what was escaped in it. */
+/** The text of a comment without its stars, annotations and escapes. */
 function plainText(comment: string): string {
   return comment
     .split("\n")

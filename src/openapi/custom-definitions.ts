@@ -1,15 +1,19 @@
-/** What OpenAPI says of custom kinds and their lists. Source: k8s.io/apiextensions-apiserver pkg/controller/openapi/builder. */
+/**
+ * OpenAPI definitions of custom kinds and their lists. Source:
+ * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/openapi/builder/builder.go`.
+ */
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { DefinitionWriter } from "./definitions.ts";
 import type { Json } from "./dialect.ts";
 import type { CustomKind, KindName } from "./path-item.ts";
 import { publishedBody } from "./published-schema.ts";
 
-/** `example.com/v1 Ship` is `com.example.v1.Ship`. */
+/** The name of the definition: `com.example.v1.Ship` for `example.com/v1 Ship`. */
 export function customDefinitionName({ group, version, kind }: KindName): string {
   return [...group.split(".").reverse(), version, kind].join(".");
 }
 
+/** The definition of a custom kind or list. */
 export function customDefinition(kind: CustomKind, writer: DefinitionWriter): Json {
   const { group, version, published } = kind;
   const fields = published.selectableFields.map((fieldPath) => ({ fieldPath }));

@@ -1,8 +1,11 @@
-/** Paths and operations of custom resources. Source: upstream's documents of them, which differ in small things from those of built-in ones. */
+/**
+ * Paths and operations of custom resources, which differ in details from those of built-in
+ * resources. Source:
+ * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/openapi/builder/builder.go`.
+ */
 import type { PublishedSchema } from "../catalog/contract.ts";
 import type { ServedResource } from "../catalog/discovery.ts";
 import {
-  type Answer,
   type Body,
   capitalize,
   type HttpMethod,
@@ -10,6 +13,7 @@ import {
   nameParameter,
   namespaceParameter,
   type Operation,
+  type OperationResponse,
   type Parameter,
   type PathItem,
   queryParameters,
@@ -17,22 +21,22 @@ import {
   withArticle,
 } from "./path-item.ts";
 
-/** An operation, but for the resource that it belongs to. */
-interface Row {
+/** An operation, independent of the resource. */
+interface OperationRow {
   readonly method: HttpMethod;
   readonly action: string;
-  /** How its id begins. */
+  /** The first part of the operation id. */
   readonly verb: string;
-  /** @param kind the resource's @param of such as `status of `, or empty */
+  /** @param kind the kind of the resource @param of a prefix such as `status of `, or empty */
   description(kind: string, of: string): string;
-  /** Whose query parameters it takes. */
+  /** The operation whose query parameters are used. */
   readonly query: string;
-  readonly codes: readonly Answer["code"][];
+  readonly codes: readonly OperationResponse["code"][];
   readonly body?: "object" | "Patch" | "DeleteOptions";
   readonly answer: "object" | "list" | "Status";
 }
 
-const list: Row = {
+const list: OperationRow = {
   method: "get",
   action: "list",
   verb: "list",
@@ -41,7 +45,7 @@ const list: Row = {
   codes: [200],
   answer: "list",
 };
-const create: Row = {
+const create: OperationRow = {
   method: "post",
   action: "post",
   verb: "create",
@@ -51,7 +55,7 @@ const create: Row = {
   body: "object",
   answer: "object",
 };
-const deleteCollection: Row = {
+const deleteCollection: OperationRow = {
   method: "delete",
   action: "deletecollection",
   verb: "delete",
@@ -60,7 +64,7 @@ const deleteCollection: Row = {
   codes: [200],
   answer: "Status",
 };
-const deleteOne: Row = {
+const deleteOne: OperationRow = {
   method: "delete",
   action: "delete",
   verb: "delete",
@@ -70,8 +74,8 @@ const deleteOne: Row = {
   body: "DeleteOptions",
   answer: "Status",
 };
-/** What subresources have, too. */
-const ofObjects: readonly Row[] = [
+/** Operations that subresources also have. */
+const ofObjects: readonly OperationRow[] = [
   {
     method: "get",
     action: "get",
@@ -103,27 +107,28 @@ const ofObjects: readonly Row[] = [
   },
 ];
 
-/** What the rows are filled in with. */
-interface Place {
+/** The resource of an operation. */
+interface OperationTarget {
   readonly scope: Scope;
-  /** The resource's own kind, also where a subresource has another. */
+  /** The kind of the resource, even if that of the subresource differs. */
   readonly kind: KindName;
   readonly object: KindName;
   readonly list: KindName;
-  /** The rest of ids, such as `NamespacedShipStatus`. */
+  /** The last part of operation ids, such as `NamespacedShipStatus`. */
   readonly noun: string;
   readonly subresource: string;
   readonly path: readonly Parameter[];
 }
 
+/** The paths of a custom resource at one version. */
 export function customPaths({ definition, version }: ServedResource, scope: Scope): PathItem[] {
   const { resource, kind, listKind, namespaced } = definition;
   const name: KindName = { group: scope.group, version: scope.version, kind };
   const listName: KindName = { ...name, kind: listKind };
-  const published = version.openApi ?? nothingPublished;
+  const published = version.openApi ?? emptySchema;
   const custom = { plural: resource, published };
   const within = namespaced ? [namespaceParameter] : [];
-  const collection: Place = {
+  const collection: OperationTarget = {
     scope,
     kind: name,
     object: { ...name, custom: { ...name, ...custom } },
@@ -132,14 +137,14 @@ export function customPaths({ definition, version }: ServedResource, scope: Scop
     subresource: "",
     path: within,
   };
-  const item: Place = { ...collection, path: [nameParameter(kind), ...within] };
+  const item: OperationTarget = { ...collection, path: [nameParameter(kind), ...within] };
   const path = `${scope.root}${namespaced ? "/namespaces/{namespace}" : ""}/${resource}`;
   return [
     { path, operations: [list, create, deleteCollection].map((row) => operation(row, collection)) },
     { path: `${path}/{name}`, operations: [...ofObjects, deleteOne].map((row) => operation(row, item)) },
     ...version.subresources.map(({ name: subresource, kind: ownKind, kindGroupVersion }) => {
       const object = kindGroupVersion === undefined ? item.object : { ...kindGroupVersion, kind: ownKind };
-      const place: Place = { ...item, object, noun: item.noun + capitalize(subresource), subresource };
+      const place: OperationTarget = { ...item, object, noun: item.noun + capitalize(subresource), subresource };
       return { path: `${path}/{name}/${subresource}`, operations: ofObjects.map((row) => operation(row, place)) };
     }),
     ...(namespaced
@@ -153,11 +158,11 @@ export function customPaths({ definition, version }: ServedResource, scope: Scop
   ];
 }
 
-const nothingPublished: PublishedSchema = { schema: undefined, selectableFields: [] };
+const emptySchema: PublishedSchema = { schema: undefined, selectableFields: [] };
 const objectTypes = ["application/json", "application/yaml"];
 const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 
-function operation(row: Row, { scope, kind, noun, subresource, path, ...kinds }: Place): Operation {
+function operation(row: OperationRow, { scope, kind, noun, subresource, path, ...kinds }: OperationTarget): Operation {
   const infix = row === deleteCollection ? "Collection" : "";
   const content = row.answer === "Status" ? row.answer : kinds[row.answer];
   return {
@@ -179,10 +184,10 @@ function operation(row: Row, { scope, kind, noun, subresource, path, ...kinds }:
   };
 }
 
-function bodyOf({ body }: Row, object: KindName): Body | undefined {
+function bodyOf({ body }: OperationRow, object: KindName): Body | undefined {
   if (body === undefined) return undefined;
   return { kind: body === "object" ? object : body, required: body !== "DeleteOptions" };
 }
 
-/** Only custom resources say that it may be given when one object is read. */
+/** Only custom resources have this parameter for reads of one object. */
 const resourceVersion: Parameter = { in: "query", name: "resourceVersion", type: "string", topic: "list" };

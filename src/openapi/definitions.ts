@@ -1,4 +1,7 @@
-/** Schemas as OpenAPI definitions, in upstream's order of fields. Source: kube-openapi; facts about 1.36's published documents. */
+/**
+ * Converts schemas to OpenAPI definitions, in upstream's order of fields. Source:
+ * `k8s.io/kube-openapi@v0.0.0-20260317180543-43fb72c5454a/pkg/builder` and `pkg/builder3`.
+ */
 
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { Any, Field, Scalar, ScalarKind, Struct, Type } from "../lib/schema/schema.ts";
@@ -7,35 +10,40 @@ import type { Descriptions } from "./descriptions.ts";
 import type { Dialect, Json } from "./dialect.ts";
 import type { CustomKind } from "./path-item.ts";
 
-/** Gathers definitions while documents refer to them, and those they refer to in turn. */
+/** Collects the definitions that a document references, including indirect references. */
 export interface Definitions {
   /** A reference to a type, such as `{"$ref": "#/definitions/…"}`. */
   reference(type: Type): Json;
-  /** The same for a custom kind. */
+  /** A reference to a custom kind. */
   referenceCustom(kind: CustomKind): Json;
-  /** Takes one definition nobody has taken yet, name and body. @returns undefined when all are taken */
+  /** Removes and returns one collected definition. @returns undefined if none is left */
   take(): [name: string, body: Json] | undefined;
 }
 
+/** A group and a version. */
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;
 }
 
-export interface DefinitionOptions {
+interface DefinitionOptions {
   readonly descriptions: Descriptions;
-  /** Whether fields say which values they accept. */
+  /** Whether fields list their allowed values. */
   readonly enums: boolean;
-  /** What the document is about; kinds that belong to every group and version name only this one and their own. Left out: they name all. */
+  /**
+   * The document's version: kinds of every group and version list only it and their own, or all if
+   * it is undefined.
+   */
   readonly groupVersion?: GroupVersion | undefined;
 }
 
+/** Starts with an empty collection. */
 export function collectDefinitions(dialect: Dialect, options: DefinitionOptions): Definitions {
-  const known = new Set<string>();
+  const names = new Set<string>();
   const waiting: [name: string, makeBody: () => Json][] = [];
   const referTo = (name: string, makeBody: () => Json): Json => {
-    if (!known.has(name)) {
-      known.add(name);
+    if (!names.has(name)) {
+      names.add(name);
       waiting.push([name, makeBody]);
     }
     return { $ref: dialect.references + name };
@@ -56,12 +64,12 @@ export function collectDefinitions(dialect: Dialect, options: DefinitionOptions)
   };
 }
 
-/** What definitions of custom kinds share with those of built-in ones. */
+/** The parts of definitions that custom and built-in kinds share. */
 export interface DefinitionWriter {
   readonly dialect: Dialect;
-  /** `apiVersion` and `kind`. */
+  /** The fields `apiVersion` and `kind`. */
   typeMeta(): Json;
-  /** A field that holds metadata of this type. */
+  /** A field `metadata` of this type. */
   metadata(type: Struct): Json;
 }
 
@@ -73,7 +81,7 @@ function definitionWriter(writer: Writer): DefinitionWriter {
       const bodyOf = (name: string): Json => fieldBody(like, like.byName.get(name) as Field, writer);
       return { apiVersion: bodyOf("apiVersion"), kind: bodyOf("kind") };
     },
-    metadata: (type) => withSiblings(typeBody(type, writer), { wrapped: true }, writer.dialect),
+    metadata: (type) => withSiblings(typeBody(type, writer), { isWrapped: true }, writer.dialect),
   };
 }
 
@@ -117,23 +125,24 @@ function gvkBody({ group, version, kind }: { group: string; version: string; kin
 }
 
 function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
-  // A field may merge otherwise than its type does; the definition is the type's all the same.
+  // A field may merge differently than its type; its definition is still that of the type.
   const type =
     field.mapType === "granular" && field.type.kind === "struct" ? builtinSchema(field.type.definition) : field.type;
   const body = typeBody(type, writer);
-  const described = !isUndescribed(struct, field);
+  const isDescribed = !isUndescribed(struct, field);
   const siblings: Siblings = {
-    description: described ? fieldDescription(struct, field, writer) : undefined,
+    description: isDescribed ? fieldDescription(struct, field, writer) : undefined,
     default: writer.dialect.version === "v3" ? fieldDefault(field) : undefined,
     extensions: fieldExtensions(field),
-    wrapped: described,
+    isWrapped: isDescribed,
   };
   return withSiblings(body, siblings, writer.dialect);
 }
 
 /**
- * What is known of the field. Of fields that refer to a type nothing is: what the type says of itself stands for it in v2, where nobody looks
- * further, and not in v3, where readers would see it twice.
+ * The description of a field. The client has none for fields that reference a type. v2 documents
+ * use the description of the type for them, because clients do not resolve the reference; v3
+ * documents do not, because clients would show it twice.
  */
 function fieldDescription(
   { definition }: Struct,
@@ -148,7 +157,7 @@ function isUndescribed({ definition }: Struct, { name }: Field): boolean {
   return Object.hasOwn(undescribed, definition) && undescribed[definition]?.includes(name) === true;
 }
 
-/** Fields that upstream's documents say nothing about; it shows in the form of their reference. */
+/** Fields without a description in upstream's documents, so that their reference is not wrapped. */
 const undescribed: Readonly<Record<string, readonly string[]>> = {
   "io.k8s.api.certificates.v1.CertificateSigningRequest": ["metadata"],
   "io.k8s.api.certificates.v1.CertificateSigningRequestList": ["metadata"],
@@ -178,19 +187,19 @@ interface Siblings {
   readonly description?: string | undefined;
   readonly default?: unknown;
   readonly extensions?: Json;
-  /** Something is said in upstream's document, even if not here. */
-  readonly wrapped?: boolean;
+  /** Upstream's document has a description, even if this one does not. */
+  readonly isWrapped?: boolean;
 }
 
-/** Adds what else is to be said, each in its place; a reference that has siblings is wrapped in v3. */
+/** Adds siblings in upstream's order; v3 wraps a reference that has siblings. */
 function withSiblings(
   body: Json,
-  { description, default: byDefault, extensions = {}, wrapped = false }: Siblings,
+  { description, default: byDefault, extensions = {}, isWrapped = false }: Siblings,
   { version }: Dialect,
 ): Json {
   const { type, format, ...rest } = body;
   const siblings =
-    wrapped || description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
+    isWrapped || description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
   return {
     ...(description !== undefined && { description }),
     ...(type !== undefined && { type }),
@@ -201,14 +210,14 @@ function withSiblings(
   };
 }
 
-/** What v3 says a field holds when nothing is given: what was declared, or Go's zero value where that is what is written. */
+/** The default of a field in v3: the declared one, or Go's zero value if that is always encoded. */
 function fieldDefault({ default: declared, type, pointer, omitEmpty }: Field): unknown {
   if (declared !== undefined) return declared;
   if (pointer) return undefined;
   return type.kind === "struct" || !omitEmpty ? elementDefault(type) : undefined;
 }
 
-/** What v3 says an element of a list or map, or a field that is always written, holds when nothing is given. */
+/** The default of a list or map element, or of a field that is always encoded, in v3. */
 function elementDefault(type: Type): unknown {
   return type.kind === "struct" ? {} : zeroValues[type.kind as ScalarKind];
 }
@@ -244,7 +253,7 @@ function elementBody(type: Type, writer: Writer): Json {
   );
 }
 
-/** Scalars whose type has a definition of its own. */
+/** Scalars with their own definition. */
 const scalarDefinitions: Readonly<Partial<Record<ScalarKind, string>>> = {
   time: "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
   microtime: "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime",
@@ -269,7 +278,7 @@ function scalarBody(type: Scalar, writer: Writer): Json {
   return type.enum !== undefined && writer.enums ? { ...body, enum: type.enum } : body;
 }
 
-/** Definitions that are no structs. */
+/** The definition of a type that is not a struct. */
 function specialBody(type: Type, { version }: Dialect): Json {
   switch (type.kind) {
     case "time":

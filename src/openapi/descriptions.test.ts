@@ -18,15 +18,11 @@ const rows: [what: string, text: string | undefined, start: string][] = [
     descriptions.field(schemaProps(), "x-kubernetes-list-type"),
     "x-kubernetes-list-type annotates",
   ],
-  [
-    "a field whose name is a word of the language",
-    descriptions.field(schemaProps(), "default"),
-    "default is a default value",
-  ],
+  ["a field whose name is a reserved word", descriptions.field(schemaProps(), "default"), "default is a default value"],
   ["a parameter", descriptions.parameter("list", "continue"), "The continue option should be set"],
   ["a parameter of a connection", descriptions.parameter("PodExec", "command"), "Command is the remote command"],
   [
-    "what all kinds share has paragraphs",
+    "a common parameter, with paragraphs",
     descriptions.parameter("list", "resourceVersion")?.split("\n\n")[1],
     "Defaults to unset",
   ],
@@ -35,19 +31,23 @@ const rows: [what: string, text: string | undefined, start: string][] = [
     descriptions.field(matchCondition(), "expression"),
     "expression represents the expression",
   ],
-  ["quotes are plain", descriptions.parameter("list", "pretty"), "If 'true', then the output is pretty printed."],
+  [
+    "a parameter with quotes",
+    descriptions.parameter("list", "pretty"),
+    "If 'true', then the output is pretty printed.",
+  ],
 ];
 function schemaProps(): string {
   return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
 }
 for (const [what, text, start] of rows)
-  test(`the text of ${what}`, () => assert.equal(text?.slice(0, start.length), start));
+  test(`finds the text of ${what}`, () => assert.equal(text?.slice(0, start.length), start));
 
 function matchCondition(): string {
   return "io.k8s.api.admissionregistration.v1alpha1.MatchCondition";
 }
 
-test("what is unknown has no text", () => {
+test("finds no text of unknown names", () => {
   assert.equal(descriptions.type(matchCondition()), undefined);
   assert.equal(descriptions.type("constructor"), undefined);
   assert.equal(descriptions.field("io.k8s.api.core.v1.ConfigMap", "constructor"), undefined);

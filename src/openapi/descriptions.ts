@@ -1,6 +1,8 @@
 /**
- * What types, fields and parameters are for: the texts of the installed `@kubernetes/client-node`, which was generated from the published
- * documents. They are never part of this repository. A packed build carries them in one file; without either there are none.
+ * Descriptions of types, fields and parameters: the comments of the installed
+ * `@kubernetes/client-node`, which is generated from the published documents. They are not part of
+ * this repository. A packed build has them in one file; without either, documents have no
+ * descriptions.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -9,23 +11,31 @@ import { gunzip } from "node:zlib";
 import { dataFile } from "../data/data-file.ts";
 import { clientFieldName } from "./client-field-name.ts";
 
+/** Finds descriptions; each function returns undefined if there is none. */
 export interface Descriptions {
   /** @param definition OpenAPI name, such as `io.k8s.api.core.v1.Pod` */
   type(definition: string): string | undefined;
   field(definition: string, field: string): string | undefined;
-  /** @param topic the operation a query parameter belongs to: `list`, `patch` … or, for connections, `PodExec` … */
+  /**
+   * @param topic the operation a query parameter belongs to: `list`, `patch` … or, for connections,
+   *   `PodExec` …
+   */
   parameter(topic: string, name: string): string | undefined;
 }
 
-/** As it is kept: by the client's names of types (`V1Pod`); the empty field is the type itself. */
+/**
+ * Descriptions by the client's names of types (`V1Pod`); the empty field name is that of the type
+ * itself.
+ */
 export interface DescriptionTexts {
   readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly parameters: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Where a packed build has them. */
+/** The file of a packed build. */
 const packedFile = dataFile("descriptions.json.gz");
 
+/** Loads the descriptions of a packed build, or else of the installed client. */
 export async function loadDescriptions(): Promise<Descriptions> {
   if (existsSync(packedFile)) {
     const json = await promisify(gunzip)(await readFile(packedFile));
@@ -35,8 +45,10 @@ export async function loadDescriptions(): Promise<Descriptions> {
   return descriptionsFrom(await readClientDescriptions());
 }
 
+/** No descriptions at all. */
 export const noDescriptions: Descriptions = descriptionsFrom({ types: {}, parameters: {} });
 
+/** Creates the lookup of texts. */
 export function descriptionsFrom({ types, parameters }: DescriptionTexts): Descriptions {
   const textsOf = (definition: string): Readonly<Record<string, string>> | undefined => {
     const name = clientNames(definition).find((one) => Object.hasOwn(types, one));
@@ -53,7 +65,7 @@ function find(texts: Readonly<Record<string, string>> | undefined, key: string):
   return texts !== undefined && Object.hasOwn(texts, key) ? texts[key] : undefined;
 }
 
-/** The client names a type by version and kind, with the group before them where that alone would be ambiguous. */
+/** The client names a type by version and kind, with the group as a prefix if that is ambiguous. */
 function clientNames(definition: string): string[] {
   const [kind = "", version = "", group = ""] = definition.split(".").reverse();
   const plain = capitalize(version) + kind;

@@ -1,11 +1,13 @@
-/** What the two versions of OpenAPI say differently about the same thing. */
+/** A version of OpenAPI. */
 export interface Dialect {
   readonly version: "v2" | "v3";
-  /** What the name of a definition follows in a reference. */
+  /** The prefix of references to definitions. */
   readonly references: string;
 }
 
+/** OpenAPI 2.0. */
 export const openApiV2: Dialect = { version: "v2", references: "#/definitions/" };
+/** OpenAPI 3.0. */
 export const openApiV3: Dialect = { version: "v3", references: "#/components/schemas/" };
 
 /** A piece of an OpenAPI document. */

@@ -1,4 +1,7 @@
-/** Whole OpenAPI documents, encoded. They are large: what is made in one go is kept small, so that other requests are served between. */
+/**
+ * Encodes OpenAPI documents. They are large, so that the encoder yields to other requests between
+ * paths and between definitions.
+ */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ServedGroup, ServedResource } from "../catalog/discovery.ts";
 import { collectDefinitions, type Definitions, type GroupVersion } from "./definitions.ts";
@@ -13,38 +16,41 @@ import type { PathItem, PathOptions } from "./path-item.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 import { sharedParameters } from "./shared-parameters.ts";
 
+/** The encoding of a document. */
 export type Encoding = "json" | "protobuf";
 
+/** The options of the documents. */
 export interface DocumentSource extends PathOptions {
   readonly descriptions: Descriptions;
-  /** Whether fields say which values they accept (gate OpenAPIEnums). */
+  /** Whether fields list their allowed values (feature gate OpenAPIEnums). */
   readonly enums: boolean;
   /** `v1.36.0` */
   readonly release: string;
-  /** Whether the documents for relying parties are served. */
+  /** Whether the paths of service account issuer discovery are served. */
   readonly issuer: boolean;
 }
 
-/** How long a document may be worked on before others get their turn. */
+/** How long the encoder runs before it yields. */
 const sliceMs = 8;
 
-/** What upstream's documents of custom resources say of themselves. */
+/** `info` of upstream's documents of custom resources. */
 const customInfo = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
 const bearerToken = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
 
-/** One of the documents that v3 splits the API into. */
+/** One of the documents into which v3 splits the API. */
 export interface Part {
   /** Below `/openapi/v3/`: `api/v1`, `apis/apps/v1`, `apis/apps`, `version` … */
   readonly name: string;
-  /** What it is made of: while these definitions stay the same, so does the document. */
+  /** The resources in the document; it changes only with their definitions. */
   readonly resources: readonly ServedResource[];
-  /** Whether there is nothing but custom resources in it. */
+  /** Whether it has only custom resources. */
   readonly custom: boolean;
-  /** Undefined for documents that are of no version. */
+  /** Undefined for documents without a version. */
   readonly groupVersion: GroupVersion | undefined;
   paths(options: PathOptions): PathItem[];
 }
 
+/** The v3 documents of all groups. */
 export function partsOf(groups: readonly ServedGroup[], { issuer }: Pick<DocumentSource, "issuer">): Part[] {
   const versions = groups.flatMap(({ group, versions }) =>
     versions.map((version) => ({
@@ -67,7 +73,7 @@ export function partsOf(groups: readonly ServedGroup[], { issuer }: Pick<Documen
   ];
 }
 
-/** The document of one part, encoded piece by piece. */
+/** Encodes a v3 document. */
 export async function encodeV3(part: Part, source: DocumentSource, encoding: Encoding): Promise<Buffer> {
   const definitions = collectDefinitions(openApiV3, { ...source, groupVersion: part.groupVersion });
   const rendering = { definitions, descriptions: source.descriptions };
@@ -102,7 +108,7 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
   ]);
 }
 
-/** The one document of all groups, encoded piece by piece. */
+/** Encodes the v2 document, which has all groups. */
 export async function encodeV2(
   groups: readonly ServedGroup[],
   source: DocumentSource,
@@ -146,29 +152,29 @@ export async function encodeV2(
 
 type EncodePiece = (name: string, value: Json) => Buffer;
 
-/** Encodes paths, and the definitions that they lead to, each by name. */
+/** Encodes paths and the definitions that they reference, both sorted by name. */
 async function encodePieces(
   items: readonly PathItem[],
   render: (item: PathItem) => Json,
   definitions: Definitions,
   encode: { readonly path: EncodePiece; readonly definition: EncodePiece },
 ): Promise<{ paths: Buffer[]; schemas: Buffer[] }> {
-  const pause = pauses();
+  const pause = createPause();
   const paths: [string, Buffer][] = [];
   for (const item of items) {
     paths.push([item.path, encode.path(item.path, render(item))]);
     await pause();
   }
   const schemas: [string, Buffer][] = [];
-  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
-    schemas.push([taken[0], encode.definition(...taken)]);
+  for (let next = definitions.take(); next !== undefined; next = definitions.take()) {
+    schemas.push([next[0], encode.definition(...next)]);
     await pause();
   }
   return { paths: sortByName(paths).map(([, piece]) => piece), schemas: sortByName(schemas).map(([, piece]) => piece) };
 }
 
-/** @returns what is to be called between steps: it waits a turn of the event loop when the slice is used up */
-function pauses(): () => Promise<void> | undefined {
+/** @returns a function to call between steps; it yields to the event loop after `sliceMs` */
+function createPause(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < sliceMs) return undefined;

@@ -1,4 +1,4 @@
-/** gnostic's `openapi.v2` messages, as far as our documents use them. */
+/** gnostic's `openapi.v2` messages, restricted to the fields that these documents use. */
 import {
   any,
   boolean,
@@ -15,7 +15,7 @@ import {
   type WriteMessage,
 } from "./gnostic.ts";
 
-/** Fields of `Document` whose entries are written one by one. */
+/** Fields of `Document` whose entries are encoded separately. */
 export const documentV2 = { paths: 8, path: 2, definitions: 9, definition: 1, parameters: 10, parameter: 1 } as const;
 
 const has = (value: unknown, key: string): boolean => Object.hasOwn(value as object, key);
@@ -86,7 +86,7 @@ const pathParameter = messageOf(
   22,
 );
 
-/** BodyParameter, or one of the others. */
+/** A BodyParameter or NonBodyParameter. */
 export const parameterV2: WriteMessage = oneOf((value) => {
   const place = (value as { in: string }).in;
   if (place === "body") return message(1, bodyParameter);
@@ -132,7 +132,7 @@ const info = messageOf(() => ({ title: text(1), version: text(2) }));
 const apiKeySecurity = messageOf(() => ({ type: text(1), name: text(2), in: text(3), description: text(4) }));
 const securityDefinition: WriteMessage = (value, writer) => message(2, apiKeySecurity)(value, writer);
 
-/** What stands before the paths and after the definitions. */
+/** The parts of the document before the paths and after the definitions. */
 export const documentHeadV2: WriteMessage = messageOf(() => ({ swagger: text(1), info: message(2, info) }));
 export const documentTailV2: WriteMessage = messageOf(() => ({
   security: repeated(message(12, entries(1, texts(1)))),

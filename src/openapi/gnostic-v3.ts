@@ -1,4 +1,4 @@
-/** gnostic's `openapi.v3` messages, as far as our documents use them. */
+/** gnostic's `openapi.v3` messages, restricted to the fields that these documents use. */
 import {
   any,
   boolean,
@@ -14,7 +14,7 @@ import {
   type WriteMessage,
 } from "./gnostic.ts";
 
-/** Fields of `Document`, and of `Components` in it, whose entries are written one by one. */
+/** Fields of `Document` and `Components` whose entries are encoded separately. */
 export const documentV3 = { paths: 4, path: 1, components: 5, schemas: 1, schema: 1 } as const;
 
 const has = (value: unknown, key: string): boolean => Object.hasOwn(value as object, key);
@@ -25,7 +25,10 @@ export const schemaV3: WriteMessage = oneOf((value) =>
 );
 const single = message(1, schemaV3);
 
-/** A default is a number, a boolean or a text; gnostic has no place for others, and of those only says that there is one. */
+/**
+ * A default is a number, a boolean or a string; gnostic encodes any other default as an empty
+ * message.
+ */
 const defaultType: WriteMessage = (value, writer) => {
   if (typeof value === "number") double(1)(value, writer);
   else if (typeof value === "boolean") boolean(2)(value, writer);
@@ -110,7 +113,7 @@ export const pathItemV3: WriteMessage = messageOf(
 const info = messageOf(() => ({ title: text(1), version: text(6) }));
 const securityScheme = messageOf(() => ({ type: text(1), description: text(2), name: text(3), in: text(4) }));
 
-/** What stands before the paths, and after the schemas. */
+/** The parts of the document before the paths and after the schemas. */
 export const documentHeadV3: WriteMessage = messageOf(() => ({ openapi: text(1), info: message(2, info) }));
 export const componentsTailV3: WriteMessage = messageOf(() => ({
   securitySchemes: message(

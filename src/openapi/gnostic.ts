@@ -1,29 +1,30 @@
 /**
- * How the JSON of OpenAPI becomes gnostic's protobuf messages: a message is a table from JSON keys to field numbers and kinds.
- * Source: the public field numbers of gnostic-models.
+ * Encodes OpenAPI as gnostic's protobuf messages, which are described by tables from JSON keys to
+ * field numbers and types. Source: the protobuf definitions of gnostic-models.
  */
 import { blockYaml } from "./block-yaml.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
 /** Writes one value as a field. */
-export type WriteField = (value: unknown, writer: ProtobufWriter) => void;
+type WriteField = (value: unknown, writer: ProtobufWriter) => void;
 /** Writes the content of a message. */
 export type WriteMessage = (value: unknown, writer: ProtobufWriter) => void;
 
+/** Encodes a message. */
 export function encodeMessage(write: WriteMessage, value: unknown): Buffer {
   const writer = new ProtobufWriter();
   write(value, writer);
   return writer.finish();
 }
 
-/** One entry of a map, as the repeated field `number` of what holds it: a name and a message. */
+/** Encodes an entry of a map, a name and a message, as the repeated field `number`. */
 export function encodeEntry(number: number, write: WriteMessage, name: string, value: unknown): Buffer {
   const writer = new ProtobufWriter();
   writeEntry(number, name, () => message(2, write)(value, writer), writer);
   return writer.finish();
 }
 
-/** A message field whose content is there in pieces. */
+/** A message field whose content is encoded in pieces. */
 export function messageField(field: number, content: readonly Buffer[]): Buffer[] {
   const writer = new ProtobufWriter(16);
   writer.lengthDelimited(
@@ -33,7 +34,12 @@ export function messageField(field: number, content: readonly Buffer[]): Buffer[
   return [writer.finish(), ...content];
 }
 
-/** @param fields by JSON key @param extensions number of the field for keys that begin with `x-` */
+/**
+ * An object.
+ *
+ * @param fields by JSON key
+ * @param extensions the field number for keys with the prefix `x-`
+ */
 export function messageOf(fields: () => Readonly<Record<string, WriteField>>, extensions?: number): WriteMessage {
   let table: Readonly<Record<string, WriteField>> | undefined;
   return (value, writer) => {
@@ -47,16 +53,17 @@ export function messageOf(fields: () => Readonly<Record<string, WriteField>>, ex
   };
 }
 
-/** What is a boolean, in field 2, or something else. */
+/** A boolean in field 2, or another type. */
 export function orBoolean(otherwise: WriteField): WriteMessage {
   return (value, writer) => (typeof value === "boolean" ? boolean(2) : otherwise)(value, writer);
 }
 
-/** A message that is one of several, by what the value is. */
+/** A oneof, chosen by the value. */
 export function oneOf(choose: (value: unknown) => WriteField): WriteMessage {
   return (value, writer) => choose(value)(value, writer);
 }
 
+/** A message field. */
 export function message(number: number, write: WriteMessage): WriteField {
   return (value, writer) => {
     const before = writer.length;
@@ -65,12 +72,14 @@ export function message(number: number, write: WriteMessage): WriteField {
   };
 }
 
+/** A repeated field. */
 export function repeated(field: WriteField): WriteField {
   return (values, writer) => {
     for (const value of [...(values as readonly unknown[])].reverse()) field(value, writer);
   };
 }
 
+/** A string field. */
 export function text(number: number): WriteField {
   return (value, writer) => {
     const before = writer.length;
@@ -79,11 +88,12 @@ export function text(number: number): WriteField {
   };
 }
 
+/** A boolean field. */
 export function boolean(number: number): WriteField {
   return (value, writer) => writer.boolean(number, value === true);
 }
 
-/** A count: whole, and not negative. */
+/** A non-negative integer. */
 export function integer(number: number): WriteField {
   return (value, writer) => {
     writer.varint(Math.max(0, Number(value)));
@@ -91,6 +101,7 @@ export function integer(number: number): WriteField {
   };
 }
 
+/** A double field. */
 export function double(number: number): WriteField {
   return (value, writer) => writer.double(number, Number(value));
 }
@@ -108,7 +119,7 @@ export function entries(number: number, write: WriteMessage): WriteMessage {
   };
 }
 
-/** A message with one repeated text. */
+/** A message with one repeated string. */
 export function texts(number: number): WriteMessage {
   return (value, writer) => repeated(text(number))(value, writer);
 }

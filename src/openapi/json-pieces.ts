@@ -1,21 +1,22 @@
-/** JSON text that is put together from encoded pieces, so that a large document is never one value. */
+/** Assembles JSON from encoded pieces, so that a large document is never one value in memory. */
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 
-/** `"name":value` */
+/** Encodes `"name":value`. */
 export function jsonEntry(name: string, value: unknown): Buffer {
   return Buffer.from(`${encodeString(name)}:${encodeAny(value)}`);
 }
 
-/** The same with a value that is in pieces. */
+/** Encodes `"name":value` with an encoded value. */
 export function jsonMember(name: string, value: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(`${encodeString(name)}:`), ...value]);
 }
 
+/** Encodes all members of an object. */
 export function jsonMembers(object: object): Buffer[] {
   return Object.entries(object).map(([name, value]) => jsonEntry(name, value));
 }
 
-/** @param members each `"name":value` */
+/** An object with encoded members. @param members each `"name":value` */
 export function jsonObject(members: readonly Buffer[]): Buffer[] {
   return [
     Buffer.from("{"),

@@ -1,9 +1,11 @@
-/** Every path of a group and version, with its operations. Source: upstream's installer. */
+/**
+ * All paths of a group and version with their operations. Source:
+ * `k8s.io/apiserver@v0.36.0/pkg/endpoints/installer.go`.
+ */
 import type { SubresourceDefinition } from "../catalog/contract.ts";
 import type { ServedGroup, ServedGroupVersion, ServedResource } from "../catalog/discovery.ts";
 import { customPaths } from "./custom-operations.ts";
 import {
-  type Answer,
   capitalize,
   type HttpMethod,
   type KindName,
@@ -11,6 +13,7 @@ import {
   nameParameter,
   namespaceParameter,
   type Operation,
+  type OperationResponse,
   type Parameter,
   type PathItem,
   type PathOptions,
@@ -39,6 +42,7 @@ function builtinMediaTypes(cbor: boolean): MediaTypes {
   };
 }
 
+/** The paths of a group and version, sorted. */
 export function pathsOf(
   group: string,
   groupVersion: ServedGroupVersion,
@@ -55,7 +59,7 @@ export function pathsOf(
     ...operationNames(group, version),
   };
   const [custom, builtin] = partition(groupVersion.resources, ({ definition }) => definition.custom);
-  // Upstream's documents of custom resources do not speak of discovery.
+  // Upstream's documents of custom resources do not have the discovery path.
   const discovery = builtin.length === 0 ? [] : [discoveryPath(scope)];
   const items = [
     ...discovery,
@@ -69,7 +73,10 @@ function partition<T>(all: readonly T[], belongs: (one: T) => boolean): [those: 
   return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 
-/** `rbac.authorization.k8s.io` is `RbacAuthorization` in ids and `rbacAuthorization` in tags. */
+/**
+ * The names of a group: `RbacAuthorization` in ids and `rbacAuthorization` in tags for
+ * `rbac.authorization.k8s.io`.
+ */
 function operationNames(group: string, version: string): { title: string; tag: string } {
   const words = (group === "" ? "core" : group.replace(/\.k8s\.io$/, "")).split(/[^A-Za-z0-9]+/);
   const camel = words.map((word, index) => (index === 0 ? word : capitalize(word))).join("");
@@ -77,8 +84,10 @@ function operationNames(group: string, version: string): { title: string; tag: s
 }
 
 /**
- * The paths above those of group versions: discovery of versions and groups, `/version`, and what others check tokens by. By the name of their document.
- * @param issuer whether the latter are served
+ * The paths outside of group versions, with the names of their documents: discovery of versions and
+ * groups, `/version`, and service account issuer discovery.
+ *
+ * @param issuer whether service account issuer discovery is served
  */
 export function topPaths(groups: readonly ServedGroup[], issuer: boolean): [document: string, item: PathItem][] {
   return groups
@@ -150,7 +159,7 @@ function plainGet(
   content: string,
   produces: readonly string[] = plainTypes,
 ): PathItem {
-  const answers: Answer[] = [{ code: 200, content }];
+  const answers: OperationResponse[] = [{ code: 200, content }];
   const operation: Operation = {
     method: "get",
     action: undefined,
@@ -167,7 +176,7 @@ function plainGet(
   return { path, operations: [operation] };
 }
 
-/** What upstream says nothing of but that it is a text. */
+/** An operation that upstream describes only as returning text. */
 function textGet(
   path: string,
   id: string,
@@ -188,10 +197,10 @@ function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
   const noun = (namespaced ? "Namespaced" : "") + kind;
   const name = nameParameter(kind);
   const item = [name, ...within];
-  const make = factory(scope, gvk);
+  const make = operationFactory(scope, gvk);
   const collection = `${scope.root}${place}/${resource}`;
   const watch = `${scope.root}/watch${place}/${resource}`;
-  const deleted: Answer["content"] = definition.deleteReturnsObject ? gvk : "Status";
+  const deleted: OperationResponse["content"] = definition.deleteReturnsObject ? gvk : "Status";
   const list: KindName = { ...gvk, kind: definition.listKind };
   const listing = has("watch") ? "list or watch" : "list";
   const items: PathItem[] = [
@@ -231,24 +240,24 @@ function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
   return items;
 }
 
-interface SubresourcePlace {
+interface SubresourceTarget {
   readonly scope: Scope;
   readonly collection: string;
   readonly noun: string;
-  /** Parameters of the collection's path. */
+  /** Parameters in the path of the collection. */
   readonly within: readonly Parameter[];
 }
 
 function subresourcePaths(
   subresource: SubresourceDefinition,
   { definition }: ServedResource,
-  place: SubresourcePlace,
+  place: SubresourceTarget,
 ): PathItem[] {
   const { scope, collection, noun, within } = place;
   const { group, version } = subresource.kindGroupVersion ?? scope;
   const gvk: KindName = { group, version, kind: subresource.kind };
   const item = [nameParameter(gvk.kind), ...within];
-  const make = factory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
+  const make = operationFactory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
   const path = `${collection}/{name}/${subresource.name}`;
   const title = capitalize(subresource.name);
   const has = (verb: string): boolean => subresource.verbs.includes(verb);
@@ -264,7 +273,7 @@ function subresourcePaths(
     return items;
   }
   const readParameters = [...item, ...queryParameters(subresource.query?.get ?? [], definition.kind + title)];
-  const answer: Answer["content"] = subresource.plainText === true ? "text" : gvk;
+  const answer: OperationResponse["content"] = subresource.plainText === true ? "text" : gvk;
   return [
     {
       path,
@@ -278,30 +287,30 @@ function subresourcePaths(
   ];
 }
 
-interface Factory {
-  /** @param words what is said to be done */
+interface OperationFactory {
+  /** @param words the start of the description */
   list(words: string, noun: string, suffix: string, path: readonly Parameter[], answer: KindName): Operation;
   create(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
   deleteCollection(noun: string, path: readonly Parameter[]): Operation;
-  read(noun: string, title: string, parameters: readonly Parameter[], answer: Answer["content"]): Operation;
+  read(noun: string, title: string, parameters: readonly Parameter[], answer: OperationResponse["content"]): Operation;
   replace(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
   patch(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
-  delete(noun: string, path: readonly Parameter[], answer: Answer["content"]): Operation;
+  delete(noun: string, path: readonly Parameter[], answer: OperationResponse["content"]): Operation;
   watchList(noun: string, suffix: string, path: readonly Parameter[]): Operation;
   watch(noun: string, path: readonly Parameter[]): Operation;
   connect(method: string, name: string, parameters: readonly Parameter[]): Operation;
 }
 
-/** Makes the operations of one kind, or of one subresource of `parent.kind`. */
-function factory(
+/** Creates the operations of a kind, or of a subresource of `parent.kind`. */
+function operationFactory(
   { title, tag, commonQuery, mediaTypes }: Scope,
   kind: KindName,
   parent?: { kind: string; subresource: string },
-): Factory {
+): OperationFactory {
   const subject = parent?.kind ?? kind.kind;
   const common = (operation: string): Parameter[] => queryParameters(commonQuery[operation] ?? [], operation);
   const base = { tags: [tag], kind, body: undefined, consumes: mediaTypes.bodies, produces: mediaTypes.objects };
-  const answers = (content: Answer["content"], ...codes: Answer["code"][]): Answer[] =>
+  const answers = (content: OperationResponse["content"], ...codes: OperationResponse["code"][]): OperationResponse[] =>
     codes.map((code) => ({ code, content }));
   const specified =
     parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;

@@ -1,6 +1,6 @@
 /**
- * What a document is made of, as a hash: it changes when the document does, and is known without making the document. An index of a thousand
- * documents costs no more than reading their definitions once.
+ * Hashes the inputs of a document instead of its content, so that the index of all documents needs
+ * their definitions only. The hash changes whenever the document changes.
  */
 import { createHash, type Hash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -9,10 +9,17 @@ import type { ServedResource } from "../catalog/discovery.ts";
 import { dataFile } from "../data/data-file.ts";
 import type { DocumentSource, Part } from "./documents.ts";
 
-/** Raised when the same definitions and tables give other documents than before; clients keep what they got under a hash for good. */
+/**
+ * Incremented when documents of the same inputs change; clients cache documents by hash without
+ * expiry.
+ */
 const documentsVersion = 1;
 
-/** @returns upper-case hexadecimal text, as long as that of the content's hash would be */
+/**
+ * Hashes the inputs of one document.
+ *
+ * @returns upper-case hexadecimal text, as long as upstream's hash of the content
+ */
 export function partHash(
   { name, resources }: Part,
   { release, cbor, enums }: Pick<DocumentSource, "release" | "cbor" | "enums">,
@@ -23,18 +30,18 @@ export function partHash(
   return hash.digest("hex").toUpperCase();
 }
 
-let knownTables: string | undefined;
+let cachedTablesHash: string | undefined;
 
 function tablesHash(): string {
-  if (knownTables === undefined) {
+  if (cachedTablesHash === undefined) {
     const hash = createHash("sha512");
     for (const table of ["types.json", "resources.json"]) hash.update(readFileSync(dataFile(table)));
-    knownTables = hash.digest("hex");
+    cachedTablesHash = hash.digest("hex");
   }
-  return knownTables;
+  return cachedTablesHash;
 }
 
-/** Of several documents in one. */
+/** The hash of several documents. */
 export function joinedHash(hashes: readonly string[]): string {
   return createHash("sha512").update(hashes.join()).digest("hex").toUpperCase();
 }
@@ -43,21 +50,21 @@ function addResource(hash: Hash, { definition, version }: ServedResource): void 
   const { resource, kind, listKind, namespaced, deleteReturnsObject, custom } = definition;
   update(hash, [resource, kind, listKind, namespaced, deleteReturnsObject, custom, version.version, version.verbs]);
   for (const { schema: _, ...subresource } of version.subresources) update(hash, subresource);
-  // What a built-in kind looks like is in the tables.
+  // The schemas of built-in kinds are in the tables.
   if (version.openApi !== undefined) hash.update(publishedHash(version.openApi));
 }
 
 const publishedHashes = new WeakMap<PublishedSchema, string>();
 
 function publishedHash(published: PublishedSchema): string {
-  let known = publishedHashes.get(published);
-  if (known === undefined) {
+  let cached = publishedHashes.get(published);
+  if (cached === undefined) {
     const hash = createHash("sha512");
     update(hash, published);
-    known = hash.digest("hex");
-    publishedHashes.set(published, known);
+    cached = hash.digest("hex");
+    publishedHashes.set(published, cached);
   }
-  return known;
+  return cached;
 }
 
 function update(hash: Hash, value: unknown): void {

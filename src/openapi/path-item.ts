@@ -1,16 +1,19 @@
-/** Paths, operations and their parts, before either version of OpenAPI gives them a form. */
+/** Paths, operations and their parts, independent of the version of OpenAPI. */
 import type { PublishedSchema } from "../catalog/contract.ts";
 
+/** The HTTP methods of OpenAPI. */
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
 
+/** A path and its operations. */
 export interface PathItem {
   readonly path: string;
   readonly operations: readonly Operation[];
 }
 
+/** One method of a path. */
 export interface Operation {
   readonly method: HttpMethod;
-  /** `x-kubernetes-action`; undefined for discovery itself. */
+  /** `x-kubernetes-action`; undefined for discovery. */
   readonly action: string | undefined;
   readonly id: string;
   readonly description: string;
@@ -19,48 +22,56 @@ export interface Operation {
   readonly kind: KindName | undefined;
   readonly parameters: readonly Parameter[];
   readonly body: Body | undefined;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly OperationResponse[];
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
 }
 
+/** A kind in a group and version. */
 export interface KindName {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Given for custom kinds; the definitions of built-in ones are found by name. */
+  /** Set for custom kinds; definitions of built-in kinds are found by name. */
   readonly custom?: CustomKind;
 }
 
-/** A kind of a custom resource, or of its list. */
+/** The kind of a custom resource, or of its list. */
 export interface CustomKind extends KindName {
-  /** Of the items, where this is a list. */
+  /** The kind of the items of a list. */
   readonly itemKind?: string;
   readonly plural: string;
   readonly published: PublishedSchema;
 }
 
+/** A query or path parameter. */
 export interface Parameter {
   readonly in: "query" | "path";
   readonly name: string;
   readonly type: "string" | "integer" | "boolean";
-  /** Where its description is to be found: the operation it belongs to, such as `list` or `PodExec`. */
+  /** The operation whose descriptions include this parameter, such as `list` or `PodExec`. */
   readonly topic: string;
-  /** Descriptions that name the kind. */
+  /** The description, if it depends on the kind. */
   readonly description?: string;
 }
 
+/** A request body. */
 export interface Body {
   readonly kind: KindName | "Patch" | "DeleteOptions";
   readonly required: boolean;
 }
 
-export interface Answer {
+/** A response. */
+export interface OperationResponse {
   readonly code: 200 | 201 | 202;
-  /** A kind, the name of one that belongs to every group (`Status`), the definition of something that is no kind, or `text`. */
+  /**
+   * A kind, the name of a kind of every group (`Status`), the name of a definition without a kind,
+   * or `text`.
+   */
   readonly content: KindName | string;
 }
 
+/** Options of the paths. */
 export interface PathOptions {
   readonly commonQuery: CommonQuery;
   /** Whether CBOR is served. */
@@ -68,8 +79,9 @@ export interface PathOptions {
 }
 
 /** Names of query parameters by operation. */
-export type CommonQuery = Readonly<Record<string, readonly string[]>>;
+type CommonQuery = Readonly<Record<string, readonly string[]>>;
 
+/** The group and version of operations. */
 export interface Scope {
   readonly group: string;
   readonly version: string;
@@ -77,7 +89,7 @@ export interface Scope {
   readonly root: string;
   readonly commonQuery: CommonQuery;
   readonly mediaTypes: MediaTypes;
-  /** `AppsV1`, in the middle of operation ids. */
+  /** Such as `AppsV1`, in operation ids. */
   readonly title: string;
   /** `apps_v1` */
   readonly tag: string;
@@ -88,10 +100,11 @@ export interface MediaTypes {
   readonly objects: readonly string[];
   readonly streams: readonly string[];
   readonly patches: readonly string[];
-  /** Of bodies that are no patches. */
+  /** Media types of bodies other than patches. */
   readonly bodies: readonly string[];
 }
 
+/** The path parameter `namespace`. */
 export const namespaceParameter: Parameter = {
   in: "path",
   name: "namespace",
@@ -100,6 +113,7 @@ export const namespaceParameter: Parameter = {
   description: "object name and auth scope, such as for teams and projects",
 };
 
+/** The path parameter `name`. */
 export function nameParameter(kind: string): Parameter {
   return { in: "path", name: "name", type: "string", topic: "", description: `name of the ${kind}` };
 }
@@ -122,6 +136,7 @@ const booleans = new Set([
   "watch",
 ]);
 
+/** Query parameters. @param topic as in {@link Parameter} */
 export function queryParameters(names: readonly string[], topic: string): Parameter[] {
   return names.map((name) => ({ in: "query", name, topic, type: parameterType(name) }));
 }
@@ -131,12 +146,13 @@ function parameterType(name: string): Parameter["type"] {
   return booleans.has(name) ? "boolean" : "string";
 }
 
-/** `a Pod`, `an Event`, and no article before what looks like a plural. */
+/** Adds an article: `a Pod`, `an Event`; none to words that look like plurals. */
 export function withArticle(noun: string): string {
   if (noun.endsWith("s") && !noun.endsWith("ss")) return noun;
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
+/** Makes the first letter upper case. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

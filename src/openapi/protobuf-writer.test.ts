@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
-/** Written last to first. */
+/** Fields are written from last to first. */
 const rows: [what: string, write: (writer: ProtobufWriter) => void, hex: string][] = [
   ["a small number", (writer) => writer.varint(1), "01"],
   ["a number of two bytes", (writer) => writer.varint(300), "ac02"],

@@ -1,16 +1,18 @@
-/** Writes protobuf from its end to its beginning, so that the length of a message is known when its head is written. */
+/**
+ * Writes protobuf backwards, so that the length of a message is known when its header is written.
+ */
 export class ProtobufWriter {
   #buffer: Buffer;
-  /** Where what was written begins. */
+  /** The offset of the first written byte. */
   #start: number;
 
-  /** @param sizeHint bytes; more are taken when needed */
+  /** @param sizeHint initial size of the buffer in bytes; the buffer grows */
   constructor(sizeHint = 1024) {
     this.#buffer = Buffer.allocUnsafe(sizeHint);
     this.#start = sizeHint;
   }
 
-  /** Bytes written so far; the difference of two is the length of what was written between. */
+  /** Number of bytes written so far. */
   get length(): number {
     return this.#buffer.length - this.#start;
   }
@@ -28,7 +30,7 @@ export class ProtobufWriter {
     this.#buffer.write(text, this.#start);
   }
 
-  /** @param value a whole number, not negative */
+  /** @param value a non-negative integer */
   varint(value: number): void {
     const bytes: number[] = [];
     let rest = value;
@@ -40,7 +42,7 @@ export class ProtobufWriter {
     this.bytes(Uint8Array.from(bytes));
   }
 
-  /** The head of a field whose content, of so many bytes, has been written. */
+  /** Writes the header of a field whose content of `length` bytes has been written. */
   lengthDelimited(field: number, length: number): void {
     this.varint(length);
     this.varint(field * 8 + 2);
@@ -58,7 +60,7 @@ export class ProtobufWriter {
     this.varint(field * 8 + 1);
   }
 
-  /** A copy of all that was written. */
+  /** Returns a copy of the written bytes. */
   finish(): Buffer {
     return Buffer.from(this.#buffer.subarray(this.#start));
   }

@@ -1,6 +1,8 @@
 /**
- * The schema of a custom resource as it is published: in v3 nearly as it was written, in v2 without all that v2, or kubectl reading it, does not
- * understand. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema (unfold, kubeopenapi), pkg/controller/openapi/v2.
+ * Publishes the schema of a custom resource: in v3 nearly unchanged, in v2 without keywords that v2
+ * or kubectl does not support. Source:
+ * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema` (unfold.go, kubeopenapi.go) and
+ * `pkg/controller/openapi/v2/conversion.go`.
  */
 
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
@@ -8,10 +10,14 @@ import { type JsonSchemaProps, sortedSchemas } from "../lib/structural-schema/js
 import type { DefinitionWriter } from "./definitions.ts";
 import type { Json } from "./dialect.ts";
 
-/** @param schema structural, nested as deep as decoding allows; undefined: any object */
+/**
+ * The published definition of a custom kind.
+ *
+ * @param schema structural, its depth bounded by the decoder; undefined if any object is valid
+ */
 export function publishedBody(schema: JsonSchemaProps | undefined, writer: DefinitionWriter): Json {
   if (schema === undefined) return { type: "object" };
-  // Clients would take the known fields for all there are.
+  // v2 clients would reject fields that the schema does not have.
   if (writer.dialect.version === "v2" && keepsUnknown(schema)) return { type: "object" };
   const body = schemaBody(schema, writer);
   return { ...body, properties: sorted({ ...(body.properties as Json | undefined), ...metaProperties(writer) }) };
@@ -27,12 +33,19 @@ function metaProperties(writer: DefinitionWriter): Json {
 const keepsUnknown = (schema: JsonSchemaProps): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true;
 
 function schemaBody(schema: JsonSchemaProps, writer: DefinitionWriter): Json {
-  const shown = writer.dialect.version === "v2" ? simplified(schema) : unfolded(schema);
-  const children = childBodies(shown, (child) => schemaBody(child, writer));
-  const body = withoutEmpty({ ...shown, ...children, ...(writer.dialect.version === "v2" && { default: undefined }) });
-  if (shown["x-kubernetes-embedded-resource"] !== true || (writer.dialect.version === "v2" && keepsUnknown(shown)))
+  const converted = writer.dialect.version === "v2" ? simplified(schema) : unfolded(schema);
+  const children = childBodies(converted, (child) => schemaBody(child, writer));
+  const body = withoutEmpty({
+    ...converted,
+    ...children,
+    ...(writer.dialect.version === "v2" && { default: undefined }),
+  });
+  if (
+    converted["x-kubernetes-embedded-resource"] !== true ||
+    (writer.dialect.version === "v2" && keepsUnknown(converted))
+  )
     return body;
-  const required = [...new Set([...(shown.required ?? []), "kind", "apiVersion"])];
+  const required = [...new Set([...(converted.required ?? []), "kind", "apiVersion"])];
   return {
     ...body,
     required,
@@ -53,15 +66,19 @@ function childBodies(schema: JsonSchemaProps, bodyOf: (child: JsonSchemaProps) =
 
 const integerOrString: readonly JsonSchemaProps[] = [{ type: "integer" }, { type: "string" }];
 
-/** Says of an integer or a text that it is either, as far as its author has not. */
+/** Adds `anyOf` integer or string to int-or-string schemas that do not have it. */
 function unfolded(schema: JsonSchemaProps): JsonSchemaProps {
-  if (schema["x-kubernetes-int-or-string"] !== true || saysEither(schema.anyOf) || saysEither(schema.allOf?.[0]?.anyOf))
+  if (
+    schema["x-kubernetes-int-or-string"] !== true ||
+    hasIntegerOrString(schema.anyOf) ||
+    hasIntegerOrString(schema.allOf?.[0]?.anyOf)
+  )
     return schema;
   if (schema.anyOf === undefined) return { ...schema, anyOf: integerOrString };
   return { ...schema, allOf: [{ anyOf: integerOrString }, ...(schema.allOf ?? [])] };
 }
 
-function saysEither(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
+function hasIntegerOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
   return anyOf?.length === 2 && anyOf[0]?.type === "integer" && anyOf[1]?.type === "string";
 }
 
@@ -69,16 +86,16 @@ function simplified(schema: JsonSchemaProps): JsonSchemaProps {
   const { allOf: _a, oneOf: _o, anyOf: _y, not: _n, ...rest } = schema;
   const vague = rest.nullable === true || keepsUnknown(rest);
   const { items, properties, ...without } = rest;
-  const shown: JsonSchemaProps = vague ? without : rest;
+  const kept: JsonSchemaProps = vague ? without : rest;
   const untyped =
     rest.nullable === true ||
-    (shown.type === "array" && shown.items === undefined) ||
+    (kept.type === "array" && kept.items === undefined) ||
     (keepsUnknown(rest) && rest.type === "object");
-  const required = requiredIn(shown);
-  return { ...shown, ...(untyped && { type: "" }), nullable: false, ...(required !== undefined && { required }) };
+  const required = requiredIn(kept);
+  return { ...kept, ...(untyped && { type: "" }), nullable: false, ...(required !== undefined && { required }) };
 }
 
-/** What may be null need not be there. */
+/** Removes nullable properties from the required ones. */
 function requiredIn({ required, properties, additionalProperties }: JsonSchemaProps): readonly string[] | undefined {
   if (typeof additionalProperties === "object" && additionalProperties.nullable === true) return [];
   return required?.filter(
@@ -86,7 +103,7 @@ function requiredIn({ required, properties, additionalProperties }: JsonSchemaPr
   );
 }
 
-/** What Go leaves out when it writes a schema: empty texts, lists and maps, false, and null. */
+/** Removes what Go omits in schemas: empty strings, lists and maps, false, and null. */
 function withoutEmpty(schema: JsonSchemaProps & Json): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key, value]) => !isEmpty(key, value)));
 }

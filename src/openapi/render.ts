@@ -1,18 +1,19 @@
-/** Paths and operations in the form of one version of OpenAPI, in upstream's order of fields. */
+/** Renders paths and operations for a version of OpenAPI, in upstream's order of fields. */
 import { builtinType, definitionOf } from "../catalog/builtin-schemas.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Json } from "./dialect.ts";
-import type { Answer, Body, HttpMethod, KindName, Operation, Parameter, PathItem } from "./path-item.ts";
+import type { Body, HttpMethod, KindName, Operation, OperationResponse, Parameter, PathItem } from "./path-item.ts";
 
-export interface Rendering {
+/** What rendered paths reference. */
+interface Rendering {
   readonly definitions: Definitions;
   readonly descriptions: Descriptions;
 }
 
 const methodOrder: readonly HttpMethod[] = ["get", "put", "post", "delete", "options", "head", "patch"];
 
-/** Parameters that every operation of a path takes stand with the path. */
+/** Moves parameters that all operations of a path have to the path. */
 function renderPath(
   item: PathItem,
   renderOperation: (operation: Operation, parameters: readonly Parameter[]) => Json,
@@ -42,6 +43,7 @@ const keyOf = (parameter: Parameter): string => `${parameter.in}/${parameter.nam
 const sorted = (parameters: readonly Parameter[]): Parameter[] =>
   [...parameters].sort((a, b) => (a.name < b.name ? -1 : 1));
 
+/** Renders a path for v3. */
 export function renderPathV3(item: PathItem, rendering: Rendering): Json {
   const renderParameter = (parameter: Parameter): Json => parameterV3(parameter, rendering);
   return renderPath(item, (operation, parameters) => operationV3(operation, parameters, rendering), renderParameter);
@@ -82,7 +84,7 @@ function bodyV3({ kind, required }: Body, consumes: readonly string[], { definit
   };
 }
 
-function answerV3({ code, content }: Answer, produces: readonly string[], { definitions }: Rendering): Json {
+function answerV3({ code, content }: OperationResponse, produces: readonly string[], { definitions }: Rendering): Json {
   const schema = content === "text" ? { type: "string" } : reference(content, definitions);
   return {
     description: answerNames[code],
@@ -90,7 +92,11 @@ function answerV3({ code, content }: Answer, produces: readonly string[], { defi
   };
 }
 
-/** @param share takes a parameter into the document's own and answers with a reference to it */
+/**
+ * Renders a path for v2.
+ *
+ * @param share adds a parameter to the document and returns a reference to it
+ */
 export function renderPathV2(item: PathItem, rendering: Rendering, share: (parameter: Json) => Json): Json {
   const renderParameter = (parameter: Parameter): Json => parameterV2(parameter, rendering, share);
   return renderPath(
@@ -138,7 +144,10 @@ function parameterV2(parameter: Parameter, { descriptions }: Rendering, share: (
   return unshared.has(parameter.name) ? body : share(body);
 }
 
-/** What names a kind belongs to few paths, and old clients look for the other two where they are used. All else is the same everywhere. */
+/**
+ * Parameters that v2 does not share: `name` depends on the kind, and old clients do not resolve
+ * references of the others.
+ */
 const unshared = new Set(["name", "fieldValidation", "dryRun"]);
 
 function bodyV2({ kind, required }: Body, { definitions }: Rendering, share: (parameter: Json) => Json): Json {
@@ -146,7 +155,7 @@ function bodyV2({ kind, required }: Body, { definitions }: Rendering, share: (pa
   return typeof kind === "string" ? share(body) : body;
 }
 
-function answerV2({ code, content }: Answer, { definitions }: Rendering): Json {
+function answerV2({ code, content }: OperationResponse, { definitions }: Rendering): Json {
   return {
     description: answerNames[code],
     schema: content === "text" ? { type: "string" } : reference(content, definitions),
@@ -170,7 +179,7 @@ function describe({ topic, name, description }: Parameter, descriptions: Descrip
   return found === undefined ? {} : { description: found };
 }
 
-/** Kinds that belong to every group and version. */
+/** The package of kinds of every group and version. */
 const metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 function reference(kind: KindName | string, definitions: Definitions): Json {

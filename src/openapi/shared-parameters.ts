@@ -1,13 +1,15 @@
-/** Parameters that a v2 document holds once and refers to everywhere. */
+/** Parameters that a v2 document defines once and references in operations. */
 import { encodeAny } from "../lib/json/encode-any.ts";
 import type { Json } from "./dialect.ts";
 
-export interface SharedParameters {
-  /** Takes a parameter into the document's own. @returns a reference to it */
+interface SharedParameters {
+  /** Adds a parameter to the document. @returns a reference to it */
   share(parameter: Json): Json;
+  /** All added parameters. */
   all(): [name: string, parameter: Json][];
 }
 
+/** Starts with no parameters. */
 export function sharedParameters(): SharedParameters {
   const names = new Map<string, string>();
   const parameters = new Map<string, Json>();
@@ -29,7 +31,10 @@ export function sharedParameters(): SharedParameters {
 const offset = 0xcbf29ce484222325n;
 const prime = 0x100000001b3n;
 
-/** Six bytes of the 64-bit FNV-1 of the parameter as Go writes it, so that the names are upstream's. */
+/**
+ * Six bytes of the 64-bit FNV-1 hash of the parameter as Go encodes it, so that names equal
+ * upstream's.
+ */
 function shortHash(json: string): string {
   let hash = offset;
   for (const byte of Buffer.from(json)) hash = BigInt.asUintN(64, hash * prime) ^ BigInt(byte);
