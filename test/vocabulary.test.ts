@@ -50,6 +50,7 @@ const cleaned = [
   "src/controllers",
   "src/data",
   "src/health",
+  "src/http",
   "src/metrics",
   "src/openapi",
   "src/registry",

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../../test/support/api-client.ts";
 import { customThing } from "../../../test/support/custom-thing.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
 import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
@@ -41,14 +42,14 @@ interface Step {
   readonly request: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** 200 unless said. */
+  /** 200 by default. */
   readonly status?: number;
-  /** Of a refusal. */
+  /** The message of an error. */
   readonly message?: string;
   readonly managers?: readonly string[];
-  /** A part of the answer. */
+  /** A part of the response. */
   readonly want?: object;
-  /** Whether the version is the one of the step before. */
+  /** Whether the resourceVersion is that of the previous step. */
   readonly unchanged?: boolean;
 }
 
@@ -498,9 +499,12 @@ async function play(registry: Parameters<typeof send>[0], steps: readonly Step[]
   }
 }
 
+/** All writes have the same time, by which managed fields are sorted. */
+const openRegistry = () => openMemoryRegistry({ clock: manualClock() });
+
 for (const [name, steps] of Object.entries(sessions)) {
   test(name, async () => {
-    const { registry, close } = await openMemoryRegistry();
+    const { registry, close } = await openRegistry();
     await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
     await play(registry, steps);
     await close();
@@ -508,7 +512,7 @@ for (const [name, steps] of Object.entries(sessions)) {
 }
 
 test("keeps ten update managers; the oldest are merged into one", async () => {
-  const { registry, close } = await openMemoryRegistry();
+  const { registry, close } = await openRegistry();
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   await send(registry, `POST ${maps}?fieldManager=m0`, map({ k0: "1" }));
   let entries: ManagedFieldsEntry[] = [];
@@ -525,7 +529,7 @@ test("keeps ten update managers; the oldest are merged into one", async () => {
 });
 
 const things = "/apis/example.com/v1/namespaces/n/things";
-const wanted = (more: object): object => ({
+const intent = (more: object): object => ({
   apiVersion: "example.com/v1",
   kind: "Thing",
   metadata: { name: "t" },
@@ -535,7 +539,7 @@ const wanted = (more: object): object => ({
 const customSession: readonly Step[] = [
   {
     request: `APPLY ${things}/t?fieldManager=one`,
-    body: wanted({
+    body: intent({
       spec: { keyed: [{ name: "a", value: "1" }], set: ["x"], atomic: ["p"], whole: { k: "v" } },
       free: { deep: { a: 1 }, list: [{ b: 2 }] },
     }),
@@ -546,7 +550,7 @@ const customSession: readonly Step[] = [
   },
   {
     request: `APPLY ${things}/t?fieldManager=two`,
-    body: wanted({ spec: { keyed: [{ name: "b" }], set: ["y"] }, free: { deep: { b: 1 } } }),
+    body: intent({ spec: { keyed: [{ name: "b" }], set: ["y"] }, free: { deep: { b: 1 } } }),
     want: {
       spec: { keyed: [{ name: "a", value: "1" }, { name: "b" }], set: ["x", "y"] },
       free: { deep: { a: 1, b: 1 }, list: [{ b: 2 }] },
@@ -554,14 +558,14 @@ const customSession: readonly Step[] = [
   },
   {
     request: `APPLY ${things}/t?fieldManager=two`,
-    body: wanted({ spec: { atomic: ["q"], whole: { l: "w" } }, free: { list: [] } }),
+    body: intent({ spec: { atomic: ["q"], whole: { l: "w" } }, free: { list: [] } }),
     status: 409,
     message: 'Apply failed with 3 conflicts: conflicts with "one":\n- .free.list\n- .spec.atomic\n- .spec.whole',
   },
-  { request: `APPLY ${things}/t?fieldManager=two`, body: wanted({ spec: { set: ["y", "y"] } }), status: 500 },
+  { request: `APPLY ${things}/t?fieldManager=two`, body: intent({ spec: { set: ["y", "y"] } }), status: 500 },
   {
     request: `APPLY ${things}/t?fieldManager=one`,
-    body: wanted({ spec: { set: ["x"] } }),
+    body: intent({ spec: { set: ["x"] } }),
     managers: [
       'one Apply example.com/v1 spec{set{v:"x"}}',
       'two Apply example.com/v1 free{deep{.,b}},spec{keyed{k:{"name":"b"}{.,name}},set{v:"y"}}',
@@ -571,7 +575,7 @@ const customSession: readonly Step[] = [
 ];
 
 test("a custom kind: lists by their schema, other fields by their values", async () => {
-  const { registry, close } = await openMemoryRegistry();
+  const { registry, close } = await openRegistry();
   const catalog = registry.catalog as MutableCatalog;
   catalog.add(
     customThing(

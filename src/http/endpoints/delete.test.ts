@@ -208,7 +208,7 @@ test("a collection of jobs warns once", () =>
     assert.equal(warnings.split("child pods").length, 2);
   }));
 
-/** What is wrong with a deletion is told in this order: the list, then how to delete. */
+/** Errors are reported in this order: those of the list's parameters, then those of the deletion's options. */
 const rejectionRows: [line: string, body: unknown, want: string][] = [
   [`${path}?labelSelector=((&dryRun=x`, undefined, "400 found '(', expected: !, identifier, or 'end of string'"],
   [
@@ -280,7 +280,7 @@ test("deletes the objects of a collection at a resourceVersion", () =>
   }));
 
 /**
- * A namespace that its content holds, and what stands in `metadata.finalizers` once it is going.
+ * A namespace with content, and its `metadata.finalizers` after the deletion has started.
  */
 const namespaceRows: [finalizers: string[], options: object, left: string[] | undefined][] = [
   [[], {}, undefined],

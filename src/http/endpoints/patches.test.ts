@@ -264,7 +264,7 @@ const misshapen: readonly (readonly [request: string, body: unknown, status: num
   [`JSON ${maps}/a`, [{ op: "copy", from: "/none/none", path: "/data/x" }], 422, rejected],
   [`JSON ${pods}/p`, [{ op: "remove", path: "/spec/containers/7" }], 422, rejected],
   [`JSON ${pods}/p`, [{ op: "add", path: "/spec/containers/x", value: {} }], 422, rejected],
-  // Without looking for mistakes upstream reads what is there, and fails later.
+  // Without field validation upstream reads the valid members, and fails later.
   [`JSON ${maps}/a?fieldValidation=Ignore`, [{ op: 1 }], 422, rejected],
   [`JSON ${maps}/a?fieldValidation=Ignore`, [{ op: "add", path: 1, value: "x" }], 422, rejected],
   [`JSON ${maps}/a?fieldValidation=Ignore`, [{ op: "move", path: "/data/k", from: {} }], 422, rejected],

@@ -63,7 +63,7 @@ function contextOf(exchange: Exchange): RequestContext {
   };
 }
 
-/** @param finished what comes of it when it is stopped, or its output has ended */
+/** @param finished settles when the backup is stopped, or its output has ended */
 function backupOf(output: Readable, finished = Promise.resolve() as Promise<unknown>): RunningBackup {
   return {
     output,

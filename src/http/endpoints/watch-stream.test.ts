@@ -22,8 +22,7 @@ const form: EventForm = {
 };
 
 /**
- * A socket that takes what it is told to, a clock that is wound by hand, and a cache that says what
- * the test says.
+ * A stream over a socket, a clock and a cache that the test controls.
  */
 function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {}) {
   const seen: string[] = [];
@@ -254,11 +253,11 @@ function converter() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("sends events after their conversion, and takes no more until then", async () => {
+test("sends events after their conversion, and accepts no more until then", async () => {
   const { asked, converted } = converter();
   const watch = fixture({ converted, bookmarks: true, plan: plan({ from: 1 }) });
   assert.equal(watch.subscriber()?.events(batch("a", "hidden")), false);
-  watch.pass(60_000); // A bookmark would tell of the event.
+  watch.pass(60_000); // A bookmark would have the revision of the event.
   assert.deepEqual([watch.seen, watch.resumed()], [[], 0]);
   asked[0]?.resolve([entry("A"), entry("hidden")]);
   await turn();

@@ -71,7 +71,7 @@ conversation("create: what the server sets and what it does not believe", [
     "resourceVersion should not be set on objects to be created",
   ],
   [`POST ${maps}`, { metadata: { name: "b", resourceVersion: "x" } }, 201],
-  // A dry run stores nothing, and nobody asks.
+  // A dry run stores nothing, so the store does not check it.
   [
     `POST ${maps}?dryRun=All`,
     { metadata: { name: "c", resourceVersion: "5" } },
@@ -359,7 +359,7 @@ conversation("subresources that change their part of an object alone", [
   ],
 ]);
 
-test("nobody owns those fields of a certificate's request that their writes cannot change", async () => {
+test("managers do not own fields of a CertificateSigningRequest that their writes cannot change", async () => {
   const { registry, close } = await openMemoryRegistry();
   const decision = { type: "Approved", status: "True", reason: "r" };
   const rows: Row[] = [

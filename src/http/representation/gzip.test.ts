@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import type { BodyStream, Exchange } from "../contract.ts";
 import { acceptsGzip, gzipBody, gzipHeaders, respondGzipped } from "./gzip.ts";
 
-/** A socket that takes what it is told to, and a client that may leave. */
+/** A socket that accepts data when the test releases it, and a client that can disconnect. */
 function stallingSink(): {
   sink: BodyStream;
   exchange: Exchange;

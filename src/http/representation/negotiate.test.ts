@@ -22,7 +22,7 @@ interface Row {
   readonly accept: string;
   readonly query?: string;
   readonly userAgent?: string;
-  /** Media type, whether it is pretty, and what objects are turned into; or the refusal. */
+  /** Media type, whether it is pretty, and the kind that objects are converted to; or the error. */
   readonly want: string;
 }
 
@@ -32,7 +32,7 @@ const paths = {
   watch: "/api/v1/configmaps?watch=1&",
 };
 
-/** @returns as the rows have it */
+/** @returns the format of {@link Row.want} */
 async function choice({
   verb,
   custom = false,
@@ -42,15 +42,15 @@ async function choice({
   query = "",
   userAgent = "",
 }: Row): Promise<string> {
-  let told = "";
+  let result = "";
   const run = (context: RequestContext): void => {
     if (hasCbor) Object.assign(context, { encodings: [...context.encodings, cbor] });
     context.resolved = { resource: { definition: { custom } } } as Resolved;
-    told = plain ? chosenPlain(context) : chosen(context, verb);
+    result = plain ? chosenPlain(context) : chosen(context, verb);
     context.exchange.respond(200, {});
   };
   await ask(run, { path: paths[verb] + query, headers: { "user-agent": userAgent, ...(accept !== "" && { accept }) } });
-  return told;
+  return result;
 }
 
 function chosen(context: RequestContext, verb: Row["verb"]): string {
@@ -86,7 +86,7 @@ test("answers have the form that upstream's have", async () => {
   }
 });
 
-test("headers that are long and odd are looked at once", { timeout: 20_000 }, async () => {
+test("parses long and malformed headers in linear time", { timeout: 20_000 }, async () => {
   const long = 60_000;
   const odd = [" ", "1", ";", ",", "=", "*/"].flatMap((text) => [
     `application/json;q=${text.repeat(long)}x`,
@@ -97,7 +97,7 @@ test("headers that are long and odd are looked at once", { timeout: 20_000 }, as
   for (const text of [...odd, `application/json${" ".repeat(long)}x`]) parseMediaType(`application/json;${text}`);
 });
 
-test("the other name of protobuf is taken as its own, and not told", async () => {
+test("accepts the alias of protobuf, which errors do not list", async () => {
   const svc = "application/vnd.svc.protobuf";
   assert.equal(await choice({ verb: "get", accept: svc, want: "" }), svc);
   assert.equal(
