@@ -1,4 +1,7 @@
-/** Audit annotations of admission plugins. Source: k8s.io/apiserver@v0.36.0/pkg/admission/attributes.go and audit.go. */
+/**
+ * Audit annotations of admission plugins. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/attributes.go and audit.go.
+ */
 import type { AuditLevel } from "../audit/contract.ts";
 import { auditLevels } from "../audit/contract.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
@@ -7,7 +10,8 @@ import type { AdmissionAttributes } from "./contract.ts";
 /**
  * Adds an annotation to the audit record of a request.
  *
- * @param key a domain and a name, such as `pod-security.kubernetes.io/enforce-policy`; an existing annotation is not replaced
+ * @param key a domain and a name, such as `pod-security.kubernetes.io/enforce-policy`; an existing
+ *   annotation is not replaced
  * @param level records of a lower level omit the annotation
  * @returns the problem of the key, for keys that come from outside; undefined if the key is valid
  */

@@ -6,14 +6,19 @@ import type { Resolved } from "../catalog/contract.ts";
 
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
-/** The write that plugins check. Source: `Attributes` in k8s.io/apiserver@v0.36.0/pkg/admission/interfaces.go. */
+/**
+ * The write that plugins check. Source: `Attributes` in
+ * k8s.io/apiserver@v0.36.0/pkg/admission/interfaces.go.
+ */
 export interface AdmissionAttributes {
   readonly operation: AdmissionOperation;
   readonly target: Resolved;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** The name in the request path; empty for a POST to a collection, even if the object has a name. */
+  /**
+   * The name in the request path; empty for a POST to a collection, even if the object has a name.
+   */
   readonly pathName: string;
   /** In the storage version; a mutating plugin changes it in place. Undefined on DELETE. */
   readonly object: KubeObject | undefined;
@@ -23,7 +28,10 @@ export interface AdmissionAttributes {
   readonly warnings: string[];
   /** The audit record, see `annotateAudit`; undefined if the request is not audited. */
   readonly audit?: RequestAudit | undefined;
-  /** A plugin that reserves something for this write adds a function that releases it. They run if this attempt to store the write fails. */
+  /**
+   * A plugin that reserves something for this write adds a function that releases it. They run if
+   * this attempt to store the write fails.
+   */
   readonly undo: (() => void)[];
 }
 
@@ -32,8 +40,9 @@ export interface AdmissionPlugin {
   readonly name: string;
   mutate?(attributes: AdmissionAttributes): void | Promise<void>;
   /**
-   * Checks permissions that the rules of the kind require, on a validated object. For a PUT or an apply that creates, it runs before the check
-   * of the permission to create. Metrics do not count it.
+   * Checks permissions that the rules of the kind require, on a validated object. For a PUT or an
+   * apply that creates, it runs before the check of the permission to create. Metrics do not count
+   * it.
    */
   authorize?(attributes: AdmissionAttributes): void | Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
@@ -45,7 +54,10 @@ export type AdmissionType = "admit" | "validate";
 /** Records one call of a plugin or of a step. */
 export type Observe = (operation: AdmissionOperation, rejected: boolean, seconds: number) => void;
 
-/** Each method is called once, when the chain is created; the function it returns is called for each write. */
+/**
+ * Each method is called once, when the chain is created; the function it returns is called for each
+ * write.
+ */
 export interface AdmissionObserver {
   plugin(name: string, type: AdmissionType): Observe;
   /** For all plugins of one step together. */
@@ -53,8 +65,8 @@ export interface AdmissionObserver {
 }
 
 /**
- * All plugins. Each step returns undefined if no plugin waited, so that callers need not yield, and throws or rejects with the ApiError of the
- * first plugin that rejects the write.
+ * All plugins. Each step returns undefined if no plugin waited, so that callers need not yield, and
+ * throws or rejects with the ApiError of the first plugin that rejects the write.
  */
 export interface Admission {
   mutate(attributes: AdmissionAttributes): void | Promise<void>;

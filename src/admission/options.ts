@@ -1,13 +1,17 @@
 /**
- * `--enable-admission-plugins` and `--disable-admission-plugins`: which plugins run. Names, order, defaults and messages are
- * kube-apiserver's. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/plugins.go.
+ * `--enable-admission-plugins` and `--disable-admission-plugins`: which plugins run. Names, order,
+ * defaults and messages are kube-apiserver's. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/plugins.go.
  */
 import { quoteGo } from "../lib/json/quote.ts";
 import type { AdmissionOptions } from "./contract.ts";
 
 export const defaultAdmissionOptions: AdmissionOptions = { enable: [], disable: [] };
 
-/** All plugins of kube-apiserver 1.36 in the order in which they run. `byDefault` applies when no flag names the plugin. */
+/**
+ * All plugins of kube-apiserver 1.36 in the order in which they run. `byDefault` applies when no
+ * flag names the plugin.
+ */
 const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"])[] = [
   ["AlwaysAdmit", "off"],
   ["NamespaceAutoProvision", "off"],
@@ -69,8 +73,10 @@ interface ChosenPlugins {
 }
 
 /**
- * Applies the flags to the defaults. Enabling a plugin that this server lacks gives a warning if kube-apiserver runs it by default, so that
- * command lines written for kube-apiserver work; otherwise it is an error.
+ * Applies the flags to the defaults. Enabling a plugin that this server lacks gives a warning if
+ * kube-apiserver runs it by default, so that command lines written for kube-apiserver work;
+ * otherwise it is an error.
+ *
  * @throws Error that lists all problems
  */
 export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): ChosenPlugins {

@@ -1,4 +1,7 @@
-/** The error of an admission plugin that rejects a request. Source: k8s.io/apiserver@v0.36.0/pkg/admission/errors.go (`NewForbidden`). */
+/**
+ * The error of an admission plugin that rejects a request. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/errors.go (`NewForbidden`).
+ */
 import { type ApiError, forbidden, type StatusCause } from "../apimachinery/errors.ts";
 import type { AdmissionAttributes } from "./contract.ts";
 

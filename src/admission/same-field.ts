@@ -1,4 +1,7 @@
-/** Compares fields of the stored and the new object as upstream's `equality.Semantic` does (k8s.io/apimachinery@v0.36.0/pkg/api/equality/semantic.go). */
+/**
+ * Compares fields of the stored and the new object as upstream's `equality.Semantic` does
+ * (k8s.io/apimachinery@v0.36.0/pkg/api/equality/semantic.go).
+ */
 import assert from "node:assert/strict";
 import { equalValues } from "../lib/schema/equal.ts";
 import type { Type } from "../lib/schema/schema.ts";

@@ -1,5 +1,6 @@
 /**
- * Reads Secrets of bootstrap tokens. Source: Kubernetes docs, "Authenticating with Bootstrap Tokens", heading "Bootstrap Token Secret Format";
+ * Reads Secrets of bootstrap tokens. Source: Kubernetes docs, "Authenticating with Bootstrap
+ * Tokens", heading "Bootstrap Token Secret Format";
  * k8s.io/cluster-bootstrap@v0.36.0/util/secrets/secrets.go.
  */
 import { canonicalizeTime, TimeError } from "../lib/schema/time.ts";
@@ -34,7 +35,10 @@ export function bootstrapData(secret: KubeObject, key: Key): Buffer {
   return Buffer.from(Object.hasOwn(data, key) ? (data[key] as string) : "", "base64");
 }
 
-/** @returns when the token expires, in milliseconds since 1970; -Infinity for an invalid time; undefined if it never expires */
+/**
+ * @returns when the token expires, in milliseconds since 1970; -Infinity for an invalid time;
+ *   undefined if it never expires
+ */
 export function bootstrapExpiration(secret: KubeObject): number | undefined {
   const text = bootstrapData(secret, "expiration").toString();
   if (text === "") return undefined;
@@ -51,7 +55,10 @@ export function bootstrapExpiration(secret: KubeObject): number | undefined {
 const defaultGroup = "system:bootstrappers";
 const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** @returns the groups of the token, sorted and without duplicates; undefined if the Secret names an invalid group */
+/**
+ * @returns the groups of the token, sorted and without duplicates; undefined if the Secret names an
+ *   invalid group
+ */
 export function bootstrapGroups(secret: KubeObject): readonly string[] | undefined {
   const text = bootstrapData(secret, "auth-extra-groups").toString();
   const extra = text === "" ? [] : text.split(",");

@@ -19,7 +19,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** The second that was formatted last and its text. The cache is pure: the text depends only on the second. */
+/**
+ * The second that was formatted last and its text. The cache is pure: the text depends only on the
+ * second.
+ */
 let lastSecond = Number.NaN;
 let lastText = "";
 

@@ -1,6 +1,6 @@
 /**
- * Decodes configuration files of the server strictly, by kind and version. Messages are those of the strict codecs in
- * k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer.
+ * Decodes configuration files of the server strictly, by kind and version. Messages are those of
+ * the strict codecs in k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer.
  */
 import {
   type Document,

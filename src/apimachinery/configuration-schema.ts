@@ -1,4 +1,7 @@
-/** Builds schemas of configuration files, whose Go structs are not in the generated table of API types. */
+/**
+ * Builds schemas of configuration files, whose Go structs are not in the generated table of API
+ * types.
+ */
 import type { Field, List, Scalar, Struct, Type } from "../lib/schema/schema.ts";
 
 const scalar = (kind: Scalar["kind"]): Scalar => ({ kind });
@@ -13,7 +16,10 @@ export function listOf(items: Type): List {
   return { kind: "list", items, listType: "atomic", mapKeys: [] };
 }
 
-/** A field whose absence differs from its zero value, or whose Go type cannot be derived from its schema. */
+/**
+ * A field whose absence differs from its zero value, or whose Go type cannot be derived from its
+ * schema.
+ */
 interface FieldForm {
   readonly type: Type;
   readonly pointer?: boolean;

@@ -1,6 +1,7 @@
 /**
  * Constructors of the expected errors. http/respond.ts converts them to `Status` objects.
- * Source: k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go; Kubernetes API conventions, heading "Response Status Kind".
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go; Kubernetes API conventions, heading
+ * "Response Status Kind".
  */
 import { joinErrors } from "../lib/json/quote.ts";
 import { formatGroupKind, formatGroupResource, type GroupResource } from "./object.ts";
@@ -27,7 +28,10 @@ export interface Status {
   code: number;
   reason?: string;
   message: string;
-  /** The message without quoted content of objects, for audit levels that exclude that content. They exclude the details, too. */
+  /**
+   * The message without quoted content of objects, for audit levels that exclude that content. They
+   * exclude the details, too.
+   */
   messageWithoutObjects?: string;
   details?: StatusDetails;
   /** A token with which the client can continue an expired chunked list. */
@@ -65,7 +69,8 @@ export function unauthorized(): ApiError {
  *
  * @param resource with an empty name for requests without a resource
  * @param name empty if the request names no object
- * @param why the end of the message, such as `unable to create new content in namespace x because it is being terminated`
+ * @param why the end of the message, such as `unable to create new content in namespace x because
+ *   it is being terminated`
  */
 export function forbidden(resource: GroupResource, name: string, why: string, causes?: StatusCause[]): ApiError {
   const which =

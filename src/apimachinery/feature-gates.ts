@@ -1,4 +1,7 @@
-/** Parses `--feature-gates`. Rules and messages are those of k8s.io/component-base@v0.36.0/featuregate/feature_gate.go. */
+/**
+ * Parses `--feature-gates`. Rules and messages are those of
+ * k8s.io/component-base@v0.36.0/featuregate/feature_gate.go.
+ */
 import assert from "node:assert/strict";
 import { readTable } from "../data/data-file.ts";
 import { joinErrors } from "../lib/json/quote.ts";
@@ -44,7 +47,8 @@ const groups: ReadonlyMap<string, Gate["stage"]> = new Map([
  * Applies the flag to the defaults.
  *
  * @param text `Name=true` pairs separated by commas; the last pair of a name counts
- * @throws Error if a pair is malformed, a gate is unknown, a locked gate would change, or a gate is on without the gates that it needs
+ * @throws Error if a pair is malformed, a gate is unknown, a locked gate would change, or a gate is
+ *   on without the gates that it needs
  */
 export function parseFeatureGates(text: string): ParsedFeatureGates {
   const { gates, aliases } = readGates();

@@ -1,4 +1,7 @@
-/** Collects all validation errors of one object. Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/field/errors.go. */
+/**
+ * Collects all validation errors of one object. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/util/validation/field/errors.go.
+ */
 import { encodeAny } from "../lib/json/encode-any.ts";
 import { formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
@@ -15,19 +18,34 @@ export const omitted = Symbol("omitted");
 
 const shown = (what: string, value: unknown): string => (value === omitted ? what : `${what}: ${bodyOfValue(value)}`);
 
-/** The maximum number of reported errors. Without it, a body of 3 MiB could cause an answer of 100 MiB. Upstream has no limit. */
+/**
+ * The maximum number of reported errors. Without it, a body of 3 MiB could cause an answer of 100
+ * MiB. Upstream has no limit.
+ */
 const causesMax = 1000;
-/** The limit of all messages together, because each can show a large value. The error that exceeds it is the last one. */
+/**
+ * The limit of all messages together, because each can show a large value. The error that exceeds
+ * it is the last one.
+ */
 const charactersMax = 4 << 20;
 
-/** Identifies the declarative rule that reports an error. Source: KEP-5073, `Origin` and `ValidationStabilityLevel`. */
+/**
+ * Identifies the declarative rule that reports an error. Source: KEP-5073, `Origin` and
+ * `ValidationStabilityLevel`.
+ */
 interface RuleMark {
-  /** The part of the rule, such as `minimum` or `format=k8s-long-name`; empty if the reason identifies it. */
+  /**
+   * The part of the rule, such as `minimum` or `format=k8s-long-name`; empty if the reason
+   * identifies it.
+   */
   readonly origin: string;
   readonly level: RuleLevel;
 }
 
-/** The stability of a rule. Alpha rules are only compared with the hand-written validation; the others can replace it. */
+/**
+ * The stability of a rule. Alpha rules are only compared with the hand-written validation; the
+ * others can replace it.
+ */
 export type RuleLevel = "alpha" | "beta" | "standard";
 
 /** The state that a list shares with its views. */
@@ -39,7 +57,10 @@ interface Shared {
 
 const noMarks: ReadonlyMap<StatusCause, RuleMark> = new Map();
 
-/** A bounded list of field errors. Views add to the same list and mark the errors with a declarative rule. */
+/**
+ * A bounded list of field errors. Views add to the same list and mark the errors with a declarative
+ * rule.
+ */
 export class FieldErrors {
   readonly causes: StatusCause[];
   readonly #shared: Shared;
@@ -55,7 +76,8 @@ export class FieldErrors {
   }
 
   /**
-   * Returns a view for errors that a declarative rule reports, too. A view returns itself, because its creator has chosen the mark.
+   * Returns a view for errors that a declarative rule reports, too. A view returns itself, because
+   * its creator has chosen the mark.
    *
    * @param origin the `origin` of {@link RuleMark}
    */
@@ -92,7 +114,10 @@ export class FieldErrors {
     return joinErrors(this.causes.map(({ field, message }) => `${field}: ${message}`));
   }
 
-  /** @param path field names separated by dots, with `[index]` for lists and `[key]` for maps, such as `spec.containers[0].name` */
+  /**
+   * @param path field names separated by dots, with `[index]` for lists and `[key]` for maps, such
+   *   as `spec.containers[0].name`
+   */
   required(path: string, detail = ""): void {
     this.#add("FieldValueRequired", path, () => (detail === "" ? "Required value" : `Required value: ${detail}`));
   }

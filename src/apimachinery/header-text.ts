@@ -6,7 +6,10 @@ export function headerText(value: string): string {
   return value;
 }
 
-/** Decodes the percent-encoded part of a header name as Go's `PathUnescape` does. Text with an invalid percent-encoding is returned unchanged. */
+/**
+ * Decodes the percent-encoded part of a header name as Go's `PathUnescape` does. Text with an
+ * invalid percent-encoding is returned unchanged.
+ */
 export function headerKey(encoded: string): string {
   if (!encoded.includes("%") || /%(?![0-9a-f]{2})/i.test(encoded)) return encoded;
   return headerText(encoded.replaceAll(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))));

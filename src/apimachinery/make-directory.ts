@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Creates a directory and its missing parents. Node's option `recursive` never returns if an existing parent accepts no directories, such as
- * /proc.
+ * Creates a directory and its missing parents. Node's option `recursive` never returns if an
+ * existing parent accepts no directories, such as /proc.
  *
  * @throws Error with code ENOENT, EACCES, ENOTDIR, EEXIST, …
  */

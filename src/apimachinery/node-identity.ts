@@ -1,4 +1,7 @@
-/** Identifies nodes by their user. Source: Kubernetes docs, "Using Node Authorization"; k8s.io/kubernetes@v1.36.0/pkg/auth/nodeidentifier/default.go. */
+/**
+ * Identifies nodes by their user. Source: Kubernetes docs, "Using Node Authorization";
+ * k8s.io/kubernetes@v1.36.0/pkg/auth/nodeidentifier/default.go.
+ */
 import type { UserInfo } from "./user.ts";
 
 const prefix = "system:node:";

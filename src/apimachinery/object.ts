@@ -46,8 +46,8 @@ export interface ObjectMeta {
 }
 
 /**
- * A decoded object: plain data that the decoder has checked against the schema and that its caller owns. Map keys can be any text, including
- * `__proto__`.
+ * A decoded object: plain data that the decoder has checked against the schema and that its caller
+ * owns. Map keys can be any text, including `__proto__`.
  */
 export interface KubeObject {
   apiVersion?: string;
@@ -62,7 +62,10 @@ export function formatGroupVersion(group: string, version: string): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** @returns undefined if the text is not a group version, such as `a/b/c`; empty group and version for the empty text */
+/**
+ * @returns undefined if the text is not a group version, such as `a/b/c`; empty group and version
+ *   for the empty text
+ */
 export function parseGroupVersion(text: string): { group: string; version: string } | undefined {
   const parts = text.split("/");
   if (parts.length === 1) return { group: "", version: text };

@@ -1,4 +1,8 @@
-/** Parses the boolean texts that flags accept, as Go's `strconv.ParseBool` does. @returns undefined for other text */
+/**
+ * Parses the boolean texts that flags accept, as Go's `strconv.ParseBool` does.
+ *
+ * @returns undefined for other text
+ */
 export function parseBool(text: string): boolean | undefined {
   if (["1", "t", "T", "TRUE", "true", "True"].includes(text)) return true;
   if (["0", "f", "F", "FALSE", "false", "False"].includes(text)) return false;

@@ -1,4 +1,7 @@
-/** Finds the objects that a node must read to run a pod. Source: the fields of PodSpec that name objects; k8s.io/kubernetes@v1.36.0/pkg/api/v1/pod/util.go. */
+/**
+ * Finds the objects that a node must read to run a pod. Source: the fields of PodSpec that name
+ * objects; k8s.io/kubernetes@v1.36.0/pkg/api/v1/pod/util.go.
+ */
 import type { KubeObject } from "./object.ts";
 
 export type ReferredKind = "secret" | "configmap" | "persistentvolumeclaim" | "serviceaccount" | "resourceclaim";

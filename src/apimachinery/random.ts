@@ -1,4 +1,7 @@
-/** Random bytes from a pool, because system calls for a few bytes each take longer than the routing of a request. */
+/**
+ * Random bytes from a pool, because system calls for a few bytes each take longer than the routing
+ * of a request.
+ */
 import { randomFillSync } from "node:crypto";
 
 const poolBytes = 4096;

@@ -1,4 +1,7 @@
-/** The identity of this server among several. Source: `NewConfig` in k8s.io/apiserver@v0.36.0/pkg/server/config.go. */
+/**
+ * The identity of this server among several. Source: `NewConfig` in
+ * k8s.io/apiserver@v0.36.0/pkg/server/config.go.
+ */
 import { createHash } from "node:crypto";
 
 /**

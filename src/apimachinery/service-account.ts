@@ -1,4 +1,7 @@
-/** The users of service accounts. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/serviceaccount/util.go. */
+/**
+ * The users of service accounts. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/authentication/serviceaccount/util.go.
+ */
 import { dnsLabelProblems, dnsSubdomainProblems } from "../lib/names/names.ts";
 
 const prefix = "system:serviceaccount:";

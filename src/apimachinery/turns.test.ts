@@ -1,4 +1,7 @@
-/** Guarantees: turns of one key run one at a time in the order of `enter` calls; turns of different keys do not wait for each other. */
+/**
+ * Guarantees: turns of one key run one at a time in the order of `enter` calls; turns of different
+ * keys do not wait for each other.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTurns } from "./turns.ts";

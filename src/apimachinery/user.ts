@@ -1,4 +1,7 @@
-/** The authenticated identity of a request. Source: Kubernetes docs, "Authenticating", heading "Authentication strategies". */
+/**
+ * The authenticated identity of a request. Source: Kubernetes docs, "Authenticating", heading
+ * "Authentication strategies".
+ */
 export interface UserInfo {
   readonly name: string;
   readonly uid: string;

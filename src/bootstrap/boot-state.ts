@@ -1,4 +1,7 @@
-/** The objects that the first start creates in every cluster: the system namespaces, the Service `kubernetes` and the system priority classes. */
+/**
+ * The objects that the first start creates in every cluster: the system namespaces, the Service
+ * `kubernetes` and the system priority classes.
+ */
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { ApiError } from "../apimachinery/errors.ts";
@@ -15,7 +18,10 @@ import { entryFromStored } from "../watch-cache/entry.ts";
 import { isReadFailure, UnreadableObjects } from "../watch-cache/unreadable.ts";
 
 interface BootOptions {
-  /** The address at which clients in the cluster reach this server. If undefined, the Service has no endpoints. */
+  /**
+   * The address at which clients in the cluster reach this server. If undefined, the Service has no
+   * endpoints.
+   */
   readonly advertiseAddress?: string | undefined;
   readonly port: number;
   /** One CIDR, or one of each family separated by a comma. The Service has the first address. */
@@ -47,7 +53,10 @@ export async function ensureBootState(registry: RegistryContext, options: BootOp
   await ensureAll(registry, [...serverObjects(options), ...priorityClasses], options);
 }
 
-/** Logs an object whose creation has to read damaged objects, such as the Service, and creates the others. */
+/**
+ * Logs an object whose creation has to read damaged objects, such as the Service, and creates the
+ * others.
+ */
 async function ensureAll(
   registry: RegistryContext,
   objects: readonly BootObject[],

@@ -1,6 +1,7 @@
 /**
  * The ServiceCIDR `kubernetes` has the ranges of `--service-cluster-ip-range`.
- * Source: k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go.
+ * Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go.
  */
 import { formatTime } from "../apimachinery/clock.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -17,7 +18,8 @@ const group = "networking.k8s.io";
 const writer = "kubernetes-service-cidr-controller";
 
 /**
- * Creates the ServiceCIDR if it is missing, adds the range of a second family, and marks it as ready if its ranges are those of this server.
+ * Creates the ServiceCIDR if it is missing, adds the range of a second family, and marks it as
+ * ready if its ranges are those of this server.
  *
  * @param ranges one CIDR, or one of each family separated by a comma
  * @throws ApiError if a write fails

@@ -1,5 +1,6 @@
 /**
- * Writes the initial objects of an empty storage in a few commits. They skip admission and validation, because the first start waits for them.
+ * Writes the initial objects of an empty storage in a few commits. They skip admission and
+ * validation, because the first start waits for them.
  */
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
@@ -14,7 +15,8 @@ import { type BootObject, serverName } from "./boot-state.ts";
  * Writes the objects without reading them first.
  *
  * @param objects of kinds that add no defaults
- * @returns false if an object exists already or its kind is disabled; some objects can have been written then
+ * @returns false if an object exists already or its kind is disabled; some objects can have been
+ *   written then
  */
 export async function seed(registry: RegistryContext, objects: readonly BootObject[]): Promise<boolean> {
   const managers = new Map<string, ManagedFieldsEntry[] | undefined>();

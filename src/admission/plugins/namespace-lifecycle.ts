@@ -1,5 +1,6 @@
 /**
- * The plugin NamespaceLifecycle rejects writes into a missing namespace, and creations in a namespace that is terminating.
+ * The plugin NamespaceLifecycle rejects writes into a missing namespace, and creations in a
+ * namespace that is terminating.
  * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/namespace/lifecycle/admission.go.
  */
 import { notFound } from "../../apimachinery/errors.ts";
@@ -28,7 +29,10 @@ export function namespaceLifecycle(catalog: Pick<Catalog, "findResource">): Admi
   };
 }
 
-/** Deletions are allowed in a terminating namespace. Access reviews are not checked, because errors would reveal which namespaces exist. */
+/**
+ * Deletions are allowed in a terminating namespace. Access reviews are not checked, because errors
+ * would reveal which namespaces exist.
+ */
 function needsNamespace({ operation, namespace, target }: AdmissionAttributes): boolean {
   if (namespace === "" || operation === "DELETE") return false;
   const { group, resource } = target.resource.definition;

@@ -1,7 +1,9 @@
 /**
- * Writing a policy with a paramKind, or a binding with a paramRef, requires the permission to read the parameters. Upstream checks this in the
- * strategies of the kinds: no flag disables it, and the error names a field.
- * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/admissionregistration/validatingadmissionpolicy/authz.go.
+ * Writing a policy with a paramKind, or a binding with a paramRef, requires the permission to read
+ * the parameters. Upstream checks this in the strategies of the kinds: no flag disables it, and the
+ * error names a field.
+ * Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/registry/admissionregistration/validatingadmissionpolicy/authz.go.
  */
 import { invalid } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -14,7 +16,10 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
 
 const group = "admissionregistration.k8s.io";
 
-/** The resource of the parameters. `*` stands for an unknown part: the user then needs the permission for all resources. */
+/**
+ * The resource of the parameters. `*` stands for an unknown part: the user then needs the
+ * permission for all resources.
+ */
 interface ParamResource {
   readonly group: string;
   readonly version: string;

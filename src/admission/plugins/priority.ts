@@ -1,5 +1,6 @@
 /**
- * The plugin Priority allows one default PriorityClass at most. Unlike upstream's, it does not set the priority of pods.
+ * The plugin Priority allows one default PriorityClass at most. Unlike upstream's, it does not set
+ * the priority of pods.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/priority/admission.go.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";

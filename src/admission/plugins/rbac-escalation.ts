@@ -1,4 +1,7 @@
-/** A user cannot grant permissions that the user does not have. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/rbac/{role,rolebinding}/policybased. */
+/**
+ * A user cannot grant permissions that the user does not have. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/registry/rbac/{role,rolebinding}/policybased.
+ */
 
 import { ApiError, badRequest, forbidden, notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -21,7 +24,8 @@ const everything: readonly PolicyRule[] = [
 
 /**
  * @param authorize the whole authorizer chain, for the verbs `escalate` and `bind`
- * @returns a plugin that checks roles and bindings; it must run after all plugins that change objects
+ * @returns a plugin that checks roles and bindings; it must run after all plugins that change
+ *   objects
  */
 export function rbacEscalation(policy: Policy, authorize: Authorizer): AdmissionPlugin {
   return {

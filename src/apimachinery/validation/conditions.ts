@@ -1,4 +1,7 @@
-/** Validates lists of metav1.Condition. Source: k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1/validation/validation.go. */
+/**
+ * Validates lists of metav1.Condition. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1/validation/validation.go.
+ */
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { addInvalid } from "./metadata.ts";

@@ -1,4 +1,7 @@
-/** Compares each rule with upstream's answers for many forms of addresses and prefixes, which tools/golden/ip-addresses records. */
+/**
+ * Compares each rule with upstream's answers for many forms of addresses and prefixes, which
+ * tools/golden/ip-addresses records.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Validates fields with IP addresses and prefixes, and warns about text in non-canonical form. Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/ip.go. */
+/**
+ * Validates fields with IP addresses and prefixes, and warns about text in non-canonical form.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/ip.go.
+ */
 import {
   canonicalIp,
   canonicalPrefix,
@@ -100,7 +103,10 @@ export function validatePrefix(value: string, path: string, errors: FieldErrors)
   if (canonical !== value) errors.invalid(path, value, `must be in canonical form (${quoteGo(canonical)})`);
 }
 
-/** Validates an address of an endpoint or an external address of a service, which must not be unspecified, loopback or link-local. */
+/**
+ * Validates an address of an endpoint or an external address of a service, which must not be
+ * unspecified, loopback or link-local.
+ */
 export function validateEndpointIp(value: string, path: string, errors: FieldErrors): void {
   const address = parseIp(value);
   if (address === undefined) return errors.invalid(path, value, "must be a valid IP address");

@@ -1,4 +1,8 @@
-/** Validates the metadata of objects. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validation/objectmeta.go, with the finalizer rule of the built-in kinds. */
+/**
+ * Validates the metadata of objects. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/api/validation/objectmeta.go, with the finalizer rule of the
+ * built-in kinds.
+ */
 import { isPrintable, quoteGo } from "../../lib/json/quote.ts";
 import {
   dnsLabelProblems,
@@ -33,13 +37,17 @@ export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, errors: F
 interface MetaUpdateRules {
   /** Accepts finalizers without a domain. */
   readonly custom?: boolean;
-  /** False if the kind repeats the validation of metadata itself, with {@link validateMetaAgain} and {@link validateMetaChangesAgain}. */
+  /**
+   * False if the kind repeats the validation of metadata itself, with {@link validateMetaAgain} and
+   * {@link validateMetaChangesAgain}.
+   */
   readonly repeated?: boolean;
 }
 
 /**
- * Validates the metadata of an update. Upstream validates most of it three times (all objects as if created, all objects as updated, and again in
- * the strategy of the kind), so that one mistake gives several causes.
+ * Validates the metadata of an update. Upstream validates most of it three times (all objects as if
+ * created, all objects as updated, and again in the strategy of the kind), so that one mistake
+ * gives several causes.
  *
  * @param next with the system fields already restored
  */
@@ -62,7 +70,10 @@ export function validateObjectMetaUpdate(
   if (!custom) validateFinalizerNames(next.finalizers, errors);
 }
 
-/** For kinds that validate updates as if the object were created: repeats the validation at that point. */
+/**
+ * For kinds that validate updates as if the object were created: repeats the validation at that
+ * point.
+ */
 export const validateMetaAgain = validateObjectMeta;
 
 /** For kinds that validate changes of metadata after their own fields. */
@@ -171,7 +182,10 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
   }
 }
 
-/** The reference with its fields in the order of Go's struct, and the four required fields always set. */
+/**
+ * The reference with its fields in the order of Go's struct, and the four required fields always
+ * set.
+ */
 function inStructOrder(reference: OwnerReference): OwnerReference {
   const { apiVersion = "", kind = "", name = "", uid = "", controller, blockOwnerDeletion } = reference;
   return {

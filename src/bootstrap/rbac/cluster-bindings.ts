@@ -1,4 +1,7 @@
-/** ClusterRoleBindings except those of controllers. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go. */
+/**
+ * ClusterRoleBindings except those of controllers. Source:
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go.
+ */
 import type { BindingData } from "./contract.ts";
 
 export const clusterBindings: readonly BindingData[] = [

@@ -1,4 +1,7 @@
-/** ClusterRoles of discovery, control plane components and helpers. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go. */
+/**
+ * ClusterRoles of discovery, control plane components and helpers. Source:
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go.
+ */
 import type { RoleData } from "./contract.ts";
 
 export const componentRoles: readonly RoleData[] = [

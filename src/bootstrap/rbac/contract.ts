@@ -1,6 +1,6 @@
 /**
- * The bootstrap policy as data. Lists are words separated by spaces. `core` represents the group with the empty name. A word `a@B` represents `a`
- * if the feature gate B is on.
+ * The bootstrap policy as data. Lists are words separated by spaces. `core` represents the group
+ * with the empty name. A word `a@B` represents `a` if the feature gate B is on.
  */
 
 interface Gated {
@@ -30,7 +30,10 @@ export interface RoleData extends Gated {
 /** A RoleBinding or ClusterRoleBinding. */
 export interface BindingData extends Gated {
   readonly name: string;
-  /** The namespace of the RoleBinding and its Role; undefined for a ClusterRoleBinding, which binds a ClusterRole. */
+  /**
+   * The namespace of the RoleBinding and its Role; undefined for a ClusterRoleBinding, which binds
+   * a ClusterRole.
+   */
   readonly namespace?: string;
   readonly role: string;
   /** `Group system:masters`, `User x`, `ServiceAccount namespace/name` */

@@ -1,6 +1,8 @@
 /**
- * ClusterRoles of the controllers, each bound to the service account of the same name in kube-system.
- * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go.
+ * ClusterRoles of the controllers, each bound to the service account of the same name in
+ * kube-system.
+ * Source:
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go.
  */
 import type { RoleData } from "./contract.ts";
 

@@ -1,5 +1,6 @@
 /**
- * Reconciles the bootstrap policy at every start: creates missing objects and adds missing permissions and subjects. It removes nothing.
+ * Reconciles the bootstrap policy at every start: creates missing objects and adds missing
+ * permissions and subjects. It removes nothing.
  * Source: Kubernetes docs, "Using RBAC Authorization", heading "Auto-reconciliation";
  * k8s.io/component-helpers@v0.36.0/auth/rbac/reconciliation/.
  */

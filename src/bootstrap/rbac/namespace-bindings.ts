@@ -1,4 +1,7 @@
-/** RoleBindings in the system namespaces. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go. */
+/**
+ * RoleBindings in the system namespaces. Source:
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go.
+ */
 import type { BindingData } from "./contract.ts";
 
 export const namespaceBindings: readonly BindingData[] = [

@@ -1,4 +1,7 @@
-/** Roles in the system namespaces. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go. */
+/**
+ * Roles in the system namespaces. Source:
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go.
+ */
 import type { RoleData } from "./contract.ts";
 
 export const namespaceRoles: readonly RoleData[] = [

@@ -1,6 +1,6 @@
 /**
- * Compares the bootstrap policy with upstream's, with feature gates on and off. tools/golden/kubernetes/bootstrap-policy records
- * testdata/upstream.jsonl.gz.
+ * Compares the bootstrap policy with upstream's, with feature gates on and off.
+ * tools/golden/kubernetes/bootstrap-policy records testdata/upstream.jsonl.gz.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,10 @@ import { rbacAuthorizer } from "../../authorization/rbac/rbac.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { bootstrapPolicy, nodeRules } from "./policy.ts";
 
-/** One object of upstream's policy; `spec` is null if the gates remove an object of the default policy. */
+/**
+ * One object of upstream's policy; `spec` is null if the gates remove an object of the default
+ * policy.
+ */
 interface Line {
   readonly gates: string;
   readonly kind: string;

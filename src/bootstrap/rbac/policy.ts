@@ -1,5 +1,6 @@
 /**
- * Builds the RBAC objects of the bootstrap policy. Source: Kubernetes docs, "Using RBAC Authorization", heading "Default roles and role bindings";
+ * Builds the RBAC objects of the bootstrap policy. Source: Kubernetes docs, "Using RBAC
+ * Authorization", heading "Default roles and role bindings";
  * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/.
  */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
@@ -34,7 +35,10 @@ export function bootstrapPolicy(gates: FeatureGates): BootObject[] {
   ];
 }
 
-/** @returns the rules of the ClusterRole `system:node`, which the Node authorizer applies to every node */
+/**
+ * @returns the rules of the ClusterRole `system:node`, which the Node authorizer applies to every
+ *   node
+ */
 export function nodeRules(gates: FeatureGates): PolicyRule[] {
   return componentRoles.filter(({ name }) => name === "system:node").flatMap(({ rules }) => rulesOf(rules, gates));
 }

@@ -1,5 +1,6 @@
 /**
- * User-facing ClusterRoles and the roles that they aggregate. Source: Kubernetes docs, "Using RBAC Authorization", heading "User-facing roles";
+ * User-facing ClusterRoles and the roles that they aggregate. Source: Kubernetes docs, "Using RBAC
+ * Authorization", heading "User-facing roles";
  * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go.
  */
 import type { RoleData } from "./contract.ts";

@@ -1,6 +1,7 @@
 /**
- * The plugins CertificateApproval, CertificateSigning and ClusterTrustBundleAttest require the permission to act for a signer.
- * CertificateSubjectRestriction rejects requests for client certificates of the group system:masters.
+ * The plugins CertificateApproval, CertificateSigning and ClusterTrustBundleAttest require the
+ * permission to act for a signer. CertificateSubjectRestriction rejects requests for client
+ * certificates of the group system:masters.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/certificates/.
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -79,7 +80,10 @@ async function checkSigner(
   throw rejection(attributes, `user not permitted to ${actions[verb]} ${quoteGo(signerName)}`);
 }
 
-/** The garbage collector can change owners and finalizers of bundles without the permission to attest for their signers. */
+/**
+ * The garbage collector can change owners and finalizers of bundles without the permission to
+ * attest for their signers.
+ */
 function trustBundleAttest({ authorize, enabled }: CertificateNeeds): AdmissionPlugin {
   return {
     name: "ClusterTrustBundleAttest",

@@ -1,6 +1,7 @@
 /**
- * Changing the status of a PodCertificateRequest requires the permission to sign for its signer. Upstream checks this in the strategy of the kind:
- * no flag disables it, and the error names a field.
+ * Changing the status of a PodCertificateRequest requires the permission to sign for its signer.
+ * Upstream checks this in the strategy of the kind: no flag disables it, and the error names a
+ * field.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/podcertificaterequest/strategy.go.
  */
 import { invalid } from "../../../apimachinery/errors.ts";

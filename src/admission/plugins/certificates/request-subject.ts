@@ -1,4 +1,7 @@
-/** Reads the subject of a certificate request. Source: `ParseCSR` in k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/helpers.go. */
+/**
+ * Reads the subject of a certificate request. Source: `ParseCSR` in
+ * k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/helpers.go.
+ */
 import { loadX509 } from "../../../lib/load-x509.ts";
 
 interface RequestSubject {

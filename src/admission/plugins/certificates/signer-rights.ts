@@ -1,10 +1,16 @@
-/** Permissions on the virtual resource `signers`. Source: k8s.io/kubernetes@v1.36.0/pkg/certauthorization/certauthorization.go. */
+/**
+ * Permissions on the virtual resource `signers`. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/certauthorization/certauthorization.go.
+ */
 import type { UserInfo } from "../../../apimachinery/user.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 
 export type SignerVerb = "approve" | "attest" | "sign";
 
-/** Whether the user has the permission for the signer itself, or for all signers of its domain (`example.com/*`). */
+/**
+ * Whether the user has the permission for the signer itself, or for all signers of its domain
+ * (`example.com/*`).
+ */
 export async function isAuthorizedForSigner(
   authorize: Authorizer,
   user: UserInfo,

@@ -1,4 +1,7 @@
-/** Finds references of a pod to other API objects. Source: `HasAPIObjectReference` in k8s.io/kubernetes@v1.36.0/pkg/api/pod/util.go. */
+/**
+ * Finds references of a pod to other API objects. Source: `HasAPIObjectReference` in
+ * k8s.io/kubernetes@v1.36.0/pkg/api/pod/util.go.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { podReferences } from "../../../apimachinery/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";

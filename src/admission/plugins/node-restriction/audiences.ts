@@ -1,6 +1,7 @@
 /**
- * A node can request tokens for the audiences of the pod's projected tokens, those of the CSI drivers of its volumes, and those that the
- * authorizer allows with the verb `request-serviceaccounts-token-audience`.
+ * A node can request tokens for the audiences of the pod's projected tokens, those of the CSI
+ * drivers of its volumes, and those that the authorizer allows with the verb
+ * `request-serviceaccounts-token-audience`.
  */
 import type { ApiError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";

@@ -166,7 +166,10 @@ interface Write {
   readonly gates?: readonly string[];
 }
 
-/** @returns the error message, after the code if that is not 403; undefined if the plugin accepts the write */
+/**
+ * @returns the error message, after the code if that is not 403; undefined if the plugin accepts
+ *   the write
+ */
 async function rejectionOf({
   request,
   namespace = "ns",

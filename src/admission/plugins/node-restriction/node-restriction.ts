@@ -1,5 +1,6 @@
 /**
- * The plugin NodeRestriction limits a node to its own Node, the pods bound to it, and objects that belong to it.
+ * The plugin NodeRestriction limits a node to its own Node, the pods bound to it, and objects that
+ * belong to it.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/noderestriction/admission.go.
  */
 import { nodeIdentity } from "../../../apimachinery/node-identity.ts";

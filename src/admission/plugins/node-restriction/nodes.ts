@@ -1,4 +1,7 @@
-/** A node can write its own Node, except its taints, owners, and the labels that are reserved for administrators. */
+/**
+ * A node can write its own Node, except its taints, owners, and the labels that are reserved for
+ * administrators.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { rejection } from "../../rejection.ts";

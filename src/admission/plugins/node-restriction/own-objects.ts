@@ -18,7 +18,10 @@ export const checkCsiNode: Check = ({ node, attributes }) => {
   }
 };
 
-/** The Node authorizer checks updates and single deletions. It cannot check creations and deletions of a collection. */
+/**
+ * The Node authorizer checks updates and single deletions. It cannot check creations and deletions
+ * of a collection.
+ */
 export const checkResourceSlice: Check = ({ node, attributes }) => {
   const { operation, object, oldObject } = attributes;
   if (operation === "CREATE" && object?.spec?.nodeName !== node) {

@@ -7,7 +7,7 @@ import { rejection } from "../../rejection.ts";
 import type { Check, LookedUpKind, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
 
-/** Mismatches that may be temporary give an error without a code, which clients retry, instead of 403. */
+/** Mismatches that may be temporary give an error 500, which clients retry, instead of 403. */
 export const checkPodCertificateRequest: Check = (write) => {
   const { node, attributes, needs } = write;
   const { operation, subresource } = attributes;

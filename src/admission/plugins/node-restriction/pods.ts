@@ -1,4 +1,7 @@
-/** A node can create mirror pods bound to itself. It can delete and evict the pods bound to it and update their status. */
+/**
+ * A node can create mirror pods bound to itself. It can delete and evict the pods bound to it and
+ * update their status.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { isMirrorPod, mirrorAnnotation } from "../../../apimachinery/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";

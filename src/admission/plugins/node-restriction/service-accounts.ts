@@ -1,4 +1,7 @@
-/** A node can request tokens only for pods that run on it and, with ServiceAccountNodeAudienceRestriction, for permitted audiences. */
+/**
+ * A node can request tokens only for pods that run on it and, with
+ * ServiceAccountNodeAudienceRestriction, for permitted audiences.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { rejection } from "../../rejection.ts";
 import { checkAudience } from "./audiences.ts";

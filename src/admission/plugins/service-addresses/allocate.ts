@@ -1,4 +1,7 @@
-/** Allocates the cluster addresses and node ports of one service. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/alloc.go. */
+/**
+ * Allocates the cluster addresses and node ports of one service. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/alloc.go.
+ */
 import { internalError, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -38,7 +41,8 @@ function nextOf(pool: Allocator, { now, refresh }: Source): number | undefined {
 }
 
 /**
- * Sets the addresses and node ports of the service. Reserves them only if all could be allocated, and never for a dry run.
+ * Sets the addresses and node ports of the service. Reserves them only if all could be allocated,
+ * and never for a dry run.
  *
  * @throws ApiError 422 if a requested value is not available, 500 if a range is full
  */

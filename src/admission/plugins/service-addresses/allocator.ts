@@ -1,4 +1,7 @@
-/** Allocates addresses or ports to services. Each value has one holder and is free again when its service is deleted. */
+/**
+ * Allocates addresses or ports to services. Each value has one holder and is free again when its
+ * service is deleted.
+ */
 
 /** How long a reservation lasts until the service is stored; longer than any request. */
 const reservationMs = 60_000;
@@ -11,7 +14,8 @@ export interface Allocator {
   /** Releases the reservation of a request whose service was not stored. */
   release(value: number): void;
   /**
-   * Finds the next free value after the one found last; a low value below `from` only if no other is free.
+   * Finds the next free value after the one found last; a low value below `from` only if no other
+   * is free.
    *
    * @returns undefined if no value is free
    */
@@ -25,7 +29,9 @@ export interface Allocator {
 /** The values from `first` to `to`, inclusive. */
 export interface AllocatorRange {
   readonly first: number;
-  /** Values below are for services that request a value; others get them only if no other is free. */
+  /**
+   * Values below are for services that request a value; others get them only if no other is free.
+   */
   readonly from: number;
   readonly to: number;
 }

@@ -8,7 +8,10 @@ import { openServiceAddresses } from "./service-addresses.ts";
 const services: Place = ["/services", "ns"];
 let cluster: MemoryRegistry;
 
-/** Of 10.0.0.0/27, the addresses 1 to 16 are reserved for services that request one. The others get 17 to 30 first. */
+/**
+ * Of 10.0.0.0/27, the addresses 1 to 16 are reserved for services that request one. The others get
+ * 17 to 30 first.
+ */
 before(async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const range = parseIpRange("10.0.0.0/27");

@@ -1,7 +1,8 @@
 /**
- * Allocates cluster addresses and node ports to services. A subscription to the watch cache reports which are in use. Allocation is part of
- * admission because admission can wait and can reject a write. Each process allocates independently: two servers that share one storage can
- * allocate the same address.
+ * Allocates cluster addresses and node ports to services. A subscription to the watch cache reports
+ * which are in use. Allocation is part of admission because admission can wait and can reject a
+ * write. Each process allocates independently: two servers that share one storage can allocate the
+ * same address.
  */
 import type { Clock } from "../../../apimachinery/clock.ts";
 import type { Catalog } from "../../../catalog/contract.ts";

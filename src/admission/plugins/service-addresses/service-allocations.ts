@@ -23,12 +23,18 @@ function openPool(range: IpRange): AddressPool {
 
 /** The addresses and node ports in use. */
 export interface ServiceAllocations {
-  /** Reads the current state and subscribes to changes. Returns undefined if the subscription is active. */
+  /**
+   * Reads the current state and subscribes to changes. Returns undefined if the subscription is
+   * active.
+   */
   start(): Promise<void> | undefined;
   /** The pools of the command line, then those of ready ServiceCIDRs. */
   pools(): readonly AddressPool[];
   readonly nodePorts: Allocator;
-  /** Updates the allocators from the current state of the watch cache, which may be ahead of the events received so far. */
+  /**
+   * Updates the allocators from the current state of the watch cache, which may be ahead of the
+   * events received so far.
+   */
   refresh(): void;
   close(): void;
 }
@@ -41,7 +47,10 @@ export function openServiceAllocations(
 ): ServiceAllocations {
   const own = ranges.map(openPool);
   const cidrs = serviceCidrs(catalog);
-  /** The pools of ServiceCIDRs by the text of their range, so that reservations survive changes of other ServiceCIDRs. */
+  /**
+   * The pools of ServiceCIDRs by the text of their range, so that reservations survive changes of
+   * other ServiceCIDRs.
+   */
   let added = new Map<string, AddressPool>();
   const nodePorts = createAllocator(allocatorRange(portRange));
   let subscription: CacheSubscription | undefined;
@@ -120,7 +129,8 @@ function portsOf(spec: Part): number[] {
 }
 
 /**
- * Low ports are reserved for services that request a port: 1/32 of the range, at least 16 and at most 128; none of a range of 16 or fewer.
+ * Low ports are reserved for services that request a port: 1/32 of the range, at least 16 and at
+ * most 128; none of a range of 16 or fewer.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/portallocator/allocator.go.
  */
 function allocatorRange({ first, last }: PortRange): AllocatorRange {
@@ -130,7 +140,8 @@ function allocatorRange({ first, last }: PortRange): AllocatorRange {
 }
 
 /**
- * Low addresses are reserved for services that request an address: 1/16 of the range, at least 16 and at most 256; none of a small range.
+ * Low addresses are reserved for services that request an address: 1/16 of the range, at least 16
+ * and at most 256; none of a small range.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/ipallocator/ipallocator.go.
  */
 function firstDynamicIndex(range: IpRange): number {

@@ -1,6 +1,6 @@
 /**
- * Compares the errors of random objects of every kind with rules with those of upstream's generated validation, which
- * tools/golden/kubernetes/declarative-validation records.
+ * Compares the errors of random objects of every kind with rules with those of upstream's generated
+ * validation, which tools/golden/kubernetes/declarative-validation records.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -41,7 +41,10 @@ function validate({ definition, options, object, old }: Case): Found[] {
   });
 }
 
-/** Go iterates over maps in random order, so the errors of kinds with rules for the content of maps have no order. */
+/**
+ * Go iterates over maps in random order, so the errors of kinds with rules for the content of maps
+ * have no order.
+ */
 const inAnyOrder = /ResourceSlice$/;
 
 for (const [definition, cases] of byKind) {

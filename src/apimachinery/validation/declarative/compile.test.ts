@@ -1,4 +1,7 @@
-/** Every marker with values that pass and fail, the rules that stop others, and the checks of updates. */
+/**
+ * Every marker with values that pass and fail, the rules that stop others, and the checks of
+ * updates.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

@@ -1,6 +1,7 @@
 /**
- * Compiles the validation markers of a schema to checks, once for each type. Rules run and stop each other in the order of upstream's generated
- * code. Source: KEP-5073; k8s.io/code-generator@v0.36.0/cmd/validation-gen/.
+ * Compiles the validation markers of a schema to checks, once for each type. Rules run and stop
+ * each other in the order of upstream's generated code. Source: KEP-5073;
+ * k8s.io/code-generator@v0.36.0/cmd/validation-gen/.
  */
 import { equalFields } from "../../../lib/schema/equal.ts";
 import type { Field, Struct, Type } from "../../../lib/schema/schema.ts";

@@ -1,4 +1,7 @@
-/** Types and functions that the parts of the declarative validator share. Source: KEP-5073; k8s.io/apimachinery@v0.36.0/pkg/api/validate and pkg/api/operation. */
+/**
+ * Types and functions that the parts of the declarative validator share. Source: KEP-5073;
+ * k8s.io/apimachinery@v0.36.0/pkg/api/validate and pkg/api/operation.
+ */
 import { equalValues } from "../../../lib/schema/equal.ts";
 import type { Type } from "../../../lib/schema/schema.ts";
 import { zeroValueOf } from "../../../lib/schema/zero.ts";
@@ -26,7 +29,10 @@ export interface Rule {
   readonly check: Check;
   /** If a value fails this rule, the other rules of its cohort do not run. */
   readonly stops: boolean;
-  /** The subfield or item that the rule is for; rules stop only rules of the same cohort. Empty for the value itself. */
+  /**
+   * The subfield or item that the rule is for; rules stop only rules of the same cohort. Empty for
+   * the value itself.
+   */
   readonly cohort: string;
   /** The rule reports no errors and only stops other rules. */
   readonly silent?: boolean;
@@ -45,7 +51,10 @@ export function isUnset(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** Whether Go regards the value as set: a pointer that is not nil, a list or map that is not empty, another value that is not zero. */
+/**
+ * Whether Go regards the value as set: a pointer that is not nil, a list or map that is not empty,
+ * another value that is not zero.
+ */
 export function isSet(value: unknown, { type, pointer }: Target): boolean {
   if (isUnset(value)) return false;
   if (pointer) return true;

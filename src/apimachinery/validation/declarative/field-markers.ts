@@ -1,4 +1,7 @@
-/** Compiles the markers of a field or type to rules. Source: k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators. */
+/**
+ * Compiles the markers of a field or type to rules. Source:
+ * k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators.
+ */
 import type { RuleLevel } from "../../field-errors.ts";
 import { type Check, equalTargets, isSet, isUnset, member, type Rule, type Target } from "./contract.ts";
 import {

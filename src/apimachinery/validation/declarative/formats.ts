@@ -1,4 +1,7 @@
-/** The formats of `+k8s:format`. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/strfmt.go and content/. */
+/**
+ * The formats of `+k8s:format`. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/strfmt.go and
+ * content/.
+ */
 import {
   labelValueProblems,
   longNameProblems,

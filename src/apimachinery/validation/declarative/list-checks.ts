@@ -1,4 +1,7 @@
-/** Rules for the items of lists and the keys and values of maps. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/each.go and item.go. */
+/**
+ * Rules for the items of lists and the keys and values of maps. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/api/validate/each.go and item.go.
+ */
 import { GoPrinted } from "../../../lib/json/go-value.ts";
 import { encodeValue } from "../../../lib/schema/encode.ts";
 import { equalValues } from "../../../lib/schema/equal.ts";

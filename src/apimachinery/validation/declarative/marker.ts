@@ -1,5 +1,6 @@
 /**
- * Parses markers of declarative validation in comments of Go types, such as `+k8s:alpha(since: "1.36")=+k8s:maxItems=32`.
+ * Parses markers of declarative validation in comments of Go types, such as `+k8s:alpha(since:
+ * "1.36")=+k8s:maxItems=32`.
  * Source: k8s.io/gengo/v2@v2.0.0-20250922181213-ec3ebc5fd46b/codetags.
  */
 /** A parsed marker. */
@@ -40,7 +41,9 @@ function parseArguments(text: string, marker: string): Map<string, MarkerArgumen
   return args;
 }
 
-/** Parses quoted text and, in arguments, integers and booleans. Other text is returned unchanged. */
+/**
+ * Parses quoted text and, in arguments, integers and booleans. Other text is returned unchanged.
+ */
 function plainValue(text: string, mode: "text" | "typed"): MarkerArgument {
   if (text.startsWith('"')) return JSON.parse(text);
   if (mode === "typed" && (text === "true" || text === "false")) return text === "true";

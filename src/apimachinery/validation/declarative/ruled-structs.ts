@@ -2,7 +2,10 @@
 import type { Struct, Type } from "../../../lib/schema/schema.ts";
 
 interface RuledStructs {
-  /** Definitions of the structs below the root that have rules or contain, at any depth, a struct with rules. */
+  /**
+   * Definitions of the structs below the root that have rules or contain, at any depth, a struct
+   * with rules.
+   */
   readonly ruled: ReadonlySet<string>;
   /** Whether a rule is not alpha. */
   readonly enforceable: boolean;

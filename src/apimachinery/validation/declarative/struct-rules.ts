@@ -1,6 +1,7 @@
 /**
  * Rules for several fields of one struct, collected from the markers of each field.
- * Source: k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators/union.go and discriminator.go.
+ * Source: k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators/union.go and
+ * discriminator.go.
  */
 import type { RuleLevel } from "../../field-errors.ts";
 import { type Check, inOrder, type Rule, type Target } from "./contract.ts";

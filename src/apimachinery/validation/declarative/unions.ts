@@ -1,4 +1,7 @@
-/** Rules for combinations of fields of a struct or items of a list. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/union.go, zeroorone.go and discriminator.go. */
+/**
+ * Rules for combinations of fields of a struct or items of a list. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/api/validate/union.go, zeroorone.go and discriminator.go.
+ */
 import type { RuleLevel } from "../../field-errors.ts";
 import {
   type Check,
@@ -28,7 +31,10 @@ export interface Union {
   level: RuleLevel;
 }
 
-/** Requires exactly one or at most one member. Updates are checked only if they set or unset members. */
+/**
+ * Requires exactly one or at most one member. Updates are checked only if they set or unset
+ * members.
+ */
 export function unionCheck({ members, level }: Union, empty: "rejected" | "allowed"): Check {
   const names = members.map(({ name }) => `\`${name}\``).join(", ");
   const mark = { origin: empty === "rejected" ? "union" : "zeroOrOneOf", level };
@@ -45,7 +51,10 @@ export function unionCheck({ members, level }: Union, empty: "rejected" | "allow
   };
 }
 
-/** Requires the member that the discriminator names, and no other. Updates are checked only if either changed. */
+/**
+ * Requires the member that the discriminator names, and no other. Updates are checked only if
+ * either changed.
+ */
 export function discriminatedUnionCheck(
   { members, level }: Union,
   { name, target }: NonNullable<Union["discriminator"]>,
@@ -76,7 +85,10 @@ interface DiscriminatedMember {
   readonly otherwise: readonly Rule[];
 }
 
-/** Runs the rules for the value of the discriminator. Updates are checked only if either field changed. */
+/**
+ * Runs the rules for the value of the discriminator. Updates are checked only if either field
+ * changed.
+ */
 export function discriminatedMemberCheck(
   discriminator: { readonly name: string; readonly target: Target },
   field: DiscriminatedMember,

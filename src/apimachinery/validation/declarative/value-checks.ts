@@ -1,4 +1,7 @@
-/** Rules for one value. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate; k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators. */
+/**
+ * Rules for one value. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate;
+ * k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators.
+ */
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { isLongerThan } from "../../../lib/names/names.ts";
 import { zeroValueOf } from "../../../lib/schema/zero.ts";
@@ -64,7 +67,10 @@ const stopsUnset = (target: Target): Rule => ({
   silent: true,
 });
 
-/** The server requires a field with a default, because defaulting sets it, unless the default is the zero value. */
+/**
+ * The server requires a field with a default, because defaulting sets it, unless the default is the
+ * zero value.
+ */
 const isOptional: MakeRules = (target, level, argument) => {
   if (target.default === undefined) return [stopsUnset(target)];
   const nilable = target.pointer || target.type.kind === "list" || target.type.kind === "map";
