@@ -5,13 +5,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { Logger } from "../../src/apimachinery/logger.ts";
 import type { MetricsOptions } from "../../src/metrics/contract.ts";
 import { defaultMetricsOptions } from "../../src/metrics/options.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { startTestServer } from "../support/start-test-server.ts";
 
 interface Row {
   readonly type: string;
@@ -22,16 +23,7 @@ const table: Readonly<Record<string, Row>> = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../src/metrics/testdata/upstream-metrics.json"), "utf8"),
 );
 
-let server: TestServer;
-let admin: RawClient;
-before(async () => {
-  server = await startTestServer();
-  admin = rawClient(server.kubeconfig);
-});
-after(async () => {
-  admin.close();
-  await server.close();
-});
+const { server, client: admin } = await startServerWithClient();
 
 async function scrape(client = admin): Promise<string> {
   const answer = await client.send({ path: "/metrics" });

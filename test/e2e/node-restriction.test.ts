@@ -3,25 +3,15 @@
  * what it rejects.
  */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { after, test } from "node:test";
+import { type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
-let server: TestServer;
-let admin: RawClient;
-let node: RawClient;
-
-before(async () => {
-  server = await startTestServer({ admission: { enable: ["NodeRestriction"], disable: [] } });
-  admin = rawClient(server.kubeconfig);
-  node = rawClient((await server.as("system:node:n1", ["system:nodes"])).kubeconfig);
+const { server, client: admin } = await startServerWithClient({
+  admission: { enable: ["NodeRestriction"], disable: [] },
 });
-
-after(async () => {
-  admin.close();
-  node.close();
-  await server.close();
-});
+const node = rawClient((await server.as("system:node:n1", ["system:nodes"])).kubeconfig);
+after(() => node.close());
 
 const core = "/api/v1";
 const inDefault = `${core}/namespaces/default`;

@@ -6,10 +6,10 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import type { RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
@@ -115,18 +115,9 @@ const rows: [
   ],
 ];
 
-describe("OpenAPI", () => {
-  let server: TestServer;
-  let client: RawClient;
-  before(async () => {
-    server = await startTestServer({ runtimeConfig: "api/all=true" });
-    client = rawClient(server.kubeconfig);
-  });
-  after(() => {
-    client.close();
-    return server.close();
-  });
+const { server, client } = await startServerWithClient({ runtimeConfig: "api/all=true" });
 
+describe("OpenAPI", () => {
   for (const [what, request, status, headers] of rows) {
     test(what, async () => {
       const answer = await client.send(request);

@@ -4,13 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
 import { WebSocket } from "ws";
 import { field } from "../support/kubeconfig-fields.ts";
 import { decodeAnswer, decodeEvent, decodeEvents } from "../support/protobuf-answers.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const protobuf = "application/vnd.kubernetes.protobuf";
@@ -22,11 +21,8 @@ const objects = `${protobuf};${one},application/json;${one},application/json`;
 const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
 const long = 24;
 
-let server: TestServer;
-let client: RawClient;
+const { server, client } = await startServerWithClient();
 before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
   for (const name of ["a", "b"]) await create(name, {});
   for (let index = 0; index < long; index++)
     await create(
@@ -34,10 +30,6 @@ before(async () => {
       { text: `é{"metadata":{}}\\`.repeat(2000) },
       { long: "yes" },
     );
-});
-after(async () => {
-  client.close();
-  await server.close();
 });
 
 async function create(

@@ -6,15 +6,15 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { parseGroupVersion } from "../../src/apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../../src/catalog/builtin-schemas.ts";
 import { encodeProtobuf } from "../../src/lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
 import type { Struct } from "../../src/lib/schema/schema.ts";
 import { decodeAnswer, decodeEvents } from "../support/protobuf-answers.ts";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import type { RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const upstream = "application/vnd.kubernetes.protobuf";
 const specified = "application/vnd.svc.protobuf";
@@ -194,18 +194,9 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
   ],
 ];
 
-describe("protobuf", () => {
-  let server: TestServer;
-  let client: RawClient;
-  before(async () => {
-    server = await startTestServer();
-    client = rawClient(server.kubeconfig);
-  });
-  after(async () => {
-    client.close();
-    await server.close();
-  });
+const { server, client } = await startServerWithClient();
 
+describe("protobuf", () => {
   for (const [what, request, status, contentType, want] of rows) {
     test(what, async () => {
       const answer = await client.send(request);

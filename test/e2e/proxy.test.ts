@@ -6,11 +6,12 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { field } from "../support/kubeconfig-fields.ts";
 import { clientAuth, oddCertificate } from "../support/odd-certificates.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { startTestServer } from "../support/start-test-server.ts";
 import { type Caller, type Protocol, whoConnection, whoIs } from "../support/who-client.ts";
 
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2.0"];
@@ -29,28 +30,18 @@ const newProxy = await oddCertificate(certificate, newAuthority);
 
 const none = { allowedNames: [], usernameHeaders: [], uidHeaders: [], groupHeaders: [], extraHeaderPrefixes: [] };
 
-let server: TestServer;
-let admin: RawClient;
-let ca = "";
-before(async () => {
-  server = await startTestServer({
-    requestHeader: {
-      clientCaFile: file("proxies.crt", authority.cert),
-      allowedNames: ["front-proxy", "other"],
-      usernameHeaders: ["X-Remote-User", "X-Name"],
-      uidHeaders: ["X-Remote-Uid"],
-      groupHeaders: ["X-Remote-Group"],
-      extraHeaderPrefixes: ["X-Remote-Extra-", "X-More-"],
-    },
-  });
-  admin = rawClient(server.kubeconfig);
-  ca = field(server.kubeconfig, "certificate-authority-data");
+const { server, client: admin } = await startServerWithClient({
+  requestHeader: {
+    clientCaFile: file("proxies.crt", authority.cert),
+    allowedNames: ["front-proxy", "other"],
+    usernameHeaders: ["X-Remote-User", "X-Name"],
+    uidHeaders: ["X-Remote-Uid"],
+    groupHeaders: ["X-Remote-Group"],
+    extraHeaderPrefixes: ["X-Remote-Extra-", "X-More-"],
+  },
 });
-after(async () => {
-  admin.close();
-  await server.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+const ca = field(server.kubeconfig, "certificate-authority-data");
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 const lines: Caller["headers"] = [
   ["X-Name", "unused"],

@@ -3,10 +3,10 @@
  * times. The tests set the clock.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type ManualClock, manualClock } from "../support/manual-clock.ts";
-import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { before, describe, test } from "node:test";
+import { manualClock } from "../support/manual-clock.ts";
+import type { Answer, RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -14,19 +14,12 @@ const streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allo
 const second = 1000;
 const minute = 60 * second;
 
+const clock = manualClock(Date.now());
+const { client } = await startServerWithClient({ clock, requestTimeoutMs: 86_400_000 });
+
 describe("reads", () => {
-  let clock: ManualClock;
-  let server: TestServer;
-  let client: RawClient;
   before(async () => {
-    clock = manualClock(Date.now());
-    server = await startTestServer({ clock, requestTimeoutMs: 86_400_000 });
-    client = rawClient(server.kubeconfig);
     for (const name of ["a", "b", "c"]) await create(name);
-  });
-  after(async () => {
-    client.close();
-    await server.close();
   });
 
   const create = (name: string): Promise<Answer> =>

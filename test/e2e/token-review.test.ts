@@ -11,26 +11,19 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { AuthenticationV1Api, KubeConfig } from "@kubernetes/client-node";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
-import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import type { Answer, RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const path = "/apis/authentication.k8s.io/v1/tokenreviews";
 const core = "/api/v1/namespaces/default";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-token-review-"));
 
-let server: TestServer;
-let admin: RawClient;
-
-before(async () => {
-  writeFileSync(join(directory, "tokens.csv"), 'static,eve,7,"a,b"\nplain,bob,8\n');
-  server = await startTestServer({ tokenAuthFile: join(directory, "tokens.csv"), apiAudiences: ["api", "other-api"] });
-  admin = rawClient(server.kubeconfig);
+writeFileSync(join(directory, "tokens.csv"), 'static,eve,7,"a,b"\nplain,bob,8\n');
+const { server, client: admin } = await startServerWithClient({
+  tokenAuthFile: join(directory, "tokens.csv"),
+  apiAudiences: ["api", "other-api"],
 });
-after(async () => {
-  admin.close();
-  await server.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 const review = (spec: object, more: Partial<RawRequest> = {}): Promise<Answer> =>
   admin.send({ method: "POST", path, body: { spec }, ...more });

@@ -13,8 +13,8 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT
 import { startServer } from "../../src/index.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { type Answer, rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const issuer = "https://kubernetes.default.svc.cluster.local";
 const core = "/api/v1/namespaces/default";
@@ -27,28 +27,17 @@ const otherPem = generateKeyPairSync("ec", { namedCurve: "P-256" })
   .toString();
 const oldRsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-let server: TestServer;
-let admin: RawClient;
-
-before(async () => {
-  writeFileSync(join(directory, "sa.key"), pem);
-  writeFileSync(join(directory, "old.pub"), oldRsa.publicKey.export({ type: "spki", format: "pem" }).toString());
-  writeFileSync(join(directory, "tokens.csv"), 'static-token,eve,7,"a,b"\n');
-  server = await startTestServer({
-    controllers: ["*"],
-    serviceAccountSigningKeyFile: join(directory, "sa.key"),
-    serviceAccountKeyFiles: [join(directory, "old.pub")],
-    serviceAccountIssuers: [issuer, "https://old.example"],
-    tokenAuthFile: join(directory, "tokens.csv"),
-  });
-  admin = rawClient(server.kubeconfig);
+writeFileSync(join(directory, "sa.key"), pem);
+writeFileSync(join(directory, "old.pub"), oldRsa.publicKey.export({ type: "spki", format: "pem" }).toString());
+writeFileSync(join(directory, "tokens.csv"), 'static-token,eve,7,"a,b"\n');
+const { server, client: admin } = await startServerWithClient({
+  controllers: ["*"],
+  serviceAccountSigningKeyFile: join(directory, "sa.key"),
+  serviceAccountKeyFiles: [join(directory, "old.pub")],
+  serviceAccountIssuers: [issuer, "https://old.example"],
+  tokenAuthFile: join(directory, "tokens.csv"),
 });
-
-after(async () => {
-  admin.close();
-  await server.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 async function post(path: string, body: object): Promise<Answer> {
   return admin.send({ method: "POST", path, body });

@@ -3,27 +3,17 @@
  * that disconnect.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, type TestContext, test } from "node:test";
+import { before, describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const first = `${configMaps}/first`;
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-let server: TestServer;
-let client: RawClient;
-before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-  await create("first");
-});
-after(async () => {
-  client.close();
-  await server.close();
-});
+const { server, client } = await startServerWithClient();
+before(() => create("first"));
 
 async function create(name: string, data: Record<string, string> = {}): Promise<string> {
   const { status, text, body } = await client.send({

@@ -4,19 +4,15 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { after, before, test } from "node:test";
 import { field } from "../support/kubeconfig-fields.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const first = `${configMaps}?watch=1&fieldSelector=metadata.name%3Dfirst`;
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-let server: TestServer;
-let client: RawClient;
+const { server, client } = await startServerWithClient();
 let session: http2.ClientHttp2Session;
 before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
   session = http2.connect(server.url, {
     ca: field(server.kubeconfig, "certificate-authority-data"),
     cert: field(server.kubeconfig, "client-certificate-data"),
@@ -24,11 +20,7 @@ before(async () => {
   });
   await create("first");
 });
-after(async () => {
-  session.destroy();
-  client.close();
-  await server.close();
-});
+after(() => session.destroy());
 
 async function create(name: string, data: Record<string, string> = {}): Promise<string> {
   const { status, text, body } = await client.send({

@@ -4,27 +4,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { field } from "../support/kubeconfig-fields.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { clientFrame, type RawSocket, rawSocket } from "../support/raw-socket.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-let server: TestServer;
-let client: RawClient;
-before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-  await create("first");
-});
-after(async () => {
-  client.close();
-  await server.close();
-});
+const { server, client } = await startServerWithClient();
+before(() => create("first"));
 
 async function create(name: string, data: Record<string, string> = {}): Promise<string> {
   const { status, text, body } = await client.send({

@@ -3,35 +3,23 @@ import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { after, test } from "node:test";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "coxswain-write-faults-"));
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const logged: string[] = [];
-let server: TestServer;
-let client: RawClient;
-
-before(async () => {
-  const log = (message: string, values: Record<string, unknown> = {}): void =>
-    void (/the store/.test(message) && logged.push(`${message} ${values.reason ?? ""}`));
-  const logger = { info: log, warn: log, error: log };
-  server = await startTestServer({
-    dataDir,
-    storage: "lmdb",
-    durability: "relaxed",
-    securePort: 0,
-    livezGracePeriodMs: 0,
-    logger,
-  });
-  client = rawClient(server.kubeconfig);
+const log = (message: string, values: Record<string, unknown> = {}): void =>
+  void (/the store/.test(message) && logged.push(`${message} ${values.reason ?? ""}`));
+const { client } = await startServerWithClient({
+  dataDir,
+  storage: "lmdb",
+  durability: "relaxed",
+  securePort: 0,
+  livezGracePeriodMs: 0,
+  logger: { info: log, warn: log, error: log },
 });
-after(async () => {
-  client.close();
-  await server.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+after(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const create = (name: string) => client.send({ method: "POST", path: configMaps, body: { metadata: { name } } });
 const status = async (path: string): Promise<number> => (await client.send({ method: "GET", path })).status;

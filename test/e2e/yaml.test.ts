@@ -1,21 +1,18 @@
 /** YAML on the wire: long chunked lists, and warnings with non-ASCII letters. */
 import assert from "node:assert/strict";
 import http2 from "node:http2";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
 import { field } from "../support/kubeconfig-fields.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const yaml = { accept: "application/yaml", "content-type": "application/yaml" };
 
+const { server, client } = await startServerWithClient();
+
 describe("YAML on the wire", () => {
-  let server: TestServer;
-  let client: RawClient;
   before(async () => {
-    server = await startTestServer();
-    client = rawClient(server.kubeconfig);
     const text = "of some length, with a 'quote', a # and more than eighty characters so that lines are folded\n";
     for (let at = 0; at < 300; at++) {
       const body = `metadata: {name: "m${at}"}\ndata:\n  k: "${at}"\n  text: |\n    ${text.repeat(8).trimEnd().replaceAll("\n", "\n    ")}\n`;
@@ -23,10 +20,6 @@ describe("YAML on the wire", () => {
       assert.equal(status, 201, answer);
       assert.match(answer, /^apiVersion: v1\ndata:\n {2}k: "\d+"\n {2}text: \|\n/);
     }
-  });
-  after(() => {
-    client.close();
-    return server.close();
   });
 
   test("a chunked list equals the list in JSON", async () => {
