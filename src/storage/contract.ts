@@ -185,7 +185,8 @@ export interface Storage {
    */
   compact(revision: number): Promise<void>;
   /**
-   * Checks that writes work. Writes to the disk only when the last write has failed.
+   * Checks that reads and writes work: repeats the last read if it failed, and writes to the disk
+   * if the last write failed.
    * @throws StorageUnavailable with the reason when they do not
    */
   checkWritable(): Promise<void>;

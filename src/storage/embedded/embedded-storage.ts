@@ -198,6 +198,11 @@ class EmbeddedStorage implements Storage {
 
   async checkWritable(): Promise<void> {
     this.#checkOpen();
+    try {
+      this.#ledger.checkReadable();
+    } catch (cause) {
+      throw new StorageUnavailable(`the store cannot be read: ${cause}`, { cause });
+    }
     if (this.#writeFault === undefined) return;
     if (this.#waiting.length === 0) await this.#enqueue([], [], []);
     else throw this.#writeFault;

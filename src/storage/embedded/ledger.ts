@@ -126,6 +126,11 @@ export interface Ledger {
    * @throws Error when the disk fails
    */
   write(group: LedgerGroup): Promise<void>;
+  /**
+   * Repeats the last read that failed; returns at once when none has failed since the last call.
+   * @throws Error when it fails again
+   */
+  checkReadable(): void;
   sizeBytes(): number;
   close(): Promise<void>;
 }

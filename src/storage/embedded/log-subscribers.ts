@@ -55,7 +55,9 @@ export class LogSubscribers {
   /** Subscribes to changes after the revision `from`. */
   add(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
     const follower: Follower = { prefix, subscriber, seen: from, open: true };
-    void this.#catchUp(follower);
+    this.#catchUp(follower).catch((error: unknown) => {
+      if (follower.open) this.#endWith(follower, error);
+    });
     return { close: () => this.#remove(follower) };
   }
 

@@ -89,6 +89,8 @@ export class MemoryLedger implements Ledger {
     this.#forget(marks.compacted);
   }
 
+  checkReadable(): void {}
+
   sizeBytes(): number {
     return this.#bytes;
   }

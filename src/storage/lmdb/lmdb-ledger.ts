@@ -40,6 +40,13 @@ import { RecordCopies } from "./record-copies.ts";
 const groupBytes = 256 << 10;
 const changeBytes = 48 << 10;
 const dropBytes = 8 << 10;
+/**
+ * A range that is read in one turn of the event loop needs no snapshot of its own. With a snapshot,
+ * a range that fails would hold its transaction, and lmdb-js would use it for all further reads.
+ */
+const oneTurn = { snapshot: false };
+/** LMDB's error codes, `MDB_KEYEXIST` to the last one. */
+const lmdbCodes = { last: -30799, first: -30700 };
 /** A larger arena is not reused for the next write. */
 const arenaKeptMax = 4 << 20;
 /**
@@ -71,6 +78,8 @@ export class LmdbLedger implements Ledger {
   #broken = false;
   /** The last write failed in LMDB. */
   #failed = false;
+  /** The last read that failed in LMDB, until it succeeds. */
+  #failedRead: (() => unknown) | undefined;
   /** Buffer for the records of one write; writes do not overlap. */
   #arena = newArena(64 << 10);
   readonly #copies = new RecordCopies();
@@ -127,8 +136,13 @@ export class LmdbLedger implements Ledger {
   }
 
   position(key: string): number {
-    const value = this.#maps.current.getBinaryFast(key);
-    return value === undefined ? 0 : this.#positionIn(key, value, lastSize(this.#maps.current));
+    const { current } = this.#maps;
+    try {
+      const value = current.getBinaryFast(key);
+      return value === undefined ? 0 : this.#positionIn(key, value, lastSize(current));
+    } catch (error) {
+      throw this.#failedToRead(error, () => this.position(key));
+    }
   }
 
   read(position: number, key: string): Change {
@@ -149,10 +163,14 @@ export class LmdbLedger implements Ledger {
   #record(position: number): Buffer | string {
     if (position === unknownPosition) return lost;
     const { log } = this.#maps;
-    const shared = log.getBinaryFast(position);
-    if (shared === undefined) return missing;
-    const record = this.#copies.copy(shared, lastSize(log));
-    return recordProblem(position, record, this.#rules) ?? record;
+    try {
+      const shared = log.getBinaryFast(position);
+      if (shared === undefined) return missing;
+      const record = this.#copies.copy(shared, lastSize(log));
+      return recordProblem(position, record, this.#rules) ?? record;
+    } catch (error) {
+      throw this.#failedToRead(error, () => this.#record(position));
+    }
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
@@ -160,27 +178,70 @@ export class LmdbLedger implements Ledger {
       after === undefined || compareKeys(after, prefix) < 0
         ? { start: prefix }
         : { start: after, exclusiveStart: true };
-    for (const { key, value } of this.#maps.current.getRange({ ...start, end: endOfPrefix(prefix) })) {
-      if (!key.startsWith(prefix)) return;
-      yield [key, this.#positionIn(key, value, value.length)];
+    try {
+      const range = { ...start, end: endOfPrefix(prefix), ...oneTurn };
+      for (const { key, value } of this.#maps.current.getRange(range)) {
+        if (!key.startsWith(prefix)) return;
+        yield [key, this.#positionIn(key, value, value.length)];
+      }
+    } catch (error) {
+      throw this.#failedToRead(error, () => {
+        for (const _ of this.keys(prefix, after));
+      });
     }
   }
 
   count(prefix: string): number {
-    return this.#maps.current.getKeysCount({ start: prefix, end: endOfPrefix(prefix) });
+    const count = this.#maps.current.getKeysCount({ start: prefix, end: endOfPrefix(prefix), ...oneTurn });
+    // lmdb-js reports no error when it counts. Callers may delete a container that has no entries.
+    if (count === 0) for (const _ of this.keys(prefix, undefined)) break;
+    return count;
   }
 
   heads(after: number, limit: number): ChangeHead[] {
-    return this.#scan(after, limit, readHead);
+    try {
+      return this.#scan(after, limit, readHead);
+    } catch (error) {
+      throw this.#failedToRead(error, () => this.heads(after, limit));
+    }
   }
 
   changes(after: number, limit: number): Change[] {
-    return this.#scan(after, limit, readRecord);
+    try {
+      return this.#scan(after, limit, readRecord);
+    } catch (error) {
+      throw this.#failedToRead(error, () => this.changes(after, limit));
+    }
+  }
+
+  checkReadable(): void {
+    this.#failedRead?.();
+    this.#failedRead = undefined;
+  }
+
+  /**
+   * Remembers a read that failed in LMDB. LMDB rejects all further reads of the same transaction
+   * (MDB_BAD_TXN), so the next one gets a new transaction.
+   */
+  #failedToRead(error: unknown, repeat: () => unknown): unknown {
+    if (isLmdbError(error)) {
+      this.#failedRead = repeat;
+      this.#maps.root.resetReadTxn();
+    }
+    return error;
   }
 
   expiries(limit: number): Expiry[] {
+    try {
+      return this.#firstExpiries(limit);
+    } catch (error) {
+      throw this.#failedToRead(error, () => this.expiries(limit));
+    }
+  }
+
+  #firstExpiries(limit: number): Expiry[] {
     const expiries: Expiry[] = [];
-    for (const { key, value } of this.#maps.expiry.getRange({ start: [0, 0] })) {
+    for (const { key, value } of this.#maps.expiry.getRange({ start: [0, 0], ...oneTurn })) {
       const [at, position] = key;
       const expiry = decodeExpiry(at, position, value, this.#rules);
       if (expiry !== undefined) expiries.push(expiry);
@@ -257,7 +318,7 @@ export class LmdbLedger implements Ledger {
     // The revision of an empty store has no record.
     let next = positionOf(Math.max(after, emptyMarks.revision) + 1, 0);
     let orNext = next;
-    for (const { key: position, value: record } of this.#maps.log.getRange({ start: next, limit })) {
+    for (const { key: position, value: record } of this.#maps.log.getRange({ start: next, limit, ...oneTurn })) {
       if (position !== next && position !== orNext) heads.push(this.#damagedChange<Head>(next, missing));
       const problem = recordProblem(position, record, this.#rules);
       heads.push(problem === undefined ? decode(position, record) : this.#damagedChange<Head>(position, problem));
@@ -338,6 +399,11 @@ export class LmdbLedger implements Ledger {
 function newArena(length: number): Arena {
   const bytes = Buffer.allocUnsafeSlow(length);
   return { bytes, view: new DataView(bytes.buffer) };
+}
+
+function isLmdbError(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === "number" && code >= lmdbCodes.last && code <= lmdbCodes.first;
 }
 
 function nothingAt(position: number): Change {
