@@ -4,6 +4,7 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved } from "../catalog/contract.ts";
 
+/** The operations that admission plugins distinguish. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /**

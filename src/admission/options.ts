@@ -6,6 +6,7 @@
 import { quoteGo } from "../lib/json/quote.ts";
 import type { AdmissionOptions } from "./contract.ts";
 
+/** The default plugins run. */
 export const defaultAdmissionOptions: AdmissionOptions = { enable: [], disable: [] };
 
 /**

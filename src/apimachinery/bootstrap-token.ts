@@ -6,7 +6,9 @@
 import { canonicalizeTime, TimeError } from "../lib/schema/time.ts";
 import type { KubeObject } from "./object.ts";
 
+/** The namespace of bootstrap token Secrets. */
 export const bootstrapNamespace = "kube-system";
+/** The type of bootstrap token Secrets. */
 export const bootstrapTokenType = "bootstrap.kubernetes.io/token";
 const namePrefix = "bootstrap-token-";
 

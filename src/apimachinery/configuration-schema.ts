@@ -6,6 +6,7 @@ import type { Field, List, Scalar, Struct, Type } from "../lib/schema/schema.ts"
 
 const scalar = (kind: Scalar["kind"]): Scalar => ({ kind });
 
+/** Schemas of scalar fields. */
 export const text = scalar("string");
 export const bool = scalar("bool");
 export const int32 = scalar("int32");

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from "./object.ts";
 
+/** The kinds that a pod can refer to, in the singular. */
 export type ReferredKind = "secret" | "configmap" | "persistentvolumeclaim" | "serviceaccount" | "resourceclaim";
 
 // biome-ignore lint/suspicious/noExplicitAny: the schema has checked the types.
@@ -23,6 +24,7 @@ const secretSources: readonly (readonly [source: string, field: string])[] = [
   ["storageos", "secretRef"],
 ];
 
+/** The annotation that marks a pod as a mirror pod. */
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
 
 /** Whether a kubelet created the pod to represent a static pod. */

@@ -15,6 +15,7 @@ import type { FieldErrors } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
 
 const annotationBytesMax = 256 * 1024;
+/** The maximum length of a field manager. */
 export const fieldManagerBytesMax = 128;
 /** Field managers that are valid without further checks. */
 export const plainManager = /^[ -~]{1,128}$/;

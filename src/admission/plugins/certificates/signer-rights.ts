@@ -5,6 +5,7 @@
 import type { UserInfo } from "../../../apimachinery/user.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 
+/** The verbs of permissions for signers. */
 export type SignerVerb = "approve" | "attest" | "sign";
 
 /**

@@ -28,6 +28,7 @@ export interface NodeWrite {
  */
 export type FindObject = (kind: LookedUpKind, namespace: string, name: string) => Promise<KubeObject | undefined>;
 
+/** The kinds of objects that checks read. */
 export type LookedUpKind =
   | "pod"
   | "node"

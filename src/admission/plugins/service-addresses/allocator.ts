@@ -6,6 +6,7 @@
 /** How long a reservation lasts until the service is stored; longer than any request. */
 const reservationMs = 60_000;
 
+/** The values in use and the reserved values of one range. */
 export interface Allocator {
   /** Whether a service holds the value or a pending request has reserved it. */
   has(value: number, now: number): boolean;
@@ -36,6 +37,7 @@ export interface AllocatorRange {
   readonly to: number;
 }
 
+/** Creates an allocator without holders. */
 export function createAllocator({ first, from, to }: AllocatorRange): Allocator {
   const holders = new Map<number, string>();
   const held = new Map<string, readonly number[]>();

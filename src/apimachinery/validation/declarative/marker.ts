@@ -14,6 +14,7 @@ export interface Marker {
   readonly value?: string;
 }
 
+/** The value of an argument of a marker. */
 export type MarkerArgument = string | number | boolean;
 
 const markerPattern = /^\+k8s:(?<name>[A-Za-z]+)(?:\((?<args>(?:"(?:[^"\\]|\\.)*"|[^")])*)\))?(?:=(?<value>.*))?$/s;
