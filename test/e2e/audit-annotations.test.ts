@@ -106,7 +106,7 @@ async function created(path: string, body: object): Promise<{ metadata: { uid: s
 const authenticationOnly = ({ annotations }: Recorded): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith("authentication.")));
 
-test("the event of a token request names the credential id that the token's user has as extra", async () => {
+test("records the id of an issued token, and of the token that authenticated a request", async () => {
   await created(`${core}/serviceaccounts`, { metadata: { name: "a" } });
   const { annotations } = await recordedOf({
     method: "POST",
