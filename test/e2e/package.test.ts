@@ -7,16 +7,18 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { rawClient } from "../support/raw-client.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const skip =
   process.env.COXSWAIN_TEST_FULL === "1" ? false : "needs COXSWAIN_TEST_FULL=1: builds and installs the package";
 
-test("the packed package runs as a command and as a library", { skip }, async (context) => {
-  const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
+const program = join(directory, "node_modules/coxswain/dist/main.js");
+
+before(() => {
+  if (skip !== false) return;
   execFileSync("npm", ["pack", "--pack-destination", directory], { cwd: root, stdio: "ignore" });
   const archive = readdirSync(directory).find((name) => name.endsWith(".tgz")) as string;
   writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", type: "module" }));
@@ -24,53 +26,45 @@ test("the packed package runs as a command and as a library", { skip }, async (c
     cwd: directory,
     stdio: "ignore",
   });
+});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
+const run = (...args: string[]): string => execFileSync(process.execPath, args, { cwd: directory, encoding: "utf8" });
+
+test("the installed command serves and backs up its store", { skip }, async () => {
   const data = join(directory, "data");
-  const command = spawn(
-    process.execPath,
-    [join(directory, "node_modules/coxswain/dist/main.js"), "--data-dir", data, "--secure-port=0"],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
+  const command = spawn(process.execPath, [program, "--data-dir", data, "--secure-port=0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const exited = new Promise<number | null>((resolve) => command.once("exit", resolve));
   await new Promise<void>((resolve) => command.stdout.once("data", () => resolve()));
   const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
   assert.equal((await client.send({ path: "/api/v1/namespaces/default" })).status, 200);
   assert.match((await client.send({ path: "/openapi/v3/api/v1" })).text, /Pod is a collection of containers/);
-  const program = join(directory, "node_modules/coxswain/dist/main.js");
   const backup = join(directory, "backup");
-  assert.match(
-    execFileSync(process.execPath, [program, "store", "backup", data, backup], { encoding: "utf8" }),
-    /: \d+ objects at revision \d+\n$/,
-  );
+  assert.match(run(program, "store", "backup", data, backup), /: \d+ objects at revision \d+\n$/);
   const downloaded = await client.send({ method: "POST", path: "/storage/backup" });
   assert.equal(downloaded.status, 200);
   writeFileSync(`${backup}-downloaded`, downloaded.bytes);
-  for (const file of [backup, `${backup}-downloaded`])
-    execFileSync(process.execPath, [program, "store", "check", file]);
+  for (const file of [backup, `${backup}-downloaded`]) run(program, "store", "check", file);
   client.close();
   command.kill("SIGTERM");
   assert.equal(await exited, 0);
-  execFileSync(process.execPath, [program, "store", "check", data]);
+  run(program, "store", "check", data);
+});
 
-  const evaluated = execFileSync(process.execPath, [
-    join(directory, "node_modules/coxswain/dist/main.js"),
-    "cel",
-    "eval",
-    "--expr",
-    "1 + 1",
-    "--json",
-  ]);
-  assert.equal(String(evaluated), '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
+test("the installed command evaluates CEL expressions", { skip }, () => {
+  const evaluated = run(program, "cel", "eval", "--expr", "1 + 1", "--json");
+  assert.equal(evaluated, '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
+});
 
+test("the installed library starts a server", { skip }, () => {
   const script =
     'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
-  assert.match(
-    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: directory, encoding: "utf8" }),
-    /^https:\/\/127\.0\.0\.1:\d+\n$/,
-  );
+  assert.match(run("--input-type=module", "-e", script), /^https:\/\/127\.0\.0\.1:\d+\n$/);
+});
 
+test("the installed structured-merge library applies an intent", { skip }, () => {
   const merging = `
     import { applyIntent, emptySet, encodeFieldsV1, type Struct, type MergeContext } from "coxswain/structured-merge";
     const field = { name: "a", type: { kind: "string" }, pointer: true, omitEmpty: true, omitZero: false, required: false } as const;
@@ -81,9 +75,11 @@ test("the packed package runs as a command and as a library", { skip }, async (c
     const { object, managers } = applyIntent(context, live, { object: { a: "x" }, version: "v1" }, new Map(), "me", { force: false });
     console.log(JSON.stringify([object, encodeFieldsV1(managers.get("me")!.set)]));`;
   writeFileSync(join(directory, "merging.ts"), merging);
-  const output = execFileSync(process.execPath, [join(directory, "merging.ts")], { cwd: directory, encoding: "utf8" });
-  assert.equal(output, '[{"a":"x"},{"f:a":{}}]\n');
+  assert.equal(run("merging.ts"), '[{"a":"x"},{"f:a":{}}]\n');
+  checkTypes("merging.ts");
+});
 
+test("the installed CEL library evaluates expressions", { skip }, () => {
   const expression = `
     import { CelError, dynType, jsonValue, kubernetesEnvironment, type Program } from "coxswain/cel";
     const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: dynType }] });
@@ -92,12 +88,12 @@ test("the packed package runs as a command and as a library", { skip }, async (c
     console.log(program.evaluate(new Map([["self", self]]), { costLimit: 1_000_000 }));
     try { program.evaluate(new Map([["self", jsonValue({})]])); } catch (error) { console.log((error as CelError).message); }`;
   writeFileSync(join(directory, "expression.ts"), expression);
-  const evaluation = execFileSync(process.execPath, [join(directory, "expression.ts")], {
-    cwd: directory,
-    encoding: "utf8",
-  });
-  assert.equal(evaluation, "{ value: true, cost: 5 }\nno such key: replicas\n");
+  assert.equal(run("expression.ts"), "{ value: true, cost: 5 }\nno such key: replicas\n");
+  checkTypes("expression.ts");
+});
 
+/** Compiles a file that imports the package, in strict mode and without the types of Node.js. */
+function checkTypes(file: string): void {
   const compiler = join(root, "node_modules/.bin/tsc");
   const options = [
     "--noEmit",
@@ -110,8 +106,5 @@ test("the packed package runs as a command and as a library", { skip }, async (c
     "--lib",
     "esnext,dom",
   ];
-  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "expression.ts")], {
-    cwd: directory,
-    stdio: "inherit",
-  });
-});
+  execFileSync(compiler, [...options, file], { cwd: directory, stdio: "inherit" });
+}
