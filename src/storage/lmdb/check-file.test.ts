@@ -27,6 +27,7 @@ import { openLmdbStorage } from "./lmdb.ts";
 import { openMaps } from "./maps.ts";
 import {
   childOf,
+  headerBytes,
   isLeaf,
   type Meta,
   nodeCount,
@@ -102,9 +103,9 @@ test(`damage of the index changes its checksum (SEED=${seed})`, async () => {
     else bytes.fill(0, page, page + pageSize);
     writeFileSync(dataFile(dir), bytes);
     const what = `${damage} at ${page}; SEED=${seed}`;
-    const problem = problemOf(() => checkFile(dir, { withLog: false }));
+    const problem = problemOf(() => checkFile(dir, { withLog: true }));
     assert.equal(
-      problemOf(() => checkFile(dir, { withLog: false, closedAs })),
+      problemOf(() => checkFile(dir, { withLog: true, closedAs })),
       problem,
       what,
     );
@@ -172,6 +173,22 @@ for (const [what, pageOf] of [
     }
   });
 }
+
+test("a start finds a wrong offset in any leaf of the log, although the store was closed", async () => {
+  const { dir } = await closedStore("offset");
+  const bytes = readFileSync(dataFile(dir));
+  const root = lastPagesOfLog(dataFile(dir))[0] as number;
+  const page = bytes.subarray(root * pageSize, (root + 1) * pageSize);
+  const leaf = childOf(page, nodeStart(page, 0) as number);
+  // The second node begins one byte later: LMDB would copy a key of a wrong length.
+  const offset = leaf * pageSize + headerBytes + 2;
+  bytes.writeUInt8(bytes.readUInt8(offset) ^ 1, offset);
+  writeFileSync(dataFile(dir), bytes);
+  await assert.rejects(
+    openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" }),
+    new RegExp(`DamagedStore: .*page ${leaf}: a page of log is damaged`),
+  );
+});
 
 test("finds a tree under another name", async () => {
   const { dir, closedAs } = await closedStore("renamed");

@@ -25,11 +25,15 @@ import {
 } from "./page-file.ts";
 
 /**
+ * Of a file up to this size, all pages are checked; of a larger one, only those of the index.
+ */
+export const allPagesMax = 64 << 20;
+
 /**
- * Computes the CRC-32 of the meta page and of the pages of all trees. Of the log, whose records
- * have their own checksums, it reads only the branch pages and the last leaf: LMDB writes there
- * next, and it frees the number that is in the header of a changed page. The store must not be
- * written during the call.
+ * Computes the CRC-32 of the meta page and of the pages of all trees. Of the log of a large file,
+ * whose records have their own checksums, it reads only the branch pages and the last leaf: LMDB
+ * writes there next, and it frees the number that is in the header of a changed page. The store
+ * must not be written during the call.
  * @returns undefined when the pages do not form trees
  * @throws Error with code EIO, …
  */
@@ -44,7 +48,7 @@ export function indexChecksum(file: PageFile, meta: Meta): number | undefined {
   const isWhole =
     addTree(context, meta.main, { entry: addNamedTree }) &&
     trees.every(({ tree, isLog }) =>
-      addTree(context, tree, isLog ? { isLog } : { entry: addOverflowOf(context, tree) }),
+      addTree(context, tree, isLog && file.length > allPagesMax ? { isLog } : { entry: addOverflowOf(context, tree) }),
     );
   return isWhole ? context.checksum : undefined;
 }

@@ -19,6 +19,7 @@ import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { FileGuard, hasOverrunMemory } from "./file-guard.ts";
 import { readInUse, removeInUse, writeClosed, writeInUse } from "./in-use.ts";
+import { allPagesMax } from "./index-checksum.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { encodeMarks, marksBytes } from "./marks.ts";
 import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
@@ -54,12 +55,6 @@ const arenaKeptMax = 4 << 20;
  * again.
  */
 const reportedMax = 10_000;
-
-/**
- * After an unclean end, all pages of a file up to this size are checked; of a larger one, only the
- * index.
- */
-const allPagesMax = 64 << 20;
 
 export type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
 
