@@ -90,7 +90,7 @@ const cleaned = [
   "test/e2e",
   "tools",
   "test/documented-examples.test.ts",
-  "test/support/source-tokens.ts",
+  "test/support",
   "src/webhook",
 ];
 

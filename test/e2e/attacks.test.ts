@@ -11,12 +11,12 @@ import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { startServer } from "../../src/index.ts";
+import { type AuthAnswer, type Caller, type Protocol, reviewSelf } from "../support/auth-client.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { clientAuth, type OddAuthority, type OddCertificate, oddCertificate } from "../support/odd-certificates.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-import { type Caller, type Protocol, type WhoAnswer, whoIs } from "../support/who-client.ts";
 
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2.0"];
 const issuer = "https://kubernetes.default.svc.cluster.local";
@@ -150,7 +150,7 @@ const headersAllowed = [
   ":status",
 ];
 
-function assertSaysNoMore(answer: WhoAnswer, want: 400 | 401 | 403): void {
+function assertSaysNoMore(answer: AuthAnswer, want: 400 | 401 | 403): void {
   assert.equal(answer.status, want, answer.text);
   const flowControlHeaders =
     answer.headers["x-kubernetes-pf-flowschema-uid"] === undefined
@@ -227,7 +227,10 @@ describe("forged tokens of service accounts", () => {
   for (const [what, forge] of forgeries) {
     for (const protocol of protocols) {
       test(`answers 401 without details to a token that is forged: ${what}, over ${protocol}`, async () => {
-        assertSaysNoMore(await whoIs(server.url, ca, bearer(await forge({ ...decodeJwt(live) }, live)), protocol), 401);
+        assertSaysNoMore(
+          await reviewSelf(server.url, ca, bearer(await forge({ ...decodeJwt(live) }, live)), protocol),
+          401,
+        );
       });
     }
   }
@@ -481,7 +484,7 @@ describe("credentials", () => {
   for (const [what, caller, want] of rows) {
     for (const protocol of protocols) {
       test(`answers ${typeof want === "number" ? want : `as ${want.username}`} to ${what}, over ${protocol}`, async () => {
-        const answer = await whoIs(server.url, ca, caller(), protocol);
+        const answer = await reviewSelf(server.url, ca, caller(), protocol);
         if (typeof want === "number") return assertSaysNoMore(answer, want);
         assert.equal(answer.status, 201, answer.text);
         const { extra: _, ...user } = answer.user;
@@ -492,7 +495,7 @@ describe("credentials", () => {
 
   test("rejects a header with a token of one mebibyte", async () => {
     for (const protocol of protocols) {
-      const outcome = await whoIs(server.url, ca, bearer("x".repeat(1 << 20)), protocol).then(
+      const outcome = await reviewSelf(server.url, ca, bearer("x".repeat(1 << 20)), protocol).then(
         ({ status }) => status,
         () => "cut",
       );

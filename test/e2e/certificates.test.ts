@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
 import { type ServerOptions, startServer } from "../../src/index.ts";
+import { type Caller, openAuthConnection, type Protocol, reviewSelf } from "../support/auth-client.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import {
   anyUsage,
@@ -20,7 +21,6 @@ import {
 } from "../support/odd-certificates.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-import { type Caller, type Protocol, whoConnection, whoIs } from "../support/who-client.ts";
 
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2.0"];
 const dayMs = 24 * 3600_000;
@@ -153,7 +153,7 @@ describe("client certificates", () => {
   for (const [what, caller, want] of rows) {
     for (const protocol of protocols) {
       test(`authenticates ${typeof want === "number" ? "no user" : want.username} by a client certificate: ${what}, over ${protocol}`, async () => {
-        const answer = await whoIs(server.url, ca, await caller(), protocol);
+        const answer = await reviewSelf(server.url, ca, await caller(), protocol);
         if (typeof want === "number") return assert.equal(answer.status, want, answer.text);
         assert.equal(answer.status, 201, answer.text);
         const { extra, ...user } = answer.user;
@@ -181,7 +181,7 @@ for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
     ];
     for (const [caller, status, ends] of callers) {
       for (const protocol of protocols) {
-        const connection = whoConnection(server.url, ca, caller, protocol);
+        const connection = openAuthConnection(server.url, ca, caller, protocol);
         assert.equal((await connection.ask(caller.headers)).status, status);
         const closes = ends && protocol === "HTTP/2.0" && featureGates === "";
         if (closes) while (connection.open) await new Promise(setImmediate);
@@ -220,7 +220,7 @@ describe("changed files", () => {
   let ofOne: Caller;
   let ofOther: Caller;
   const statusOf = async (caller: Caller, protocol: Protocol = "HTTP/2.0"): Promise<number> =>
-    (await whoIs(server.url, ca, caller, protocol)).status;
+    (await reviewSelf(server.url, ca, caller, protocol)).status;
 
   before(async () => {
     const serving = await oddCertificate({
@@ -245,8 +245,8 @@ describe("changed files", () => {
 
   test("added authorities are trusted, and removed ones no longer, on open connections too", async () => {
     const connections = protocols.flatMap((protocol) => [
-      whoConnection(server.url, ca, ofOne, protocol),
-      whoConnection(server.url, ca, ofOther, protocol),
+      openAuthConnection(server.url, ca, ofOne, protocol),
+      openAuthConnection(server.url, ca, ofOther, protocol),
     ]);
     const statuses = async (): Promise<number[]> => {
       const answers: number[] = [];
@@ -296,7 +296,7 @@ describe("changed files", () => {
   }
 
   test("new connections get a changed serving certificate once its key matches", async () => {
-    const open = whoConnection(server.url, ca, ofOther, "HTTP/2.0");
+    const open = openAuthConnection(server.url, ca, ofOther, "HTTP/2.0");
     assert.equal((await open.ask()).status, 201);
     const fresh = await oddCertificate({ subject: [{ CN: ["fresh"] }], dnsNames: ["localhost"], usages: [serverAuth] });
     errors.length = 0;
@@ -309,7 +309,7 @@ describe("changed files", () => {
     const before = ca;
     ca = fresh.cert;
     await until(async () => (await statusOf(ofOther).catch(() => 0)) === 201);
-    await assert.rejects(whoIs(server.url, before, ofOther, "HTTP/2.0"));
+    await assert.rejects(reviewSelf(server.url, before, ofOther, "HTTP/2.0"));
     assert.equal((await open.ask()).status, 201);
     open.close();
   });

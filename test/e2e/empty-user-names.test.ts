@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { ServerOptions } from "../../src/index.ts";
+import { reviewSelf } from "../support/auth-client.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 import { startTokenIssuer, type TokenIssuer } from "../support/token-issuer.ts";
-import { whoIs } from "../support/who-client.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-empty-user-names-"));
 let issuer: TokenIssuer;
@@ -85,7 +85,7 @@ for (const [what, options, error] of rows) {
         assert.deepEqual([authenticated, user], [undefined, {}]);
         assert.match(found, error);
         const caller = { headers: [["authorization", `Bearer ${token}`]] } as const;
-        const answer = await whoIs(
+        const answer = await reviewSelf(
           server.url,
           field(server.kubeconfig, "certificate-authority-data"),
           caller,

@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { type Caller, openAuthConnection, type Protocol, reviewSelf } from "../support/auth-client.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { clientAuth, oddCertificate } from "../support/odd-certificates.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
-import { type Caller, type Protocol, whoConnection, whoIs } from "../support/who-client.ts";
 
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2.0"];
 const configMap = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
@@ -55,7 +55,7 @@ const lines: Caller["headers"] = [
 for (const protocol of protocols) {
   test(`authenticates the user in the headers of the proxy, over ${protocol}`, async () => {
     const { cert, key } = proxy;
-    const answer = await whoIs(server.url, ca, { cert, key, headers: lines }, protocol);
+    const answer = await reviewSelf(server.url, ca, { cert, key, headers: lines }, protocol);
     assert.deepEqual(answer.user, {
       username: "änn",
       uid: "7",
@@ -65,7 +65,7 @@ for (const protocol of protocols) {
   });
 
   test(`authenticates each request of a connection by its own headers, over ${protocol}`, async () => {
-    const connection = whoConnection(server.url, ca, proxy, protocol);
+    const connection = openAuthConnection(server.url, ca, proxy, protocol);
     assert.equal((await connection.ask([["X-Remote-User", "ann"]])).user.username, "ann");
     assert.equal((await connection.ask([["X-Name", "ben"]])).user.username, "ben");
     assert.equal((await connection.ask([])).status, 401);
@@ -81,7 +81,7 @@ test("a user in the headers can impersonate another user with permission", async
     ["Impersonate-User", "ann"],
   ];
   for (const protocol of protocols) {
-    const answer = await whoIs(server.url, ca, { cert, key, headers }, protocol);
+    const answer = await reviewSelf(server.url, ca, { cert, key, headers }, protocol);
     assert.deepEqual(answer.user, { username: "ann", groups: ["system:authenticated"] });
   }
 });
@@ -110,7 +110,7 @@ test("publishes the options in a ConfigMap for extension API servers, and reload
   });
   const headers: Caller["headers"] = [["X-Remote-User", "ann"]];
   const statusOf = async ({ cert, key }: Caller): Promise<number> =>
-    (await whoIs(server.url, ca, { cert, key, headers } as Caller, "HTTP/2.0")).status;
+    (await reviewSelf(server.url, ca, { cert, key, headers } as Caller, "HTTP/2.0")).status;
   assert.deepEqual([await statusOf(proxy), await statusOf(newProxy)], [201, 401]);
   file("proxies.crt", newAuthority.cert);
   await until(async () => (await statusOf(newProxy)) === 201);
@@ -147,15 +147,15 @@ test("rejects a changed CA file that overlaps with the client CA, until the over
     errors[0] as string,
     /contain overlapping certificates; --requestheader-allowed-names must be specified/,
   );
-  assert.equal((await whoIs(other.url, otherCa, caller, "HTTP/2.0")).user.username, "front-proxy");
+  assert.equal((await reviewSelf(other.url, otherCa, caller, "HTTP/2.0")).user.username, "front-proxy");
   errors.length = 0;
   file("clients.crt", authority.cert);
   await until(async () => errors.length > 0);
-  assert.equal((await whoIs(other.url, otherCa, caller, "HTTP/2.0")).user.username, "front-proxy");
+  assert.equal((await reviewSelf(other.url, otherCa, caller, "HTTP/2.0")).user.username, "front-proxy");
   // The server checks the rejected file again when the client CA changes.
   const otherClients = await oddCertificate({ subject: [{ CN: ["other clients"] }], authority: {} });
   file("clients.crt", otherClients.cert);
-  await until(async () => (await whoIs(other.url, otherCa, caller, "HTTP/2.0")).user?.username === "root");
+  await until(async () => (await reviewSelf(other.url, otherCa, caller, "HTTP/2.0")).user?.username === "root");
   await other.close();
 });
 

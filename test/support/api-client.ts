@@ -1,4 +1,4 @@
-/** The resource endpoints over a memory registry, without a socket: what a client sends, and what it gets. */
+/** Sends requests to the resource endpoints over a memory registry, without a socket. */
 import { ApiError } from "../../src/apimachinery/errors.ts";
 import type { Authorizer } from "../../src/authorization/contract.ts";
 import { createObject } from "../../src/http/endpoints/create.ts";
@@ -48,9 +48,10 @@ export interface ApiAnswer {
 
 /**
  * Sends one request.
- * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON`, `STRATEGIC` and `APPLY` in place of the method send a patch of that type
- * @param sent text and bytes as they are, anything else as JSON; undefined sends no body
- * @param authorize answers what endpoints ask during a request; no filter asks it before
+ * @param line `POST /api/v1/namespaces`; `MERGE`, `JSON`, `STRATEGIC` and `APPLY` instead of the
+ *   method send a patch of that type
+ * @param sent text and bytes are sent unchanged, other values as JSON; undefined sends no body
+ * @param authorize authorizes the checks of endpoints; the request itself is not authorized
  */
 export async function send(
   registry: RegistryContext,

@@ -1,4 +1,4 @@
-/** A request for a certificate of `CN=ann`, signed by its key, in PEM as objects hold it: base64. Made with `openssl req -new`. */
+/** A certificate request for `CN=ann`, as base64 of PEM. Created with `openssl req -new`. */
 export const certificateRequest: string = [
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISE1IQUNBUUF3RGpFTU1Bb0dBMVVFQXd3RFlXNXVNRmt3RXdZSEtvWkl6ajBDQVFZSUtv",
   "Wkl6ajBEQVFjRApRZ0FFN3hxOFJja2M4TUJGMmt4NjViRlh1K2M5d0pweWRqNGcva25DNkppWTlPeEp5Z3RXb2VoYjA5WVBCQmNFCnFYUU9qRGhrMGV2Q0ZP",
@@ -6,7 +6,7 @@ export const certificateRequest: string = [
   "OWg1czA4RWZ2VVFZVit2aFJOS3ZMOVNEaQpJakdaSFV2dG1tVW53UT09Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=",
 ].join("");
 
-/** The same of a certificate. */
+/** A certificate, as base64 of PEM. */
 export const anyCertificate: string = [
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJjRENDQVJXZ0F3SUJBZ0lVWmVhTUEzMkVWRWpxM282eVAvM0Evei9mVXhrd0NnWUlLb1pJemowRUF3",
   "SXcKRFRFTE1Ba0dBMVVFQXd3Q1kyRXdIaGNOTWpZeE1USXhNVFV5TnpVMldoY05Nall4TWpBeE1UVXlOelUyV2pBTgpNUXN3Q1FZRFZRUUREQUpqWVRCWk1C",

@@ -1,4 +1,4 @@
-/** A memory registry with a garbage collector, for tests of what it does. */
+/** A memory registry with a garbage collector, for tests of the collector. */
 import type { KubeObject, OwnerReference } from "../../src/apimachinery/object.ts";
 import type { Controller } from "../../src/controllers/contract.ts";
 import { garbageCollector } from "../../src/controllers/garbage-collector/garbage-collector.ts";
@@ -8,9 +8,9 @@ const namespaces: Place = ["/namespaces", ""];
 const logger = { info() {}, warn() {}, error() {} };
 
 export interface Cluster extends MemoryRegistry {
-  /** Not started. */
+  /** The collector, not started. */
   readonly collector: Controller;
-  /** Another one, as after a restart; the caller stops it. */
+  /** Creates another collector, as after a restart; the caller stops it. */
   newCollector(): Controller;
 }
 
@@ -38,7 +38,7 @@ export async function eventually(what: string, holds: () => Promise<boolean>): P
 export const gone = (cluster: Cluster, place: Place, name: string): Promise<void> =>
   eventually(`${name} goes`, async () => (await cluster.find(place, name)) === undefined);
 
-/** Everything that was put into the queue before has been looked at, as this object, made last, is collected last. */
+/** Waits until the queue is empty, by creating an object that is collected last. */
 export async function settled(cluster: Cluster): Promise<void> {
   const name = `canary-${Math.random().toString(36).slice(2)}`;
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];

@@ -1,9 +1,14 @@
-/** A kind whose schema was written for tests. */
+/** A custom resource for tests. */
 
 import type { ResourceDefinition, StorageForm } from "../../src/catalog/contract.ts";
 import type { Struct, Type } from "../../src/lib/schema/schema.ts";
 
-/** A custom resource, `things` of `example.com`: a part of it is declared, and of a part nothing is known. @param model a built-in that it is like otherwise */
+/**
+ * The resource `things` of `example.com`, which has declared fields and a part that preserves
+ * unknown fields.
+ *
+ * @param model a built-in definition from which the rest is copied
+ */
 export function customThing(model: ResourceDefinition): ResourceDefinition {
   const plain = { pointer: false, omitEmpty: true, omitZero: false, required: false };
   const fields = (...list: readonly { name: string; type: Type }[]): Pick<Struct, "fields" | "byName"> => {

@@ -2,7 +2,11 @@ import { join } from "node:path";
 import { integerKey } from "../../src/storage/lmdb/keys.ts";
 import { openMaps } from "../../src/storage/lmdb/maps.ts";
 
-/** Flips a bit in the middle of the record of each key, in the data directory of a server that has ended. @returns keys that are there */
+/**
+ * Flips a bit in the middle of the records of some keys, in the data directory of a stopped server.
+ *
+ * @returns the damaged keys
+ */
 export async function damageStore(dataDir: string, isDamaged: (key: string) => boolean): Promise<string[]> {
   const maps = await openMaps({ dir: join(dataDir, "storage"), durability: "relaxed" });
   const keys: string[] = [];

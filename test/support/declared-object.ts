@@ -1,9 +1,12 @@
-/** Random objects for declarative validation: mostly fields with rules, values at the edges of what rules accept, and changes of such objects. */
+/**
+ * Random objects for declarative validation: mostly fields with rules, with values near the limits
+ * of rules, and updates of them.
+ */
 import { ruledStructs } from "../../src/apimachinery/validation/declarative/ruled-structs.ts";
 import { cloneJson, setMember } from "../../src/lib/json/values.ts";
 import type { Field, Struct, Type } from "../../src/lib/schema/schema.ts";
 
-/** An integer from 0 to below the argument, as `seededRandom` gives. */
+/** Returns an integer from 0 to below the argument, as `seededRandom` does. */
 type Random = (below: number) => number;
 type Part = Record<string, unknown>;
 
@@ -38,7 +41,7 @@ const texts = [
 ];
 const discriminators = ["Approved", "Denied", "Approved", "Denied", "Exempt", "Limited", "Queue", "Reject"];
 const integers = [0, 1, -1, 2, 5, 1000, 1001, 1_000_000_000, 1_000_000_001, 2 ** 31 - 1, -(2 ** 31)];
-/** Lists are as long as this now and then, around the limits of rules. */
+/** Occasional lengths of lists, near the limits of rules. */
 const lengths = [0, 1, 2, 2, 3, 4, 5, 8, 9, 11, 16, 17, 33, 65, 101];
 
 export class DeclaredObjects {
@@ -56,7 +59,7 @@ export class DeclaredObjects {
     return this.#struct(this.#schema);
   }
 
-  /** A copy with some fields other than before. */
+  /** A copy with some changed fields. */
   changed(object: Part): Part {
     const copy = cloneJson(object);
     this.#change(copy, this.#schema);
@@ -96,7 +99,7 @@ export class DeclaredObjects {
     if (this.#random(3) === 0) list.push(this.#value(type.items));
   }
 
-  /** @returns undefined where the field is left out */
+  /** @returns undefined if the field is omitted */
   #field(field: Field): unknown {
     if (field.name === "type" && this.#random(4) > 0) return this.#pick(discriminators);
     const ruled = (field.markers ?? field.typeMarkers) !== undefined || this.#isRuled(field.type);

@@ -1,4 +1,7 @@
-/** What every decoder of bodies is held to: whatever the bytes, an object or a 400; and what was read can be written and read again. */
+/**
+ * Fuzz tests for the decoders of bodies: any bytes give an object or a 400, and decoded objects can
+ * be encoded and decoded again.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,14 +28,15 @@ export const decoderNames = ["json", "yaml", "protobuf", "cbor"] as const;
 export type DecoderName = (typeof decoderNames)[number];
 
 /**
- * Feeds one body to a decoder.
- * @param seed gives the same body each time
- * @returns whether it was read
- * @throws AssertionError, or what the decoder should not have thrown
+ * Decodes one random body.
+ *
+ * @param seed determines the body
+ * @returns whether it was decoded
+ * @throws AssertionError, or an error that the decoder must not throw
  */
-export type Fuzzer = (seed: number) => boolean;
+type Fuzzer = (seed: number) => boolean;
 
-/** A body, and what it is, or was before. */
+/** A body, and the object that it encodes or encoded before it was damaged. */
 export interface Sample {
   readonly expected: ExpectedKind;
   readonly bytes: Buffer;
@@ -48,7 +52,7 @@ interface GoldenRow {
   readonly apiVersion: string;
   readonly kind: string;
   readonly json: Record<string, unknown>;
-  /** In base64. */
+  /** As base64. */
   readonly protobuf: string;
 }
 
@@ -71,7 +75,7 @@ const formats: Readonly<Record<DecoderName, Format>> = {
   },
 };
 
-/** Larger ones only take longer. */
+/** Limit of the size of bodies; larger ones only take longer. */
 const sampleBytesMax = 16 << 10;
 
 export function decoderFuzzer(name: DecoderName): Fuzzer {
@@ -95,14 +99,14 @@ export function decoderFuzzer(name: DecoderName): Fuzzer {
   };
 }
 
-export interface DamageOptions {
-  /** Of what is tampered with. */
+interface DamageOptions {
+  /** Limit of the bytes of bodies before they are damaged. */
   readonly sampleBytesMax: number;
-  /** Changes what is tampered with; not for protobuf. */
+  /** Changes the encoded object before it is damaged; not for protobuf. */
   readonly prepare?: (object: Record<string, unknown>) => Record<string, unknown>;
 }
 
-/** @returns gives the same body for a seed each time */
+/** @returns a function that returns the same body for a seed each time */
 export function damagedBodies(
   name: DecoderName,
   { sampleBytesMax, prepare = (object) => object }: DamageOptions,
@@ -136,7 +140,9 @@ function sampleOf(row: GoldenRow, bytesOf: Format["bytesOf"]): Sample[] {
   return [{ expected: { group, version, kind: row.kind, schema }, bytes: bytesOf(row, schema) }];
 }
 
-/** In every encoding, and in the one that is stored so that it reads as the same. */
+/**
+ * Encodes an object in every encoding, and in the storage encoding that decodes to the same object.
+ */
 function checkWritable(object: object, schema: Struct): void {
   const { json } = encodeObject(object, schema);
   const again = encodeObject(decodeJson(json, schema).object, schema).json;

@@ -1,4 +1,4 @@
-/** Requests and watches over one HTTP/2 connection, as client-go makes them. */
+/** Sends requests and watches over one HTTP/2 connection, as client-go does. */
 import http2 from "node:http2";
 import { field } from "./kubeconfig-fields.ts";
 
@@ -15,14 +15,14 @@ export interface WatchEvent {
 }
 
 export interface Http2Client {
-  /** @param line method and path @param contentType of the body; JSON when left out */
+  /** @param line method and path @param contentType of the body; JSON by default */
   send(line: string, body?: object, contentType?: string): Promise<Http2Answer>;
-  /** @returns what ends the watch */
+  /** Starts a watch. @returns a function that ends it */
   watch(path: string, onEvent: (event: WatchEvent) => void): () => void;
   close(): void;
 }
 
-/** @param kubeconfig text that this project wrote */
+/** @param kubeconfig the text of a kubeconfig that this project wrote */
 export function http2Client(kubeconfig: string): Http2Client {
   const session = http2.connect(/server: (\S+)/.exec(kubeconfig)?.[1] as string, {
     ca: field(kubeconfig, "certificate-authority-data"),

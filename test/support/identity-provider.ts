@@ -1,4 +1,7 @@
-/** A real identity provider over TLS on loopback: accounts log in by the authorization code flow, and get id tokens. */
+/**
+ * An OpenID Connect provider over TLS on loopback: accounts log in by the authorization code flow
+ * and get ID tokens.
+ */
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import https from "node:https";
@@ -8,23 +11,23 @@ import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 
 export interface IdentityProvider {
   readonly url: string;
-  /** PEM of its authority. */
+  /** PEM of its certificate authority. */
   readonly ca: string;
-  /** @returns the id token */
+  /** Logs in. @returns the ID token */
   login(account: string): Promise<string>;
-  /** From now on tokens are signed with a new key, and the old one is no longer published. */
+  /** Replaces the signing key; the old key is no longer published. */
   rotateKeys(): void;
-  /** How often a path was asked for. */
+  /** How often a path was requested. */
   asked(path: string): number;
   close(): Promise<void>;
 }
 
-/** Claims by account, besides its name. */
+/** Additional claims by account. */
 export type Accounts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export const clientId = "kubernetes";
 const clientSecret = "the secret of the client";
-/** Nobody listens there: the code is read from where the browser would be sent. */
+/** No server listens there: the code is read from the redirect. */
 const callback = "https://client.example/callback";
 
 const hour = 3_600_000;
@@ -99,7 +102,7 @@ function newProvider(url: string, accounts: Accounts): Provider {
   return new Provider(url, configuration);
 }
 
-/** Whoever is asked who he is, is the one who is logging in. */
+/** Finds the account that is logging in. */
 function handlerOf(provider: Provider, account: () => string): RequestListener {
   const rest = provider.callback();
   return (request, response) => {

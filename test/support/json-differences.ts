@@ -1,14 +1,17 @@
-/** Where two JSON documents differ. */
+/** Finds the differences between two JSON documents. */
 import { isObject } from "../../src/lib/json/values.ts";
 
 export interface Difference {
   readonly path: readonly string[];
-  /** Undefined: it has nothing there. */
+  /** Undefined if this document has no value there. */
   readonly ours: unknown;
   readonly theirs: unknown;
 }
 
-/** Lists of different lengths are one difference, others one for each place; the order of keys says nothing. */
+/**
+ * Lists of different lengths are one difference, other lists one for each index; the order of keys
+ * is ignored.
+ */
 export function jsonDifferences(ours: unknown, theirs: unknown, path: readonly string[] = []): Difference[] {
   if (isObject(ours) && isObject(theirs)) {
     const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];

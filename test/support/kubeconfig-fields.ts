@@ -1,4 +1,4 @@
-/** Reads one inline PEM of a kubeconfig that this project wrote. @throws Error when it is not there */
+/** Reads an inline PEM from a kubeconfig that this project wrote. @throws Error if it is missing */
 export function field(kubeconfig: string, name: string): string {
   const match = new RegExp(`${name}: "?([^"\\s]+)"?`).exec(kubeconfig);
   if (match === null) throw new Error(`the kubeconfig has no ${name}`);

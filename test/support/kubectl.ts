@@ -1,9 +1,12 @@
-/** kubectl as tests run it: the one on the PATH, and every `kubectl.1.NN` beside it. */
+/** Runs kubectl: the one on the PATH, and every `kubectl.1.NN` next to it. */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
-/** @returns the oldest and the newest of those at hand, with COXSWAIN_TEST_FULL=1 all of them; none without kubectl */
+/**
+ * @returns the oldest and the newest available version, all with COXSWAIN_TEST_FULL=1; none if
+ *   kubectl is not installed
+ */
 export function kubectls(): string[] {
   const onPath = (process.env.PATH ?? "")
     .split(delimiter)
@@ -21,16 +24,16 @@ export function kubectls(): string[] {
   return chosen.length === 0 ? [file] : [...new Set(chosen)].map((name) => join(dirname(file), name));
 }
 
-/** The longest thing that is printed is a document of OpenAPI. */
+/** Limit of the output, whose longest is an OpenAPI document. */
 const outputBytesMax = 16 * 1024 * 1024;
 
 export interface KubectlRun {
   readonly code: number;
-  /** What it printed, errors last, without the newline at the end. */
+  /** The output, errors last, without the newline at the end. */
   readonly output: string;
 }
 
-/** @param directory where it runs; its home, too */
+/** @param directory working directory and home */
 export function runKubectl(
   kubectl: string,
   args: readonly string[],

@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/apimachinery/clock.ts";
 
 export interface ManualClock extends Clock {
-  /** Moves the time on and runs what has become due, in order. */
+  /** Advances the time and runs due timers in order. */
   advance(ms: number): void;
 }
 

@@ -1,4 +1,4 @@
-/** A registry over the memory store with the built-in kinds, for tests of what stands on the verbs. */
+/** A registry over the memory store with the built-in kinds, for tests that use its verbs. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createAdmission } from "../../src/admission/chain.ts";
@@ -22,21 +22,24 @@ import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 
 export interface MemoryRegistryOptions {
   readonly clock?: Clock;
-  /** As `--feature-gates` takes it. */
+  /** The value of `--feature-gates`. */
   readonly featureGates?: string;
-  /** Groups whose alpha and beta versions are served, too. */
+  /** Groups whose alpha and beta versions are also served. */
   readonly allVersionsOf?: readonly string[];
-  /** Those of the built-in kinds unless told otherwise. */
+  /** Those of the built-in kinds by default. */
   readonly strategies?: Readonly<Record<string, Strategy>>;
-  /** After NamespaceLifecycle. */
+  /** Admission plugins after NamespaceLifecycle. */
   readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
 }
 
 export interface MemoryRegistry {
   readonly registry: RegistryContext;
-  /** What declarative and hand-written validation did not agree about so far; the declarative one must not throw. */
+  /**
+   * Differences between declarative and hand-written validation so far; declarative validation must
+   * not throw.
+   */
   readonly mismatches: (ValidationMismatch & { readonly identifier: string })[];
-  /** Sends an object as a client of the storage version would. */
+  /** Sends an object as a client of the storage version does. */
   create(
     place: Place,
     object: Omit<KubeObject, "metadata"> & Pick<KubeObject, "metadata">,
@@ -45,11 +48,11 @@ export interface MemoryRegistry {
   change(place: Place, name: string, change: (object: KubeObject) => void, subresource?: string): Promise<void>;
   delete(place: Place, name: string, options?: Partial<DeleteRequest["options"]>): Promise<void>;
   find(place: Place, name: string): Promise<KubeObject | undefined>;
-  /** @throws AssertionError where there are mismatches left */
+  /** @throws AssertionError if there are mismatches */
   close(): Promise<void>;
 }
 
-/** Where an object is: `/configmaps` in a namespace, `apps/deployments`. */
+/** A resource, such as `/configmaps` or `apps/deployments`, and a namespace. */
 export type Place = readonly [resource: string, namespace: string];
 
 export async function openMemoryRegistry({

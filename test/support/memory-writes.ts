@@ -1,4 +1,4 @@
-/** Replays {@link WriteGolden}s over a memory registry. */
+/** Replays {@link WriteGolden}s on a memory registry. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
@@ -8,10 +8,14 @@ import { manualClock } from "./manual-clock.ts";
 import { type MemoryRegistryOptions, openMemoryRegistry } from "./memory-registry.ts";
 import { openWrites, type WriteGolden } from "./write-golden.ts";
 
-/** One test for each row, which names what it changes. @param file a golden of writes */
+/**
+ * Declares a test for each row, whose title names the changes.
+ *
+ * @param file a golden file of writes
+ */
 export function replayWrites(file: string, options: MemoryRegistryOptions = {}): void {
   const golden: WriteGolden = JSON.parse(gunzipSync(readFileSync(file)).toString());
-  const clock = manualClock(Date.now()); // Never advanced, so that the times in two answers are equal.
+  const clock = manualClock(Date.now()); // The clock never advances, so that the times in two answers are equal.
   const opened = openMemoryRegistry({ clock, ...options });
   const writes = opened.then(async ({ registry }) => {
     const namespace = /\/namespaces\/([^/]+)\//.exec(golden.path)?.[1];

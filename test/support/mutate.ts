@@ -1,7 +1,7 @@
-/** Real bytes with something changed in them, for decoders that must bear anything. */
+/** Mutates valid input for fuzz tests of decoders. */
 type Random = (below: number) => number;
 
-/** What tampering puts in: pieces that mean something to the format. */
+/** Tokens of the format that mutations insert. */
 export type Dictionary = readonly Buffer[];
 
 const texts = (...all: string[]): Dictionary => all.map((text) => Buffer.from(text));
@@ -225,8 +225,10 @@ export const cborWords: Dictionary = [
 ].map((hex) => Buffer.from(hex, "hex"));
 
 /**
- * @param others more of the same format, to splice from
- * @returns other bytes in most cases; at most twice as many and a few thousand
+ * Mutates a body.
+ *
+ * @param others other bodies of the same format, parts of which are spliced in
+ * @returns in most cases different bytes; at most twice as many plus a few thousand
  */
 export function mutate(
   bytes: Buffer,
@@ -245,13 +247,13 @@ export function mutate(
         if (at < result.length) result[at] = (result[at] as number) ^ (1 << random(8));
         break;
       case 2:
-        result = result.subarray(0, random(3) === 0 ? at : result.length); // Cut off, now and then.
+        result = result.subarray(0, random(3) === 0 ? at : result.length); // Sometimes truncated.
         break;
       case 3:
         result = replace(result, at, length, nothing);
         break;
       case 4:
-        result = replace(result, random(result.length + 1), 0, result.subarray(at, at + length)); // Repeated elsewhere.
+        result = replace(result, random(result.length + 1), 0, result.subarray(at, at + length)); // A part repeated elsewhere.
         break;
       case 5:
         result = replace(result, random(result.length + 1), length, result.subarray(at, at + length));

@@ -1,4 +1,7 @@
-/** Certificates that the server's own makers do not make: chains, odd subjects, usages and dates. Keys are P-256. */
+/**
+ * Certificates that the server itself does not create: chains, unusual subjects, usages and dates.
+ * Keys are P-256.
+ */
 import "reflect-metadata";
 import {
   AuthorityKeyIdentifierExtension,
@@ -29,18 +32,18 @@ export interface OddAuthority {
 export interface OddCertificate {
   /** Attributes in order, by short name or number: `[{ O: ["a"] }, { CN: ["b"] }]`. */
   readonly subject: Readonly<Record<string, string[]>>[];
-  /** Numbers of extended key usages; none: no such extension. */
+  /** OIDs of extended key usages; no extension if empty. */
   readonly usages?: readonly string[];
   readonly dnsNames?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** Flags of the key usage; undefined: those that fit. */
+  /** Flags of the key usage; undefined for suitable ones. */
   readonly keyUsage?: number;
-  /** Without the identifiers by which keys are told apart. */
+  /** Omits the subject and authority key identifiers. */
   readonly withoutKeyIds?: boolean;
-  /** Whatever else. */
+  /** Other extensions. */
   readonly extensions?: readonly Extension[];
-  /** An authority over further ones, and over how many authorities in a row. */
+  /** The certificate is an authority; the value bounds the number of authorities below it. */
   readonly authority?: { readonly pathLength?: number };
 }
 
@@ -52,9 +55,14 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const hourMs = 3600_000;
 let serial = 1;
 
-/** @param issuer undefined: it signs itself @param keys undefined: fresh ones */
+/**
+ * Creates a certificate.
+ *
+ * @param issuer undefined for a self-signed one
+ * @param keys undefined for new ones
+ */
 export async function oddCertificate(
-  wanted: OddCertificate,
+  requested: OddCertificate,
   issuer?: OddAuthority,
   keys?: KeyPair,
 ): Promise<OddAuthority> {
@@ -67,8 +75,8 @@ export async function oddCertificate(
     authority,
     notBefore = new Date(Date.now() - hourMs),
     notAfter = new Date(Date.now() + hourMs),
-  } = wanted;
-  const { keyUsage, withoutKeyIds = false, extensions: more = [] } = wanted;
+  } = requested;
+  const { keyUsage, withoutKeyIds = false, extensions: more = [] } = requested;
   const usage = keyUsage ?? (authority === undefined ? KeyUsageFlags.digitalSignature : KeyUsageFlags.keyCertSign);
   const extensions: Extension[] = [
     new BasicConstraintsExtension(authority !== undefined, authority?.pathLength, true),

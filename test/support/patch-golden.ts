@@ -1,4 +1,4 @@
-/** Holds patches against what upstream's libraries made of them. */
+/** Compares patches with the results of upstream's libraries. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -9,14 +9,14 @@ interface Row {
   readonly doc: unknown;
   readonly patch: unknown;
   readonly want?: unknown;
-  /** Whether the patch is refused. */
+  /** Whether the patch is rejected. */
   readonly error?: boolean;
 }
 
-/** @param file gzipped, a row a line @param apply throws when the patch does not fit the document */
+/** @param file gzipped, one row per line @param apply throws if the patch cannot be applied */
 export function golden(file: URL, apply: (kind: string, doc: unknown, patch: unknown) => unknown): void {
   const text = gunzipSync(readFileSync(file));
-  test("patches make of documents what upstream's library makes of them", () => {
+  test("patches give the results of upstream's library", () => {
     for (const line of text.toString().trim().split("\n")) {
       const { kind, doc, patch, want, error } = JSON.parse(line) as Row;
       if (error === true) assert.throws(() => apply(kind, doc, patch), line);

@@ -1,11 +1,11 @@
-/** Random objects of a schema: every field now and then, values at the edges of their types. */
+/** Random objects of a schema: any subset of fields, with values near the limits of their types. */
 import { setMember } from "../../src/lib/json/values.ts";
 import type { Struct, Type } from "../../src/lib/schema/schema.ts";
 
-/** An integer from 0 to below the argument, as `seededRandom` gives. */
+/** Returns an integer from 0 to below the argument, as `seededRandom` does. */
 type Random = (below: number) => number;
 
-/** @param depth how many structs may still nest */
+/** @param depth how many levels of structs may follow */
 export function randomObject(schema: Struct, random: Random, depth = 6): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const field of schema.fields) {
@@ -76,7 +76,7 @@ function randomMap(values: Type, random: Random, depth: number): Record<string, 
   return map;
 }
 
-/** Never an empty list, which upstream does not tell from nothing. */
+/** Never an empty list, which upstream does not distinguish from an absent one. */
 function randomForm(forms: readonly Type[], random: Random, depth: number): unknown {
   const value = depth > 0 ? randomValue(pick(random, forms), random, depth) : {};
   return Array.isArray(value) && value.length === 0 ? {} : value;

@@ -1,4 +1,4 @@
-/** Plain HTTPS requests for tests that send what no proper client would. */
+/** Sends plain HTTPS requests, for tests of requests that no regular client sends. */
 import https from "node:https";
 import { field } from "./kubeconfig-fields.ts";
 
@@ -7,7 +7,7 @@ export interface Answer {
   readonly headers: Record<string, string | string[] | undefined>;
   readonly bytes: Buffer;
   readonly text: string;
-  /** The body, when it is one JSON value. */
+  /** The body, if it is one JSON value. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
   readonly body: any;
 }
@@ -18,7 +18,7 @@ export interface RawRequest {
   readonly headers?: Record<string, string | string[]>;
   /** Objects are sent as JSON. */
   readonly body?: string | Buffer | object;
-  /** Without the client certificate. */
+  /** Omits the client certificate. */
   readonly anonymous?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface RawClient {
   close(): void;
 }
 
-/** @param kubeconfig text that this project wrote */
+/** @param kubeconfig the text of a kubeconfig that this project wrote */
 export function rawClient(kubeconfig: string): RawClient {
   const ca = field(kubeconfig, "certificate-authority-data");
   const credentials = { cert: field(kubeconfig, "client-certificate-data"), key: field(kubeconfig, "client-key-data") };
@@ -43,7 +43,7 @@ export function rawClient(kubeconfig: string): RawClient {
         const framed = names.has("content-length") || names.has("transfer-encoding");
         const withBody = {
           ...(!names.has("content-type") && { "content-type": "application/json" }),
-          ...(payload !== undefined && !framed && { "content-length": String(Buffer.byteLength(payload)) }), // Node leaves it out on DELETE.
+          ...(payload !== undefined && !framed && { "content-length": String(Buffer.byteLength(payload)) }), // Node omits it for DELETE.
           ...headers,
         };
         const request = https.request(
@@ -68,7 +68,7 @@ export function rawClient(kubeconfig: string): RawClient {
                 headers: response.headers,
                 bytes,
                 text,
-                // Read when asked for, since a watch answers with many values.
+                // Parsed when read, because a watch returns many values.
                 get body() {
                   return isJson && text !== "" ? JSON.parse(text) : undefined;
                 },

@@ -1,19 +1,23 @@
-/** A TLS connection that speaks HTTP/1.1 by hand, for tests that send what no library would. */
+/** A TLS connection for hand-written HTTP/1.1, for tests of bytes that no library sends. */
 import { once } from "node:events";
 import tls from "node:tls";
 import { field } from "./kubeconfig-fields.ts";
 
 export interface RawSocket {
   readonly socket: tls.TLSSocket;
-  /** All that came so far, a character a byte. */
+  /** All received bytes, one character for each. */
   received(): string;
-  /** Waits until what came matches, or the connection is over. @returns all that came so far */
+  /**
+   * Waits until the received text matches or the connection is closed.
+   *
+   * @returns all received text
+   */
   until(pattern: RegExp): Promise<string>;
-  /** Waits until the connection is over. @returns all that came */
+  /** Waits until the connection is closed. @returns all received text */
   all(): Promise<string>;
 }
 
-/** @param kubeconfig text that this project wrote */
+/** @param kubeconfig the text of a kubeconfig that this project wrote */
 export async function rawSocket(kubeconfig: string): Promise<RawSocket> {
   const { hostname, port } = new URL(/server: (\S+)/.exec(kubeconfig)?.[1] as string);
   const options: tls.ConnectionOptions & { readonly allowHalfOpen: boolean } = {
@@ -37,7 +41,7 @@ export async function rawSocket(kubeconfig: string): Promise<RawSocket> {
     received += piece.toString("latin1");
     look();
   });
-  // A server that cuts the connection may do so with a reset.
+  // A server may close the connection with a reset.
   socket.on("end", end).on("close", end).on("error", end);
   await once(socket, "secureConnect");
   const until = (pattern: RegExp | undefined): Promise<string> =>
@@ -52,7 +56,11 @@ export async function rawSocket(kubeconfig: string): Promise<RawSocket> {
   return { socket, received: () => received, until, all: () => until(undefined) };
 }
 
-/** A frame as a client sends it. @param length announced, when it is another than the payload's; below 65,536 */
+/**
+ * A frame of a client.
+ *
+ * @param length the announced length, if it differs from that of the payload; below 65,536
+ */
 export function clientFrame(
   firstByte: number,
   payload: Buffer | string = "",

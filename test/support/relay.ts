@@ -1,14 +1,14 @@
-/** A relay in front of a server, whose connections a test can cut as a broken cable would. */
+/** A TCP relay in front of a server whose connections a test can break. */
 import net from "node:net";
 
 export interface Relay {
   readonly port: number;
-  /** Cuts all connections; later ones pass again. */
+  /** Breaks all connections; later ones work again. */
   cut(): void;
   close(): void;
 }
 
-/** @param port of the server, on 127.0.0.1 */
+/** @param port the port of the server on 127.0.0.1 */
 export async function openRelay(port: number): Promise<Relay> {
   const sockets = new Set<net.Socket>();
   const relay = net.createServer((incoming) => {

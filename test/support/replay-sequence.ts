@@ -1,4 +1,4 @@
-/** Replays sequences of writes over a memory registry, and wants upstream's answers. */
+/** Replays sequences of writes on a memory registry and compares the answers with upstream's. */
 import assert from "node:assert/strict";
 import { openServiceAddresses } from "../../src/admission/plugins/service-addresses/service-addresses.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
@@ -11,13 +11,13 @@ import { manualClock } from "./manual-clock.ts";
 import { openMemoryRegistry } from "./memory-registry.ts";
 import { Disguise, inOrder, type SequenceStep, type WriteSequence } from "./write-sequence.ts";
 
-export interface SequenceReplay {
-  /** @throws AssertionError at the first answer that is another one */
+interface SequenceReplay {
+  /** @throws AssertionError at the first different answer */
   replay(sequence: WriteSequence): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param definitions of custom resources that sequences are about, as they are stored */
+/** @param definitions the custom resources of the sequences, as they are stored */
 export async function openSequenceReplay(definitions: readonly KubeObject[]): Promise<SequenceReplay> {
   const clock = manualClock(Date.parse("2026-01-01T00:00:00Z"));
   const { registry, close } = await openMemoryRegistry({
@@ -30,7 +30,7 @@ export async function openSequenceReplay(definitions: readonly KubeObject[]): Pr
   for (const definition of definitions)
     catalog.add(customDefinition(definition, { objectRules: undefined }) as ResourceDefinition);
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
-  for (let at = 0; at < 10; at++) await send(registry, "POST /api/v1/namespaces", { metadata: { generateName: "n" } }); // Versions have two digits then.
+  for (let at = 0; at < 10; at++) await send(registry, "POST /api/v1/namespaces", { metadata: { generateName: "n" } }); // Resource versions have two digits from here on.
   return {
     close,
     async replay({ kind, seed, path, steps }) {

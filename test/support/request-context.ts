@@ -1,4 +1,4 @@
-/** A request that goes to a handler without a socket, and the answer it got. */
+/** Sends requests to a handler without a socket. */
 import type { AnswerHeaders, Exchange, RequestContext } from "../../src/http/contract.ts";
 import { json } from "../../src/http/representation/json.ts";
 import { protobuf } from "../../src/http/representation/protobuf.ts";
@@ -11,7 +11,12 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** Hands one request to a handler. @param headers lower-case names @throws what the handler throws; an Error when it did not answer */
+/**
+ * Sends one request to a handler.
+ *
+ * @param headers lower-case names
+ * @throws errors of the handler; an Error if it does not answer
+ */
 export async function ask(
   handler: (context: RequestContext) => void | Promise<void>,
   request: { method?: string; path: string; headers?: Readonly<Record<string, string>>; body?: Buffer },

@@ -1,9 +1,9 @@
 /**
- * Requests as they are sent, damaged ones among them, with what kube-apiserver answers. All are dry runs on the same few objects.
- * `tools/golden/server/requests.ts` fills the answers in.
+ * Raw requests, including damaged ones, with the answers of kube-apiserver. All are dry runs on the
+ * same few objects. `tools/golden/server/requests.ts` fills the answers in.
  */
 
-/** `$VERSION` and `$UID` in a body stand for those of the object that the path is of. */
+/** `$VERSION` and `$UID` in a body are replaced by those of the object in the path. */
 export type RequestRow = readonly [
   line: string,
   contentType: string,
@@ -18,7 +18,7 @@ export interface RequestGolden {
   readonly rows: readonly RequestRow[];
 }
 
-export interface RequestAnswer {
+interface RequestAnswer {
   readonly status: number;
   /** Values of `Warning` headers, joined. */
   readonly warnings: string;
@@ -28,7 +28,12 @@ export interface RequestAnswer {
 /** @param line method and path */
 export type SendRequest = (line: string, contentType: string, body: string) => Promise<RequestAnswer>;
 
-/** Creates the objects. @returns sends a row's request, and tells what is to be compared of the answer */
+/**
+ * Creates the objects.
+ *
+ * @returns a function that sends the request of a row and returns the comparable parts of the
+ *   answer
+ */
 export async function openRequestGolden(
   { objects }: RequestGolden,
   send: SendRequest,
@@ -49,7 +54,7 @@ export async function openRequestGolden(
   };
 }
 
-/** Without what is another one at each time, wherever it is quoted. */
+/** Removes values that differ each time, wherever they are quoted. */
 function normalized(text: string): string {
   return text
     .trim()
@@ -57,5 +62,5 @@ function normalized(text: string): string {
     .replaceAll(/20[23]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>")
     .replaceAll(/(resourceVersion\\*": ?\\*")[1-9]\d*/g, "$1<version>")
     .replaceAll(/(current: |object meta: )\d+/g, "$1<version>")
-    .replaceAll("pkg/runtime/scheme.go:111", "pkg/api/legacyscheme/scheme.go:30"); // As a module kube-apiserver has other paths.
+    .replaceAll("pkg/runtime/scheme.go:111", "pkg/api/legacyscheme/scheme.go:30"); // Paths differ when kube-apiserver is built as a module.
 }

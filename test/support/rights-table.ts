@@ -1,6 +1,7 @@
 /**
- * Requests with the rights that a kube-apiserver asks its authorizer for. `tools/golden/server/rights/record.ts` records them; {@link openRightsSession} sends
- * a step to either server and reports what its webhook authorizer was asked.
+ * Requests with the access checks that a kube-apiserver sends to its authorizer.
+ * `tools/golden/server/rights/record.ts` records them; {@link openRightsSession} sends a step to
+ * either server and reports the checks that its webhook authorizer received.
  */
 import http2 from "node:http2";
 import { parseGroupVersion } from "../../src/apimachinery/object.ts";
@@ -17,34 +18,42 @@ type Sent = Record<string, any>;
 export interface RightsStep {
   /** Method and path. */
   readonly line: string;
-  /** One of the {@link requesters}, `user` unless said; `admin` prepares what follows, and is not subject to the authorizer. */
+  /**
+   * One of the {@link requesters}, `user` by default; `admin` prepares later steps and is not
+   * subject to the authorizer.
+   */
   readonly as?: string;
-  /** Media type of the body; `protobuf` encodes it. JSON unless said. */
+  /** Media type of the body; `protobuf` encodes it. JSON by default. */
   readonly type?: string;
-  /** `$R` is replaced by a text that is new each time. */
+  /** `$R` is replaced by a unique text. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** The path of an object that is the body, as it is now; `body` is merged over it. */
+  /** The path of an object whose current state is the body; `body` is merged into it. */
   readonly current?: string;
   /** The path of an object whose uid replaces `$UID` in the body. */
   readonly uidOf?: string;
-  /** How rights begin that are never granted, so that the server asks for others in their place. */
+  /** Prefixes of checks that are always denied, so that the server performs alternative checks. */
   readonly lacking?: readonly string[];
 }
 
-/** @property rights in the order in which they are asked, each with the status of the answer when it is missing */
+/**
+ * @property rights in the order of the checks, each with the status of the answer if it is denied
+ */
 export interface RightsRow extends RightsStep {
   readonly status: number;
   readonly rights: readonly (readonly [right: string, statusWithout: number])[];
 }
 
-/** The steps of one resource at one version, or of one subject; each works on what those before have left. */
+/**
+ * The steps of one resource at one version, or of one subject; each uses the state that earlier
+ * steps leave.
+ */
 export interface RightsArea {
   readonly area: string;
   readonly rows: readonly RightsRow[];
 }
 
-/** A line each: an area, then its rows. */
+/** One line for each area and row. */
 export function formatRightsTable(areas: readonly RightsArea[]): string {
   return areas
     .map(({ area, rows }) => `${[{ area }, ...rows].map((line) => JSON.stringify(line)).join("\n")}\n`)
@@ -61,7 +70,7 @@ export function parseRightsTable(text: string): RightsArea[] {
   return areas;
 }
 
-/** The kubeconfig by which a server finds its webhook. */
+/** The kubeconfig of the webhook authorizer. */
 export function formatWebhookKubeconfig({ url, ca }: { readonly url: string; readonly ca: string }): string {
   const authority = Buffer.from(ca).toString("base64");
   return `apiVersion: v1
@@ -73,7 +82,7 @@ users: [{name: u, user: {}}]
 `;
 }
 
-/** Body of the request that an authorizer gets. */
+/** The body of a request to the authorizer. */
 interface Review {
   readonly spec: {
     readonly user?: string;
@@ -82,8 +91,11 @@ interface Review {
   };
 }
 
-/** `create apps/v1 deployments/status n/a`, `get /version`; of other users than the row's, `as bob: …`. */
-export function describeRight({ spec: { user = "", resourceAttributes, nonResourceAttributes } }: Review): string {
+/**
+ * Such as `create apps/v1 deployments/status n/a` or `get /version`; with the prefix `as bob: ` for
+ * other users.
+ */
+function describeRight({ spec: { user = "", resourceAttributes, nonResourceAttributes } }: Review): string {
   const who = Object.values(requesters).some(({ name }) => name === user) ? "" : `as ${user}: `;
   if (nonResourceAttributes !== undefined) return `${who}${nonResourceAttributes.verb} ${nonResourceAttributes.path}`;
   const {
@@ -110,8 +122,8 @@ interface Requester {
 }
 
 /**
- * Those that send the steps, by the name that a step has for them. An impersonator has one kind of impersonation: a kube-apiserver remembers which it
- * was, and asks for that first the next time.
+ * The users that send the steps, by name. Each impersonator uses one kind of impersonation, because
+ * kube-apiserver remembers the last kind of a user and checks it first.
  */
 export const requesters: Readonly<Record<string, Requester>> = {
   user: { name: "user", groups: [] },
@@ -119,16 +131,16 @@ export const requesters: Readonly<Record<string, Requester>> = {
   ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`impersonator${n}`, { name: `impersonator${n}`, groups: [] }])),
 };
 
-/** The same, without effect. */
+/** The same step as a dry run. */
 export function dryRun(step: RightsStep): RightsStep {
   const { line } = step;
   if (line.startsWith("GET ") || line.includes("dryRun=")) return step;
   return { ...step, line: `${line}${line.includes("?") ? "&" : "?"}dryRun=All` };
 }
 
-export interface RightsAnswer {
+interface RightsAnswer {
   readonly status: number;
-  /** In the order in which they were asked. */
+  /** In the order of the checks. */
   readonly asked: readonly string[];
   readonly text: string;
 }
@@ -136,7 +148,7 @@ export interface RightsAnswer {
 export interface RightsSession {
   /** @param granted the rights that the user has */
   send(step: RightsStep, granted: (right: string) => boolean): Promise<RightsAnswer>;
-  /** What the webhook is to answer. */
+  /** Returns the answer of the webhook to a review. */
   review(request: Review): object;
   close(): void;
 }
@@ -147,7 +159,7 @@ export interface RightsUser {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One request at a time: what is asked in the meantime belongs to it. */
+/** Sends one request at a time, so that the checks in the meantime belong to it. */
 export function openRightsSession(users: Readonly<Record<string, RightsUser>>): RightsSession {
   const connections = Object.fromEntries(Object.entries(users).map(([name, user]) => [name, connect(user)]));
   let asked: string[] = [];
@@ -165,14 +177,14 @@ export function openRightsSession(users: Readonly<Record<string, RightsUser>>): 
       sent++;
       const own = Object.entries(step.headers ?? {}).map(([name, value]) => [
         name,
-        value.replaceAll("$R", different(sent)),
+        value.replaceAll("$R", uniqueText(sent)),
       ]);
       const headers = { ...(body !== undefined && { "content-type": mediaTypeOf(step) }), ...Object.fromEntries(own) };
       const answer = await (connections[step.as ?? "user"] as Connection).request(step.line, headers, body);
       return { ...answer, asked };
     },
     review(request) {
-      const right = describeRight(request).replaceAll(different(sent), "$R");
+      const right = describeRight(request).replaceAll(uniqueText(sent), "$R");
       asked.push(right);
       return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", status: { allowed: decide(right) } };
     },
@@ -182,8 +194,8 @@ export function openRightsSession(users: Readonly<Record<string, RightsUser>>): 
   };
 }
 
-/** What no request has had yet. */
-function different(count: number): string {
+/** A text that no request has used. */
+function uniqueText(count: number): string {
   return `x${1_000_000 + count}`;
 }
 
@@ -204,7 +216,7 @@ async function bodyOf(
   return Buffer.from(JSON.stringify(sent).replaceAll("$UID", uid));
 }
 
-/** Members of `over` go into those of `object`, which must be plain; lists are replaced. */
+/** Merges `over` into the plain object `object`; lists are replaced. */
 function merged(object: Sent, over: Sent): Sent {
   const next = cloneJson(object);
   for (const [key, value] of Object.entries(over)) {
@@ -233,7 +245,7 @@ function connect({ url, tls, headers: own }: RightsUser): Connection {
   let session: http2.ClientHttp2Session | undefined;
   const open = (): http2.ClientHttp2Session => {
     if (session !== undefined && !session.closed && !session.destroyed) return session;
-    session = http2.connect(url, tls); // The server has closed one that was idle.
+    session = http2.connect(url, tls); // The server has closed an idle connection.
     session.on("error", () => {}); // Each request reports it.
     return session;
   };
@@ -250,7 +262,7 @@ function connect({ url, tls, headers: own }: RightsUser): Connection {
         stream.on("response", (answer) => {
           status = Number(answer[":status"]);
           if (!isWatch(line) || status !== 200) return;
-          resolve({ status, text: "" }); // It has begun.
+          resolve({ status, text: "" }); // The watch has started.
           stream.close(http2.constants.NGHTTP2_CANCEL);
         });
         stream.on("data", (piece: Buffer) => pieces.push(piece));

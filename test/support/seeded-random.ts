@@ -1,4 +1,8 @@
-/** Numbers that a seed repeats. @returns a function giving integers from 0 to below its argument */
+/**
+ * A reproducible random generator.
+ *
+ * @returns a function that returns integers from 0 to below its argument
+ */
 export function seededRandom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

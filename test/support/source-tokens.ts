@@ -1,4 +1,7 @@
-/** Splits TypeScript, JavaScript and Go into comments, texts and identifiers, for the tests that check the sources themselves. */
+/**
+ * Splits TypeScript, JavaScript and Go into comments, texts and identifiers, for the tests that
+ * check the sources themselves.
+ */
 
 export interface SourceToken {
   /** `string`: a string, or a part of a template without its `${…}`. */

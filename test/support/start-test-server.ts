@@ -1,4 +1,4 @@
-/** A server for one test file: in memory, on a free port. */
+/** Starts a server for a test file, in memory and on a free port. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,22 +8,27 @@ import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import { field } from "./kubeconfig-fields.ts";
 
 export interface TestServer extends RunningServer {
-  /** The kubeconfig of any user: its text, and in a file. */
+  /** A kubeconfig for any user, as text and as a file. */
   as(name: string, groups?: readonly string[]): Promise<{ kubeconfig: string; kubeconfigPath: string }>;
   /** A file with the kubeconfig of a system:masters user. */
   readonly kubeconfigPath: string;
-  /** Removed at the end; for a test's own files. */
+  /** A directory for files of the test, removed at the end. */
   readonly directory: string;
 }
 
-/** All but those that put objects into every namespace: tests count what they made themselves. */
+/**
+ * All controllers except those that create objects in every namespace, because tests count objects.
+ */
 export const quietControllers: readonly string[] = [
   "*",
   "-serviceaccount-controller",
   "-root-ca-certificate-publisher-controller",
 ];
 
-/** Runs the {@link quietControllers} unless told otherwise. The caller closes it, in an `after` hook. */
+/**
+ * Starts a server, by default with the {@link quietControllers}. The caller closes it in an `after`
+ * hook.
+ */
 export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
   const authority = await createAuthority({ subject: { commonName: "test users" }, ...validity() });

@@ -1,6 +1,6 @@
 /**
- * A process that fills a directory with LMDB until writes have failed, prints the outcome, and writes again after a line on its standard input.
- * Arguments: directory, failures to wait for (3 by default).
+ * A process that fills an LMDB directory until writes fail, prints the outcome, and writes again
+ * after a line on its standard input. Arguments: directory, failures to wait for (3 by default).
  */
 import { once } from "node:events";
 import { systemClock } from "../../src/apimachinery/clock.ts";
@@ -16,10 +16,10 @@ const options = {
 };
 const storage = await openLmdbStorage({ ...options, dir, durability: "full" });
 const value = Buffer.alloc(100_000, "x");
-const refusalsMax = Number(process.argv[3] ?? 3);
+const failuresMax = Number(process.argv[3] ?? 3);
 const errors: string[] = [];
 let acknowledged = 0;
-for (let index = 0; errors.length < refusalsMax; index++) {
+for (let index = 0; errors.length < failuresMax; index++) {
   try {
     await storage.commit([], [{ key: `/k/${index}`, value }]);
     acknowledged++;

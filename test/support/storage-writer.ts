@@ -1,7 +1,8 @@
 /**
- * A process that writes to LMDB durably and tells each commit after it was answered: a line `ack <writer> <number> <revision>` on its standard
- * output. Arguments: directory, writers, commits of each (0: without end), durability. Each writer's n-th commit puts n under two keys and
- * appends a third; every tenth removes the ten keys it has appended before.
+ * A process that writes to LMDB and prints each acknowledged commit as a line `ack <writer>
+ * <number> <revision>`. Arguments: directory, number of writers, commits of each writer (0 for no
+ * end), durability. The n-th commit of a writer puts n under two keys and adds a third key; every
+ * tenth commit removes the ten keys that were added before.
  */
 import { writeSync } from "node:fs";
 import { systemClock } from "../../src/apimachinery/clock.ts";

@@ -1,4 +1,7 @@
-/** A process that reads one state of a store until it is killed. Argument: the directory. Prints a line when it has begun. */
+/**
+ * A process that reads a snapshot of a store until it is killed. Argument: the directory. It prints
+ * a line when it starts.
+ */
 import { openSnapshot } from "../../src/storage/lmdb/snapshot.ts";
 
 const { current, transaction } = await openSnapshot(process.argv[2] as string);

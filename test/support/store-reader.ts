@@ -1,6 +1,7 @@
 /**
- * A process that reads stores which may be damaged: for each directory that comes as a line on its standard input, everything that can be read,
- * before and after some writes, as a line of JSON. What the store logs comes in lines before. A crash of the process is one of the answers.
+ * A process that reads stores which may be damaged. For each directory, a line on its standard
+ * input, it prints everything that can be read before and after some writes as a line of JSON,
+ * preceded by the log lines of the store. The process may crash.
  */
 import { hash } from "node:crypto";
 import { writeSync } from "node:fs";
@@ -10,13 +11,13 @@ import type { Storage, Stored } from "../../src/storage/contract.ts";
 import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
 
 export interface ReadStore {
-  /** Why it could not be opened. */
+  /** The error if the store could not be opened. */
   readonly error?: string;
-  /** What it named as damaged: keys, and revisions for changes whose keys cannot be known. */
+  /** Reported damage: keys, or revisions of changes whose keys are unreadable. */
   readonly named: (string | number)[];
-  /** By what was read: the states of all keys now, as `key digest@revision`, or of some then; why they could not be read. */
+  /** By read operation: the states of keys, as `key digest@revision`, or the error. */
   readonly states: Record<string, string[] | { readonly error: string }>;
-  /** Changes in the log, and how it ended. */
+  /** Changes in the log, and how reading it ended. */
   readonly log: string[];
   readonly end: string;
 }
@@ -66,12 +67,12 @@ function show({ key, value, revision, damage }: Stored): string {
   return damage === undefined ? `${key} ${digest(value)}@${revision}` : `${key} damaged`;
 }
 
-/** In place of the value, so that a difference is short. */
+/** Replaces the value, so that differences are short. */
 function digest(value: Buffer): string {
   return hash("sha1", value).slice(0, 8);
 }
 
-/** @returns why it ended before the newest revision; empty when it did not */
+/** @returns why reading ended before the newest revision; empty if it did not */
 function readLog(storage: Storage, current: number, log: string[]): Promise<string> {
   return new Promise((resolve) => {
     storage.log("", storage.compacted(), {

@@ -1,4 +1,4 @@
-/** Drives a strategy the way the registry does, for tests of kinds. */
+/** Calls a strategy as the registry does, for tests of kinds. */
 import { FieldErrors } from "../../src/apimachinery/field-errors.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { validateObjectMeta } from "../../src/apimachinery/validation/metadata.ts";
@@ -30,7 +30,7 @@ export function created(kind: Strategy, input: Record<string, unknown>, namespac
   return { object, problems: listed(errors) };
 }
 
-/** What is stored when `before` was, and `change` is sent; only the kind's own problems. */
+/** The result of an update of `before` by `change`, with only the errors of the kind itself. */
 export function updated(
   kind: Strategy,
   before: Record<string, unknown>,

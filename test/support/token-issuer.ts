@@ -1,4 +1,4 @@
-/** An issuer of tokens over TLS on loopback, whose keys and documents a test turns as it likes. */
+/** A token issuer over TLS on loopback whose keys and documents tests can change. */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
 import { startWebhookServer, type WebhookReply, type WebhookServer } from "./webhook-server.ts";
@@ -12,16 +12,19 @@ export interface IssuerKey {
 
 export interface TokenIssuer {
   readonly url: string;
-  /** PEM of its authority. */
+  /** PEM of its certificate authority. */
   readonly ca: string;
   readonly server: WebhookServer;
-  /** Those that are published; the first signs. */
+  /** The published keys; the first one signs. */
   keys: IssuerKey[];
-  /** In the place of documents, by path. */
+  /** Responses that replace documents, by path. */
   readonly replies: Map<string, WebhookReply>;
-  /** How often a path was asked for. */
+  /** How often a path was requested. */
   asked(path: string): number;
-  /** @param claims over good ones of the subject `ann` for the audience `coxswain` @param header over the right one */
+  /**
+   * @param claims override valid ones of the subject `ann` and the audience `coxswain`
+   * @param header overrides the valid one
+   */
   sign(claims?: Record<string, unknown>, header?: Record<string, unknown>, key?: IssuerKey): Promise<string>;
   close(): Promise<void>;
 }
@@ -40,12 +43,12 @@ export function issuerKey(id: string, algorithm = "ES256"): IssuerKey {
   return { id, algorithm, ...pair };
 }
 
-/** As it stands among an issuer's keys. */
+/** The key as the issuer publishes it. */
 export function publishedKey({ id, algorithm, publicKey }: IssuerKey): object {
   return { ...publicKey.export({ format: "jwk" }), kid: id, alg: algorithm, use: "sig" };
 }
 
-/** @param now in milliseconds since 1970, of the tokens */
+/** @param now the time of the tokens in milliseconds since 1970 */
 export async function startTokenIssuer(
   keys: IssuerKey[] = [issuerKey("1")],
   now: () => number = Date.now,

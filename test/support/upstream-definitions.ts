@@ -1,6 +1,7 @@
 /**
- * Upstream's own server of definitions, made of its libraries (tools/golden/definition-server), so that answers can be held against it. It knows
- * CustomResourceDefinitions and their objects alone: no namespaces, no admission.
+ * Upstream's apiextensions-apiserver, built from its libraries (tools/golden/definition-server),
+ * for comparing answers. It serves only CustomResourceDefinitions and their objects: no namespaces,
+ * no admission.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,12 +12,15 @@ import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 
 export interface UpstreamServer {
-  /** Of one who may do everything. */
+  /** The kubeconfig of a user with all permissions. */
   readonly kubeconfig: string;
   close(): Promise<void>;
 }
 
-/** Why there is none: undefined where there is one. What it takes is fetched when it is first built. */
+/**
+ * Why the server is not available; undefined if it is. Its dependencies are downloaded when it is
+ * first built.
+ */
 export function upstreamMissing(): string | undefined {
   const { status, stderr, error } = spawnSync("go", ["build", "-o", binary, "."], { cwd: source, timeout: 600_000 });
   return status === 0
@@ -27,7 +31,7 @@ export function upstreamMissing(): string | undefined {
 const source = join(import.meta.dirname, "../../tools/golden/definition-server");
 const binary = join(tmpdir(), `coxswain-crd-server-${process.getuid?.() ?? ""}`);
 
-/** @param flags of kube-apiserver's server of definitions, `--feature-gates=…` */
+/** @param flags of the apiextensions-apiserver, such as `--feature-gates=…` */
 export async function startUpstreamDefinitions(flags: readonly string[] = []): Promise<UpstreamServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-upstream-"));
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };

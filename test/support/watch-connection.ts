@@ -1,29 +1,31 @@
-/** Watches that a test can cut at any byte, over HTTP/1.1 and HTTP/2. */
+/** Watches over HTTP/1.1 and HTTP/2 that a test can interrupt at any byte. */
 import http2 from "node:http2";
 import https from "node:https";
 import type { Readable } from "node:stream";
 import type { WatchEvent } from "./http2-client.ts";
 import { field } from "./kubeconfig-fields.ts";
 
-export interface WatchHandlers {
+interface WatchHandlers {
   event(event: WatchEvent): void;
   /**
-   * Called once, when the server ended the watch, refused it, or the connection broke; not after `cut` of the watch.
-   * @param refusal the body of an answer other than 200
+   * Called once, when the server ends or rejects the watch, or the connection breaks; not after
+   * `cut` of the watch.
+   *
+   * @param error the body of an answer other than 200
    */
-  end(refusal: { readonly status: number; readonly message: string } | undefined): void;
+  end(error: { readonly status: number; readonly message: string } | undefined): void;
 }
 
 export interface CuttableWatch {
   cut(): void;
-  /** Reads nothing until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
 }
 
 export interface WatchConnection {
   open(path: string, handlers: WatchHandlers): CuttableWatch;
-  /** Breaks everything that is open; what is opened later connects anew. */
+  /** Breaks all open watches; later ones connect again. */
   break(): void;
 }
 
@@ -55,7 +57,7 @@ export function http2Watches(kubeconfig: string): WatchConnection {
   };
 }
 
-/** Each watch has a connection of its own. */
+/** Each watch has its own connection. */
 export function http1Watches(kubeconfig: string): WatchConnection {
   const { url, ...tls } = serverOf(kubeconfig);
   const agent = new https.Agent(tls);
@@ -91,7 +93,7 @@ function serverOf(kubeconfig: string): { url: string; ca: string; cert: string; 
   };
 }
 
-/** One answer, line by line. */
+/** Reads one answer line by line. */
 class Reading {
   readonly #handlers: WatchHandlers;
   #body: Readable | undefined;
@@ -122,8 +124,8 @@ class Reading {
   finish(): void {
     if (this.#over) return;
     this.#over = true;
-    const isRefusal = this.#status !== 0 && this.#status !== 200;
-    this.#handlers.end(isRefusal ? { status: this.#status, message: this.#rest } : undefined);
+    const isRejected = this.#status !== 0 && this.#status !== 200;
+    this.#handlers.end(isRejected ? { status: this.#status, message: this.#rest } : undefined);
   }
 
   watchOf(body: Readable | undefined, cut: () => void): CuttableWatch {

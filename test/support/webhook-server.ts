@@ -1,4 +1,4 @@
-/** A webhook over TLS on loopback, for tests of whoever calls one. */
+/** A webhook over TLS on loopback, for tests of components that call webhooks. */
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type tls from "node:tls";
@@ -12,26 +12,26 @@ export interface WebhookRequest {
   readonly body: any;
 }
 
-/** An object is answered as JSON with 200; a function does with the response what it likes. */
+/** An object is sent as JSON with status 200; a function writes the response itself. */
 export type WebhookReply = object | string | ((response: import("node:http").ServerResponse) => void);
 
 export interface WebhookServer {
   /** `https://127.0.0.1:port` */
   readonly url: string;
   readonly port: number;
-  /** PEM of the authority. */
+  /** PEM of the certificate authority. */
   readonly ca: string;
   readonly authority: KeyPair;
   readonly requests: WebhookRequest[];
-  /** Connections that were accepted so far. */
+  /** Number of accepted connections. */
   readonly connections: () => number;
-  /** Closes the connections that are open. */
+  /** Closes all open connections. */
   drop(): void;
   close(): Promise<void>;
 }
 
 export interface WebhookServerOptions {
-  /** What the certificate is for. */
+  /** The names in the certificate. */
   readonly names?: readonly string[];
   readonly notBefore?: number;
   readonly notAfter?: number;

@@ -1,20 +1,25 @@
 /**
- * Writes of one kind with the answers that kube-apiserver gave to them: each row changes a base object, sends it, and holds what came back.
- * `tools/golden/server/writes.ts` fills the answers in; `runWrite` sends a row to either server.
+ * Writes of one kind with the answers of kube-apiserver: each row changes a base object, and has
+ * the answer to it. `tools/golden/server/writes.ts` records the answers; `runWrite` sends a row to
+ * either server.
  */
 import { cloneJson, isObject } from "../../src/lib/json/values.ts";
 import { jsonDifferences } from "./json-differences.ts";
 
-/** One place of an object: a JSON pointer, and what stands there; without a value, nothing does. */
+/** A change of an object: a JSON pointer and the new value; without a value, it is removed. */
 export type Change = readonly [pointer: string] | readonly [pointer: string, value: unknown];
 export type Cause = readonly [reason: string, field: string, message: string];
 
-/** `create` sends the base, changed; `update` what is stored of it, changed; others do so to the subresource of that name. All are dry runs. */
+/**
+ * `create` sends the changed base; `update` the changed stored base; others do so to the
+ * subresource of that name. All are dry runs.
+ */
 export type Verb = "create" | "update" | "status" | "resize" | "ephemeralcontainers";
 
 /**
- * @property answer of 422 its causes, of other refusals the message; of what is accepted, where the object that is answered differs from the sent
- *   one on top of what the answer to the unchanged base has
+ * @property answer the causes of a 422 and the message of other errors; for accepted writes, how
+ *   the returned object differs from the sent one, except where the answer to the unchanged base
+ *   does too
  */
 export type Row = readonly [
   verb: Verb,
@@ -29,16 +34,16 @@ export type Row = readonly [
 type Sent = Record<string, any>;
 
 export interface WriteGolden {
-  /** Of the collection, such as `/apis/apps/v1/namespaces/work/statefulsets`. */
+  /** The path of the collection, such as `/apis/apps/v1/namespaces/work/statefulsets`. */
   readonly path: string;
   readonly bases: readonly Base[];
   readonly rows: readonly Row[];
 }
 
-export interface Base {
-  /** With a name; `status` is written after it was created. */
+interface Base {
+  /** With a name; `status` is written after the creation. */
   readonly object: Sent;
-  /** Put into the store as it is, under this key: what nobody could create today. */
+  /** Written to the store under this key, because such an object can no longer be created. */
   readonly key?: string;
 }
 
@@ -57,13 +62,13 @@ export interface Outcome {
   readonly warnings: string;
 }
 
-export interface WriteSession {
+interface WriteSession {
   run(row: Row): Promise<Outcome>;
-  /** A base as it is stored. */
+  /** The stored base. */
   stored(base: number): Promise<Sent>;
 }
 
-/** Bases are created when the first row needs them. */
+/** Creates bases when the first row needs them. */
 export function openWrites(server: WriteServer, { path, bases }: WriteGolden): WriteSession {
   const stored = new Map<number, Sent>();
   const plain = new Map<number, Sent>();
@@ -107,7 +112,7 @@ export function openWrites(server: WriteServer, { path, bases }: WriteGolden): W
   };
 }
 
-/** Another name than that of the stored base. */
+/** A name that differs from that of the stored base. */
 function toCreate({ object }: Base): Sent {
   return { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-new` } };
 }
@@ -131,7 +136,7 @@ function causesOf({ details }: Sent): Cause[] {
   return (details?.causes ?? []).map(({ reason = "", field = "", message = "" }: Sent) => [reason, field, message]);
 }
 
-/** What of an answer is compared: all but what changes by itself. */
+/** The comparable parts of an answer, without values that differ each time. */
 function shown({
   kind: _kind,
   apiVersion: _version,
@@ -150,14 +155,14 @@ const normalized = <Value>(value: Value): Value =>
           .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"),
       );
 
-export function changesBetween(before: unknown, after: unknown): Change[] {
+function changesBetween(before: unknown, after: unknown): Change[] {
   return jsonDifferences(before, after).map(({ path, theirs }) => {
     const pointer = path.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
     return theirs === undefined ? [pointer] : [pointer, theirs];
   });
 }
 
-/** @throws Error where a change names a place that is not there */
+/** Applies changes. @throws Error if the path of a change does not exist */
 export function changed(object: Sent, changes: readonly Change[]): Sent {
   const next = cloneJson(object);
   for (const [pointer, ...value] of changes) {

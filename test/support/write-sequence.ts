@@ -1,12 +1,12 @@
 /**
- * Sequences of writes of one object with a server's answers, told so that another server, another time and another name can be held against
- * them: what is its own in an answer is a placeholder. `$name` is the object, `$u0` the first uid that was told, `$r2` the third
- * resourceVersion, `$t3` three seconds after the beginning.
+ * Sequences of writes of one object with the answers of a server. Values that depend on the server,
+ * the time and the name are placeholders: `$name` is the object, `$u0` the first UID, `$r2` the
+ * third resourceVersion, `$t3` three seconds after the start.
  */
 
-/** One request and what was answered to it. Made by tools/golden/server/apply-sequences. */
+/** One request and its answer, recorded by tools/golden/server/apply-sequences. */
 export interface SequenceStep {
-  /** Seconds since the beginning. */
+  /** Seconds since the start. */
   readonly at: number;
   /** `PATCH /api/v1/namespaces/n/configmaps/$name?fieldManager=m` */
   readonly line: string;
@@ -18,7 +18,7 @@ export interface SequenceStep {
   readonly status: number;
   readonly warnings?: string;
   readonly answer: unknown;
-  /** The object then, where the answer does not show it; null when it is gone. */
+  /** The object after the request, if the answer does not show it; null if it was deleted. */
   readonly after?: unknown;
 }
 
@@ -30,23 +30,26 @@ export interface WriteSequence {
   readonly steps: readonly SequenceStep[];
 }
 
-/** Beyond that a time is no time of the sequence. */
+/** Later times, in seconds since the start, do not belong to the sequence. */
 const secondsMax = 100;
 
-/** What of one sequence is one server's own. */
+/** Replaces the server-specific values of a sequence by placeholders. */
 export class Disguise {
   readonly #name: string;
   readonly #startMs: number;
   readonly #uids: string[] = [];
   readonly #versions: string[] = [];
 
-  /** @param startMs of the beginning, a whole second */
+  /** @param startMs the start of the sequence, a whole second */
   constructor(name: string, startMs: number) {
     this.#name = name;
     this.#startMs = startMs;
   }
 
-  /** @returns the value with placeholders for what is the server's own. Uids that begin with `11111111` or `21111111` are the sender's. */
+  /**
+   * Inserts placeholders. UIDs with the prefix `11111111` or `21111111` are those of the client and
+   * are kept.
+   */
   hide(value: unknown): unknown {
     if (value === undefined) return undefined;
     const text = JSON.stringify(value)
@@ -67,7 +70,7 @@ export class Disguise {
     return seconds >= 0 && seconds < secondsMax ? `$t${seconds}` : time;
   }
 
-  /** The reverse. What has not been told yet stays a placeholder. */
+  /** Replaces placeholders by values; unknown ones remain. */
   fill(value: unknown): unknown {
     if (value === undefined) return undefined;
     const text = JSON.stringify(value)
@@ -86,7 +89,10 @@ function known(list: string[], one: string): number {
   return index < 0 ? list.push(one) - 1 : index;
 }
 
-/** Causes, and lines of mistakes, which upstream tells in no order, by text; patched objects, which it shows in an order of its own, are left out. */
+/**
+ * Sorts causes and lines of errors, whose order upstream does not define, and removes patched
+ * objects, whose order differs.
+ */
 export function inOrder(answer: unknown): unknown {
   const status = answer as { message?: string; details?: { causes?: { field?: string; message: string }[] } };
   const { details, message } = status;

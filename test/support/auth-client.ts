@@ -1,18 +1,19 @@
-/** Asks a server who it takes the caller for, over either protocol, with whatever credentials and headers. */
+/** Sends SelfSubjectReviews over HTTP/1.1 or HTTP/2 with any credentials and headers. */
 import http2 from "node:http2";
 import https from "node:https";
 
+/** The credentials and headers of a request. */
 export interface Caller {
   readonly cert?: string;
   readonly key?: string;
-  /** Lines in order; names may repeat. */
+  /** Header lines in order; names may repeat. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
 }
 
-export interface WhoAnswer {
+export interface AuthAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of the review, when there is one. */
+  /** The user in the review; undefined if the server returned none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
   readonly user: any;
   readonly text: string;
@@ -20,9 +21,9 @@ export interface WhoAnswer {
 
 export type Protocol = "HTTP/1.1" | "HTTP/2.0";
 
-export interface WhoConnection {
-  ask(headers?: Caller["headers"]): Promise<WhoAnswer>;
-  /** Whether it takes further requests. */
+export interface AuthConnection {
+  ask(headers?: Caller["headers"]): Promise<AuthAnswer>;
+  /** Whether the connection can send further requests. */
   readonly open: boolean;
   close(): void;
 }
@@ -30,15 +31,15 @@ export interface WhoConnection {
 const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const body = "{}";
 
-/** One connection, kept open. @param ca PEM that the server is known by */
-export function whoConnection(url: string, ca: string, { cert, key }: Caller, protocol: Protocol): WhoConnection {
+/** Opens a connection. @param ca PEM of the authority of the server */
+export function openAuthConnection(url: string, ca: string, { cert, key }: Caller, protocol: Protocol): AuthConnection {
   const credentials = { ca, ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
   return protocol === "HTTP/2.0" ? overHttp2(url, credentials) : overHttp1(url, credentials);
 }
 
-/** On a connection of its own. */
-export async function whoIs(url: string, ca: string, caller: Caller, protocol: Protocol): Promise<WhoAnswer> {
-  const connection = whoConnection(url, ca, caller, protocol);
+/** Sends one review on a new connection. */
+export async function reviewSelf(url: string, ca: string, caller: Caller, protocol: Protocol): Promise<AuthAnswer> {
+  const connection = openAuthConnection(url, ca, caller, protocol);
   try {
     return await connection.ask(caller.headers);
   } finally {
@@ -46,7 +47,7 @@ export async function whoIs(url: string, ca: string, caller: Caller, protocol: P
   }
 }
 
-/** As HTTP/2 has them: names in lower case, each with its values. */
+/** Headers for HTTP/2: lower-case names, each with all its values. */
 function grouped(headers: Caller["headers"] = []): Record<string, string[]> {
   const lines = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   return Object.fromEntries(
@@ -54,13 +55,13 @@ function grouped(headers: Caller["headers"] = []): Record<string, string[]> {
   );
 }
 
-function answerOf(status: number, headers: WhoAnswer["headers"], text: string): WhoAnswer {
+function answerOf(status: number, headers: AuthAnswer["headers"], text: string): AuthAnswer {
   return { status, headers, text, user: status === 201 ? JSON.parse(text).status.userInfo : undefined };
 }
 
 type Credentials = { readonly ca: string; readonly cert?: string; readonly key?: string };
 
-function overHttp1(url: string, credentials: Credentials): WhoConnection {
+function overHttp1(url: string, credentials: Credentials): AuthConnection {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ...credentials });
   let open = true;
   return {
@@ -89,7 +90,7 @@ function overHttp1(url: string, credentials: Credentials): WhoConnection {
           response.on("error", reject);
         });
         request.on("error", reject);
-        request.end(Buffer.from(body)); // Text would be sent in one piece with the headers, in its encoding.
+        request.end(Buffer.from(body)); // Node would send a string together with the headers, in their encoding.
       }),
     get open() {
       return open;
@@ -98,13 +99,13 @@ function overHttp1(url: string, credentials: Credentials): WhoConnection {
   };
 }
 
-function overHttp2(url: string, credentials: Credentials): WhoConnection {
+function overHttp2(url: string, credentials: Credentials): AuthConnection {
   const lenient: http2.SecureClientSessionOptions & { readonly strictSingleValueFields: boolean } = {
     ...credentials,
     strictSingleValueFields: false,
   };
   const session = http2.connect(url, lenient);
-  session.on("error", () => {}); // Each request hears of it.
+  session.on("error", () => {}); // Each request receives the error.
   return {
     ask: (headers) =>
       new Promise((resolve, reject) => {
