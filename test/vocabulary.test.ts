@@ -86,6 +86,8 @@ const cleaned = [
   "src/lib/watched-file",
   "src/lib/x509",
   "src/lib/yaml",
+  "test/code-rules.test.ts",
+  "test/create-path.test.ts",
   "test/docs.test.ts",
   "test/e2e",
   "tools",

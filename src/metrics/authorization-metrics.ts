@@ -70,45 +70,72 @@ export function authorizationMetrics(): AuthorizationMetrics {
     },
     collect: () => [
       ...attemptMetrics(attempts),
-      metric(
-        "decisions_total",
-        "counter",
-        "Requests allowed or denied by each authorizer.",
-        decisionSamples(decisions.values()),
-      ),
-      metric("webhook_evaluations_total", "counter", "Calls of authorization webhooks.", calls.samples()),
-      metric(
-        "webhook_duration_seconds",
-        "histogram",
-        "Duration of authorization webhook calls in seconds.",
-        durations.samples(),
-      ),
-      metric(
-        "webhook_evaluations_fail_open_total",
-        "counter",
-        "Failed webhook calls after which the next authorizer decided.",
-        failedOpen.samples(),
-      ),
-      metric(
-        "match_condition_evaluation_seconds",
-        "histogram",
-        "Duration of the evaluation of match conditions in seconds.",
-        conditions.samples(),
-      ),
-      metric(
-        "match_condition_exclusions_total",
-        "counter",
-        "Requests excluded from a webhook by its match conditions.",
-        excluded.samples(),
-      ),
-      metric(
-        "match_condition_evaluation_errors_total",
-        "counter",
-        "Requests with an evaluation error in match conditions.",
-        failed.samples(),
-      ),
+      ...evaluationMetrics({
+        decisions: decisions.values(),
+        calls,
+        durations,
+        failedOpen,
+        conditions,
+        excluded,
+        failed,
+      }),
     ],
   };
+}
+
+interface Evaluations {
+  readonly decisions: Iterable<{ readonly type: string; readonly name: string; readonly counts: DecisionCounts }>;
+  readonly calls: Counters;
+  readonly durations: Histograms;
+  readonly failedOpen: Counters;
+  readonly conditions: Histograms;
+  readonly excluded: Counters;
+  readonly failed: Counters;
+}
+
+function evaluationMetrics({
+  decisions,
+  calls,
+  durations,
+  failedOpen,
+  conditions,
+  excluded,
+  failed,
+}: Evaluations): Metric[] {
+  return [
+    metric("decisions_total", "counter", "Requests allowed or denied by each authorizer.", decisionSamples(decisions)),
+    metric("webhook_evaluations_total", "counter", "Calls of authorization webhooks.", calls.samples()),
+    metric(
+      "webhook_duration_seconds",
+      "histogram",
+      "Duration of authorization webhook calls in seconds.",
+      durations.samples(),
+    ),
+    metric(
+      "webhook_evaluations_fail_open_total",
+      "counter",
+      "Failed webhook calls after which the next authorizer decided.",
+      failedOpen.samples(),
+    ),
+    metric(
+      "match_condition_evaluation_seconds",
+      "histogram",
+      "Duration of the evaluation of match conditions in seconds.",
+      conditions.samples(),
+    ),
+    metric(
+      "match_condition_exclusions_total",
+      "counter",
+      "Requests excluded from a webhook by its match conditions.",
+      excluded.samples(),
+    ),
+    metric(
+      "match_condition_evaluation_errors_total",
+      "counter",
+      "Requests with an evaluation error in match conditions.",
+      failed.samples(),
+    ),
+  ];
 }
 
 interface Attempts {

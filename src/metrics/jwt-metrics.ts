@@ -45,26 +45,6 @@ export function jwtMetrics({
     latencies.set(issuer, entry);
     return entry;
   };
-  const keySetSamples = function* (): Iterable<Sample> {
-    for (const [issuer, { keySetHash }] of fetches) {
-      if (keySetHash === undefined) continue;
-      yield {
-        suffix: "",
-        labels: formatLabels(["apiserver_id_hash", "hash", "jwt_issuer_hash"], [server, keySetHash, hashOf(issuer)]),
-        value: 1,
-      };
-    }
-  };
-  const timeSamples = function* (): Iterable<Sample> {
-    for (const [issuer, { lastMs }] of fetches) {
-      for (const [result, ms] of lastMs)
-        yield {
-          suffix: "",
-          labels: formatLabels(["apiserver_id_hash", "jwt_issuer_hash", "result"], [server, hashOf(issuer), result]),
-          value: ms / 1000,
-        };
-    }
-  };
   return {
     observer: {
       checked(issuer, accepted, durationMs) {
@@ -108,17 +88,39 @@ export function jwtMetrics({
           "jwks_fetch_last_timestamp_seconds",
           "gauge",
           "Time of the last fetch of the keys of an issuer, by result.",
-          timeSamples(),
+          timeSamples(fetches, server),
         ),
         metric(
           "jwks_fetch_last_key_set_info",
           "gauge",
           "Always 1, with the hash of the key set of an issuer as a label.",
-          keySetSamples(),
+          keySetSamples(fetches, server),
         ),
       ];
     },
   };
+}
+
+function* keySetSamples(fetches: ReadonlyMap<string, Fetches>, server: string): Iterable<Sample> {
+  for (const [issuer, { keySetHash }] of fetches) {
+    if (keySetHash === undefined) continue;
+    yield {
+      suffix: "",
+      labels: formatLabels(["apiserver_id_hash", "hash", "jwt_issuer_hash"], [server, keySetHash, hashOf(issuer)]),
+      value: 1,
+    };
+  }
+}
+
+function* timeSamples(fetches: ReadonlyMap<string, Fetches>, server: string): Iterable<Sample> {
+  for (const [issuer, { lastMs }] of fetches) {
+    for (const [result, ms] of lastMs)
+      yield {
+        suffix: "",
+        labels: formatLabels(["apiserver_id_hash", "jwt_issuer_hash", "result"], [server, hashOf(issuer), result]),
+        value: ms / 1000,
+      };
+  }
 }
 
 function hashOf(data: string | Uint8Array): string {

@@ -57,50 +57,43 @@ export function queueMetrics(now: () => number): QueueMetrics {
         },
       };
     },
-    collect() {
-      const at = now();
-      const secondsOf = ({ running }: Queue): number[] => Array.from(running, ({ since }) => (at - since) / 1000);
-      const all = Array.from(queues, ([name, queue]) => [formatLabels(["name"], [name]), queue] as const);
-      const plain = (
-        name: string,
-        type: "counter" | "gauge",
-        help: string,
-        value: (queue: Queue) => number,
-      ): Metric => {
-        const samples = all.map(([labels, queue]) => ({ suffix: "", labels, value: value(queue) }));
-        return { name, type, stability: "BETA", help, samples };
-      };
-      const distribution = (name: string, help: string, of: (queue: Queue) => Histogram): Metric => {
-        const samples: Sample[] = all.flatMap(([labels, queue]) => [...of(queue).samples(labels)]);
-        return { name, type: "histogram", stability: "BETA", help, samples };
-      };
-      return [
-        plain("workqueue_adds_total", "counter", "Keys added to the queue.", ({ adds }) => adds),
-        plain("workqueue_depth", "gauge", "Keys that wait in the queue.", ({ depth }) => depth),
-        plain("workqueue_retries_total", "counter", "Retried keys.", ({ retries }) => retries),
-        plain(
-          "workqueue_unfinished_work_seconds",
-          "gauge",
-          "Total duration of the running reconciliations in seconds.",
-          (queue) => secondsOf(queue).reduce((sum, one) => sum + one, 0),
-        ),
-        plain(
-          "workqueue_longest_running_processor_seconds",
-          "gauge",
-          "Duration of the longest running reconciliation in seconds.",
-          (queue) => Math.max(0, ...secondsOf(queue)),
-        ),
-        distribution(
-          "workqueue_queue_duration_seconds",
-          "Time in seconds that a key waited in the queue.",
-          ({ waited }) => waited,
-        ),
-        distribution(
-          "workqueue_work_duration_seconds",
-          "Duration of a reconciliation in seconds.",
-          ({ worked }) => worked,
-        ),
-      ];
-    },
+    collect: () => metricsOf(queues, now()),
   };
+}
+
+/** @param at milliseconds, as the start times of the reconciliations */
+function metricsOf(queues: ReadonlyMap<string, Queue>, at: number): Metric[] {
+  const secondsOf = ({ running }: Queue): number[] => Array.from(running, ({ since }) => (at - since) / 1000);
+  const all = Array.from(queues, ([name, queue]) => [formatLabels(["name"], [name]), queue] as const);
+  const plain = (name: string, type: "counter" | "gauge", help: string, value: (queue: Queue) => number): Metric => {
+    const samples = all.map(([labels, queue]) => ({ suffix: "", labels, value: value(queue) }));
+    return { name, type, stability: "BETA", help, samples };
+  };
+  const distribution = (name: string, help: string, of: (queue: Queue) => Histogram): Metric => {
+    const samples: Sample[] = all.flatMap(([labels, queue]) => [...of(queue).samples(labels)]);
+    return { name, type: "histogram", stability: "BETA", help, samples };
+  };
+  return [
+    plain("workqueue_adds_total", "counter", "Keys added to the queue.", ({ adds }) => adds),
+    plain("workqueue_depth", "gauge", "Keys that wait in the queue.", ({ depth }) => depth),
+    plain("workqueue_retries_total", "counter", "Retried keys.", ({ retries }) => retries),
+    plain(
+      "workqueue_unfinished_work_seconds",
+      "gauge",
+      "Total duration of the running reconciliations in seconds.",
+      (queue) => secondsOf(queue).reduce((sum, one) => sum + one, 0),
+    ),
+    plain(
+      "workqueue_longest_running_processor_seconds",
+      "gauge",
+      "Duration of the longest running reconciliation in seconds.",
+      (queue) => Math.max(0, ...secondsOf(queue)),
+    ),
+    distribution(
+      "workqueue_queue_duration_seconds",
+      "Time in seconds that a key waited in the queue.",
+      ({ waited }) => waited,
+    ),
+    distribution("workqueue_work_duration_seconds", "Duration of a reconciliation in seconds.", ({ worked }) => worked),
+  ];
 }

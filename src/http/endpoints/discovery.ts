@@ -30,7 +30,6 @@ import { pathNotFound, send, statusBody } from "../respond.ts";
 /** The dependencies of discovery. */
 export interface DiscoveryDependencies {
   readonly catalog: Catalog;
-  /** `host:port` that clients reach this server at. */
   /** The `host:port` of this server for clients. */
   serverAddress(): string;
   /** Paths outside the resource API, such as `/healthz`, for the list at `/`. */
@@ -58,50 +57,24 @@ interface Document {
 
 /** Creates the handlers. */
 export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDependencies): Discovery {
-  // One document per path, encoded at the first request and dropped when the catalog changes;
-  // unknown paths are not cached.
-  const documents = new Map<string, Document>();
+  let document = encodedDocuments(); // Replaced when the catalog changes.
   let generation = -1;
   let groups: readonly ServedGroup[] = [];
 
-  const document = (key: string, make: () => object | undefined): Document | undefined => {
-    const existing = documents.get(key);
-    if (existing !== undefined) return existing;
-    const content = make();
-    if (content === undefined) return undefined;
-    const body = Buffer.from(`${JSON.stringify(content)}\n`);
-    const made = {
-      body,
-      shown: isKind(content) ? { ...metaObject(content), line: () => body } : undefined,
-      etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`,
-    };
-    documents.set(key, made);
-    return made;
-  };
   const refresh = (): void => {
     if (generation === catalog.generation) return;
     generation = catalog.generation;
     groups = servedGroups(catalog.definitions());
-    documents.clear();
+    document = encodedDocuments();
   };
   const find = (name: string): ServedGroup | undefined => groups.find(({ group }) => group === name);
   const named = (): readonly ServedGroup[] => groups.filter(({ group }) => group !== "");
   const addresses = (): ServerAddresses => [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }];
-  const resources = (groupName: string, versionName: string): object | undefined => {
-    const version = find(groupName)?.versions.find((one) => one.version === versionName);
-    return version && apiResourceList(groupName, version);
-  };
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
     const found = document(key, make);
-    if (found === undefined) return rejectPath(context);
+    if (found === undefined) return rejectPath(context, catalog);
     if (context.exchange.method !== "GET") return sendMethodNotAllowed(context);
     sendPlain(context, found);
-  };
-  // For a built-in group, upstream's API router answers unknown paths; for others, the path router.
-  const rejectPath = (context: RequestContext): void => {
-    const [prefix, group = ""] = segmentsOf(context);
-    if (prefix === "api" || (group !== "" && isBuiltinGroup(catalog.definitions(), group))) throw resourceNotServed();
-    pathNotFound(context);
   };
   const answerList = (
     context: RequestContext,
@@ -126,8 +99,8 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     api(context) {
       refresh();
       const [, version, ...rest] = segmentsOf(context);
-      if (rest.length > 0) return rejectPath(context);
-      if (version !== undefined) return answer(context, `/api/${version}`, () => resources("", version));
+      if (rest.length > 0) return rejectPath(context, catalog);
+      if (version !== undefined) return answer(context, `/api/${version}`, () => resourceList(find(""), version));
       const core = find("");
       answerList(
         context,
@@ -139,11 +112,11 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     apis(context) {
       refresh();
       const [, group, version, ...rest] = segmentsOf(context);
-      if (rest.length > 0) return rejectPath(context);
+      if (rest.length > 0) return rejectPath(context, catalog);
       if (group === undefined) return answerList(context, "/apis", () => apiGroupList(named(), addresses()), named);
       if (version !== undefined)
         return answer(context, `/apis/${group}/${version}`, () =>
-          group === "" ? undefined : resources(group, version),
+          group === "" ? undefined : resourceList(find(group), version),
         );
       answer(context, `/apis/${group}`, () => {
         const found = find(group);
@@ -151,6 +124,41 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
       });
     },
   };
+}
+
+/**
+ * One document per path, encoded at the first request; unknown paths are not cached.
+ * @returns a function that returns the document of a path; undefined when `make` returns undefined
+ */
+function encodedDocuments(): (path: string, make: () => object | undefined) => Document | undefined {
+  const documents = new Map<string, Document>();
+  return (path, make) => {
+    const existing = documents.get(path);
+    if (existing !== undefined) return existing;
+    const content = make();
+    if (content === undefined) return undefined;
+    const body = Buffer.from(`${JSON.stringify(content)}\n`);
+    const made = {
+      body,
+      shown: isKind(content) ? { ...metaObject(content), line: () => body } : undefined,
+      etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`,
+    };
+    documents.set(path, made);
+    return made;
+  };
+}
+
+/** @returns undefined when the group or the version is not served */
+function resourceList(group: ServedGroup | undefined, versionName: string): object | undefined {
+  const version = group?.versions.find((one) => one.version === versionName);
+  return group && version && apiResourceList(group.group, version);
+}
+
+/** For a built-in group, upstream's API router answers unknown paths; for others, the path router. */
+function rejectPath(context: RequestContext, catalog: Catalog): void {
+  const [prefix, group = ""] = segmentsOf(context);
+  if (prefix === "api" || (group !== "" && isBuiltinGroup(catalog.definitions(), group))) throw resourceNotServed();
+  pathNotFound(context);
 }
 
 function isKind(content: object): content is { readonly kind: string } {
