@@ -11,9 +11,9 @@ test.after(() => rmSync(directory, { recursive: true, force: true }));
 writeFileSync(join(directory, "file"), "");
 writeFileSync(join(directory, "policies"), "{}\nnonsense\n");
 
-const refused: [what: string, options: Partial<ServerOptions>, message: RegExp][] = [
-  ["a range that is none", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
-  ["a gate that nobody knows", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
+const failingStarts: [what: string, options: Partial<ServerOptions>, message: RegExp][] = [
+  ["an invalid service range", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
+  ["an unknown feature gate", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
   ["a group that nobody knows", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
   [
     "a mode that nobody knows",
@@ -63,12 +63,12 @@ const refused: [what: string, options: Partial<ServerOptions>, message: RegExp][
   ],
   ["a certificate without its key", { tlsCertFile: join(directory, "file") }, /must be given together/],
   ["a store without a directory", { storage: "lmdb" }, /needs a data directory/],
-  ["an address that is not this machine's", { bindAddress: "192.0.2.1" }, /EADDRNOTAVAIL/],
+  ["an address of another machine", { bindAddress: "192.0.2.1" }, /EADDRNOTAVAIL/],
 ];
-for (const [what, options, message] of refused)
-  test(`refused: ${what}`, () => assert.rejects(startServer(options), message));
+for (const [what, options, message] of failingStarts)
+  test(`rejects ${what}`, () => assert.rejects(startServer(options), message));
 
-test("a start that fails leaves nothing open: the directory and the port can be had again", async () => {
+test("a failed start releases the data directory and the port", async () => {
   const dataDir = join(directory, "data");
   const taken = net.createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => taken.once("listening", resolve));

@@ -42,7 +42,7 @@ const parts: [part: string, allowed: readonly string[]][] = [
 /** They put other parts together: only these may import them. */
 const composing = ["server", "cli", "index.ts", "options.ts", "server.ts", "main.ts"];
 
-/** Folders beside src/, and which of the others their files may import besides src/. */
+/** Folders at the root, and which of the others their files may import besides src/. */
 const folders: [folder: string, allowed: readonly string[]][] = [
   ["src", []],
   ["test/support", []],

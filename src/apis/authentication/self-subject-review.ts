@@ -6,6 +6,7 @@ import { type Clock, formatTime } from "../../apimachinery/clock.ts";
 import type { Review } from "../../registry/contract.ts";
 import { userInfoOf } from "./user-info.ts";
 
+/** Creates the review. */
 export function selfSubjectReview(clock: Clock): Review {
   return {
     check() {},

@@ -1,6 +1,9 @@
 /** Exit codes and revision limits that the `coxswain store` commands share. */
+
+/** `--output`. */
 export type OutputFormat = "text" | "json";
 
+/** Exit code when nothing is damaged. */
 export const exitWhole = 0;
 /** The command succeeded, but something is damaged. */
 export const exitDamaged = 1;
