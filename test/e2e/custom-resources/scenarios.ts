@@ -1,6 +1,6 @@
 /**
- * Requests about definitions and their objects. Upstream's answers are in testdata/answers.json, by
- * the titles of the scenarios.
+ * Requests about definitions and their objects. Upstream's answers are in testdata/answers.json, in
+ * the order of the scenarios.
  */
 import { styles } from "./styles.ts";
 
