@@ -14,7 +14,7 @@ export interface StatusCause {
 }
 
 /** The `details` of a Status. */
-export interface StatusDetails {
+interface StatusDetails {
   name?: string;
   group?: string;
   kind?: string;

@@ -150,7 +150,7 @@ export const builtinConversions: Readonly<Record<string, Conversion>> = {
 };
 
 /** Options of a server that strategies depend on. */
-export interface StrategyOptions {
+interface StrategyOptions {
   /** How long events live: `--event-ttl`. */
   readonly eventTtlSeconds: number;
   /** Loads the compiler of validation rules in CRDs. Undefined: rules are not compiled. */

@@ -11,7 +11,7 @@ import { evictPod } from "./policy/eviction.ts";
  * @param request the name is empty for `bindings`
  * @throws ApiError when the action is rejected
  */
-export type CreateAction = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
+type CreateAction = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
 
 /**
  * Actions by `group/resource/subresource`, and by `group/resource` for resources that are not
@@ -24,7 +24,7 @@ export const createActions: Readonly<Record<string, CreateAction>> = {
 };
 
 /** The target of a connection. */
-export interface ConnectTarget {
+interface ConnectTarget {
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;

@@ -14,7 +14,7 @@ import { checkNonNegative, type Part } from "./fields.ts";
 import { byName, isEmptySelector, selects, shownSelector, validateLabelSelector } from "./label-selector.ts";
 
 /** How one kind differs from the shared rules. */
-export interface WorkloadRules {
+interface WorkloadRules {
   /** The name of the kind in the error about an empty selector, such as `deployment`. */
   readonly noun: string;
   /** A further error about an invalid selector. */

@@ -12,7 +12,7 @@ import type { Logger } from "../apimachinery/logger.ts";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
 import { LineFile, openForLines } from "./line-file.ts";
 
-export interface RotatingFileOptions {
+interface RotatingFileOptions {
   readonly path: string;
   /** 0 disables rotation. */
   readonly bytesMax: number;

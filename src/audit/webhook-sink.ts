@@ -6,7 +6,7 @@ import { backendSink, type SinkOptions } from "./backend-sink.ts";
 import type { AuditSink, AuditWebhookOptions } from "./contract.ts";
 import { formatEventList, formatListedEvent } from "./format-event.ts";
 
-export interface WebhookSinkNeeds extends SinkOptions {
+interface WebhookSinkNeeds extends SinkOptions {
   /** Returns numbers from 0 up to, but not including, 1; for the jitter of retries. */
   readonly random?: () => number;
 }

@@ -15,7 +15,7 @@ import {
 import { ObjectValue } from "./mutation-types.ts";
 
 /** The value, such as a type, cannot be converted to JSON. */
-export class PlainValueError extends Error {
+class PlainValueError extends Error {
   constructor(value: CelValue) {
     super(`unable to convert ${typeNameOf(value)} to JSON`);
     this.name = "PlainValueError";

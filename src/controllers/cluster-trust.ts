@@ -29,11 +29,11 @@ export interface ClusterTrust {
   readonly requestHeader: RequestHeaderOptions;
 }
 
-export interface ClusterTrustOptions extends ControllerOptions {
+interface ClusterTrustOptions extends ControllerOptions {
   readonly trust: ClusterTrust;
 }
 
-export interface ClusterTrustController extends Controller {
+interface ClusterTrustController extends Controller {
   /** Updates the ConfigMap, because the authorities have changed. */
   update(): void;
 }

@@ -17,7 +17,7 @@ interface Content {
 }
 
 /** The result of deleting the content of a namespace. */
-export interface Emptied {
+interface Emptied {
   /** Whether nothing remains, and no deletion failed. */
   readonly empty: boolean;
   /** Remaining content and failures, for the conditions. */

@@ -14,7 +14,7 @@ import type { Controller } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
-export interface NamespaceObjectOptions {
+interface NamespaceObjectOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
   /** The service account of the controller. */

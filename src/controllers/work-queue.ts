@@ -5,7 +5,7 @@
 import type { Clock } from "../apimachinery/clock.ts";
 import type { QueueObserver } from "./contract.ts";
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   readonly clock: Clock;
   /** Reconciles one key. @returns whether it is done; false or a rejection causes a retry */
   reconcile(key: string): Promise<boolean>;

@@ -21,7 +21,7 @@ export interface PathRoute {
 }
 
 /** The dependencies of the request flow. */
-export interface ServeParts {
+interface ServeParts {
   readonly filters: readonly Filter[];
   readonly registry: RegistryContext;
   readonly endpoints: ResourceEndpoints;

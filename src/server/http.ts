@@ -30,7 +30,7 @@ import type { ServerMetrics } from "./metrics.ts";
 import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
-export interface HttpNeeds {
+interface HttpNeeds {
   readonly registry: RegistryContext;
   readonly audit: OpenAudit;
   readonly authentication: ServerAuthentication;

@@ -49,7 +49,7 @@ async function issuerSettings(options: ServerOptions): Promise<AuthenticationSet
   return authenticationSettings({ oidc, configFile, anonymousAuth, serviceAccountIssuers, gates });
 }
 
-export interface Jwt {
+interface Jwt {
   /** Empty without issuers. */
   readonly authenticators: readonly TokenAuthenticator[];
   close(): void;

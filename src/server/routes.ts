@@ -62,7 +62,7 @@ export function storeRoutes(
   ];
 }
 
-export interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
+interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly serverAddress: () => string;
   /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute[];

@@ -7,7 +7,7 @@ import type { Storage } from "../storage/contract.ts";
 import { type StorageDamage, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
 import type { Closers } from "./closers.ts";
 
-export interface ServerStorage {
+interface ServerStorage {
   readonly storage: Storage;
   /** Opens the watch cache of each resource. */
   readonly installer: Installer;

@@ -15,7 +15,7 @@ import {
 } from "../webhook/service-resolver.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
-export interface ServerWebhooks {
+interface ServerWebhooks {
   /** Resolves Services to addresses. */
   readonly resolve: ServiceResolver;
   readonly conversion: ConversionWebhooks;

@@ -16,7 +16,7 @@ export interface Certificates {
   readonly admin: KeyPair;
 }
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** DNS names and addresses of the serving certificate. */

@@ -14,7 +14,7 @@ export interface Live<T> {
   close(): void;
 }
 
-export interface LiveFilesOptions<T> {
+interface LiveFilesOptions<T> {
   /** The purpose of the files, for logs. */
   readonly name: string;
   readonly files: readonly string[];

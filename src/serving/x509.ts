@@ -16,7 +16,7 @@ export interface Subject {
 }
 
 /** Milliseconds since 1970, truncated to seconds. */
-export interface Validity {
+interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
 }

@@ -6,7 +6,7 @@ import type { LogSubscriber, Storage, Stored } from "../storage/contract.ts";
 import type { CacheSubscription, Entry } from "./contract.ts";
 import { isReadFailure } from "./unreadable.ts";
 
-export interface ReadableSource {
+interface ReadableSource {
   readonly storage: Storage;
   readonly prefix: string;
   readonly entryOf: (stored: Stored) => Entry;

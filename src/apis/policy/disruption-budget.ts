@@ -19,7 +19,7 @@ const disruptedPodsMax = 2000;
 const budgets = { group: "policy", resource: "poddisruptionbudgets" };
 const manager = "kube-apiserver";
 
-export interface BudgetAnswer {
+interface BudgetAnswer {
   /** Name of the budget; empty when the pod has none. */
   readonly budget: string;
   /** The pod can be evicted because it is not ready, and so was not counted. */

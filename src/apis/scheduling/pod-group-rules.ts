@@ -81,7 +81,7 @@ function validateTopology(constraints: readonly Part[], path: string, errors: Fi
 }
 
 /** A format of names, by its name in declarative rules. */
-export interface NameFormat {
+interface NameFormat {
   readonly origin: string;
   problemsOf(text: string): string[];
 }

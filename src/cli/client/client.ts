@@ -30,7 +30,7 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
 }
 
-export interface ClientRequest {
+interface ClientRequest {
   readonly method: string;
   /** Path and query, encoded. */
   readonly path: string;
@@ -39,7 +39,7 @@ export interface ClientRequest {
   readonly body?: object;
 }
 
-export interface ClientAnswer {
+interface ClientAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;

@@ -18,7 +18,7 @@ import type { MisplacedOwners } from "./misplaced-owners.ts";
 import { type Classified, classifyOwners, NamespacedOwner, UnknownOwnerKind } from "./owners.ts";
 import { deleteItem, type Item, removeFinalizer, removeOwners, unblockOwners } from "./writes.ts";
 
-export interface Collecting {
+interface Collecting {
   readonly registry: RegistryContext;
   readonly misplaced: MisplacedOwners;
   readonly graph: Graph;

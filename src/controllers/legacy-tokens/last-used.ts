@@ -13,7 +13,7 @@ import { dayMs, formatDay } from "./dates.ts";
 export const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 
 /** Records the use of legacy tokens. */
-export interface SecretUses {
+interface SecretUses {
   /** Records the use of a Secret's token. The label is written asynchronously. */
   used(namespace: string, name: string): void;
   stop(): Promise<void>;

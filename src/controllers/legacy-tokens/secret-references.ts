@@ -11,7 +11,7 @@ import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
 
 /** Removes references to Secrets. */
-export interface SecretReferences {
+interface SecretReferences {
   /** Removes the reference to a deleted Secret. @param secret its last state */
   deleted(secret: KubeObject): void;
   stop(): Promise<void>;

@@ -13,7 +13,7 @@ type ConvertedBatches = WeakMap<ConvertedVersion, WeakMap<Batch, Batch | Promise
 const withoutPrevious: ConvertedBatches = new WeakMap();
 const allStates: ConvertedBatches = new WeakMap();
 
-export interface ConvertedEventsOptions {
+interface ConvertedEventsOptions {
   /** Whether previous states are needed, too, because the watch has a selector. */
   readonly previous: boolean;
 }

@@ -28,7 +28,7 @@ import {
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
 /** The dependencies of discovery. */
-export interface DiscoveryDependencies {
+interface DiscoveryDependencies {
   readonly catalog: Catalog;
   /** The `host:port` of this server for clients. */
   serverAddress(): string;

@@ -13,7 +13,7 @@ export interface Document {
 }
 
 /** A cache with a limit on its size. */
-export interface DocumentCache {
+interface DocumentCache {
   /** @param make called once per key while its result is kept; failures are not kept */
   get(key: string, make: () => Promise<Buffer>): Promise<Document>;
   /** Whether the document is kept, or being encoded. */

@@ -7,7 +7,7 @@ import { PieceMemory } from "../representation/pieces.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 
 /** Options of open watches. */
-export interface OpenWatchesOptions {
+interface OpenWatchesOptions {
   /**
    * `--min-request-timeout`: a watch without a timeout ends after a random time between this and
    * twice as much.

@@ -17,7 +17,7 @@ import { createDocumentCache, type Document } from "./document-cache.ts";
 import { apiRelease } from "./version.ts";
 
 /** The dependencies of OpenAPI documents. */
-export interface OpenApiDependencies {
+interface OpenApiDependencies {
   readonly catalog: Catalog;
   /** Whether CBOR is served; false by default. */
   readonly cbor?: boolean;

@@ -20,7 +20,7 @@ export interface RunningBackup {
 }
 
 /** Options of the handler. */
-export interface StoreBackupOptions {
+interface StoreBackupOptions {
   start(): Promise<RunningBackup>;
   /** Bytes of the store. */
   sizeBytes(): number;

@@ -24,7 +24,7 @@ export interface BookmarkMetadata {
 }
 
 /** Encoded events. */
-export interface EncodedEvents {
+interface EncodedEvents {
   readonly bytes: Buffer;
   /** Of each event, approximately, including its framing. */
   readonly sizes: readonly number[];

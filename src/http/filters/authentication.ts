@@ -7,7 +7,7 @@ import type { AuthenticationNotes } from "../../authentication/contract.ts";
 import type { Exchange, Filter, RequestContext } from "../contract.ts";
 
 /** Options of the authentication filter. */
-export interface AuthenticationFilterOptions {
+interface AuthenticationFilterOptions {
   /**
    * Whether a header, by its lower-case name, carries a credential; such headers are removed after
    * authentication.

@@ -14,7 +14,7 @@ import { constrainedModes, impersonate, type Mode, olderMode } from "../imperson
 import { attributesOf } from "./authorization.ts";
 
 /** Options of the impersonation filter. */
-export interface ImpersonationOptions {
+interface ImpersonationOptions {
   /** Gate ConstrainedImpersonation. */
   readonly constrained: boolean;
   /** Receives the attempts in constrained modes, and in the legacy mode after them. */

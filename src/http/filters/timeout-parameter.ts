@@ -9,7 +9,7 @@ import type { Filter, RequestContext } from "../contract.ts";
 import { isLongRunning } from "../request-info.ts";
 
 /** Options of the timeout filter. */
-export interface RequestTiming {
+interface RequestTiming {
   readonly clock: Clock;
   /** The limit of all requests; longer timeouts have no effect. */
   readonly timeoutMs: number;

@@ -4,7 +4,7 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import type { BodyStream } from "../contract.ts";
 
 /** Options of a body. */
-export interface WritableBodyOptions {
+interface WritableBodyOptions {
   readonly clock: Clock;
   /**
    * How long the client may take to read the remainder after the end; then the response is aborted.

@@ -85,7 +85,7 @@ export interface Connection {
 }
 
 /** An exchange on an HTTP/2 stream. */
-export class Http2Exchange implements Exchange {
+class Http2Exchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly protocol = "HTTP/2.0";

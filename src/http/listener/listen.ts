@@ -16,7 +16,7 @@ import {
 } from "./secure-contexts.ts";
 
 /** Options of a listener. */
-export interface ListenOptions {
+interface ListenOptions {
   /** 0 chooses a free port. */
   readonly host: string;
   /** 0 picks a free one. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
 
 /** Limits of one body. */
-export interface BodyLimits {
+interface BodyLimits {
   readonly bytesMax: number;
   /** The Content-Length, if present. */
   readonly contentLength: string | undefined;

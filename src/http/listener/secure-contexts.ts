@@ -16,7 +16,7 @@ export interface ServingCertificate {
 }
 
 /** A certificate for specific names. */
-export interface NamedCertificate extends ServingCertificate {
+interface NamedCertificate extends ServingCertificate {
   /** Name patterns and addresses; empty: those in the certificate. */
   readonly names: readonly string[];
 }

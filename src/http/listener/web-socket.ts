@@ -60,7 +60,7 @@ export async function openWebSocket(
  * Frames that are shared by clients are written to the socket directly, after the library's frames,
  * which are whole, too.
  */
-export class WebSocketBody implements BodyStream {
+class WebSocketBody implements BodyStream {
   readonly #webSocket: WebSocket;
   readonly #socket: TLSSocket;
   writtenBytes = 0;

@@ -177,7 +177,7 @@ function isStoredVersion({ resource: { definition, store }, version }: Resolved)
  * An object that is not stored, to be encoded once.
  * @param object in the storage version; must not be used afterwards
  */
-export function wholeObject(object: KubeObject, resolved: Resolved): Shown {
+function wholeObject(object: KubeObject, resolved: Resolved): Shown {
   const { definition } = resolved.resource;
   return {
     apiVersion: formatGroupVersion(definition.group, resolved.version.version),

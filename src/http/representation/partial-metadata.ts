@@ -17,7 +17,7 @@ import type { Shown, View } from "./contract.ts";
 import { MessageCache } from "./message-cache.ts";
 import { metaObject } from "./meta-object.ts";
 
-export type MetadataShape = Shape & { kind: "metadata" };
+type MetadataShape = Shape & { kind: "metadata" };
 
 type Version = MetadataShape["version"];
 

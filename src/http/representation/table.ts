@@ -14,7 +14,7 @@ import { metadataOf } from "./partial-metadata.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
-export type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
+type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
 
 /**
  * A Table.

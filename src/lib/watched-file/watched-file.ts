@@ -4,7 +4,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 import { linkDirectories } from "./link-directories.ts";
 
-export interface WatchedFileOptions {
+interface WatchedFileOptions {
   /** The content that the caller has already; `onContent` is not called for it. */
   readonly known?: Uint8Array;
   /** Runs a function once after a delay. @returns a function that cancels it */

@@ -27,12 +27,12 @@ import {
 } from "./page-file.ts";
 import { pointerBytes } from "./pointers.ts";
 
-export interface PageFinding {
+interface PageFinding {
   readonly page: number;
   readonly problem: string;
 }
 
-export interface PageCheck {
+interface PageCheck {
   /** At most a hundred. */
   readonly findings: readonly PageFinding[];
   /** Names of the trees, without the terminating zero. */

@@ -6,9 +6,9 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** `opening` while the server opens the store, `open` afterwards. */
-export type InUse = "opening" | "open";
+type InUse = "opening" | "open";
 
-export interface Closed {
+interface Closed {
   /** The checksum of the index when the store was closed. */
   readonly closedAs: number;
 }

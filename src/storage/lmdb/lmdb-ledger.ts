@@ -56,7 +56,7 @@ const arenaKeptMax = 4 << 20;
  */
 const reportedMax = 10_000;
 
-export type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
+type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
 
 /** A ledger in LMDB. A group of changes is one transaction, which a thread of lmdb-js executes. */
 export class LmdbLedger implements Ledger {

@@ -6,7 +6,7 @@ import { expiryKey, integerKey, textKey } from "./keys.ts";
 import { checkedMarks, isEmpty, openMap } from "./maps.ts";
 import type { StoredMarks } from "./marks.ts";
 
-export interface StoreSnapshot {
+interface StoreSnapshot {
   readonly marks: StoredMarks;
   /** Pass it to each read. */
   readonly transaction: Transaction;

@@ -14,7 +14,7 @@ import { unfinishedPath } from "./unfinished.ts";
 /** An entry of a store that is written as a whole. */
 export type NewEntry = { readonly put: Change } | { readonly expiry: Expiry };
 
-export interface NewStore {
+interface NewStore {
   /** The directory of the store; must not exist. Its parents are created. */
   readonly dir: string;
   /** The revision of the store, at least that of every object. Older revisions cannot be read. */

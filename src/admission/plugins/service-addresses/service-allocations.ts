@@ -22,7 +22,7 @@ function openPool(range: IpRange): AddressPool {
 }
 
 /** The addresses and node ports in use. */
-export interface ServiceAllocations {
+interface ServiceAllocations {
   /**
    * Reads the current state and subscribes to changes. Returns undefined if the subscription is
    * active.

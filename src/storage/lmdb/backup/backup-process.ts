@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { BackupSummary } from "./write-backup.ts";
 
-export interface BackupProcess {
+interface BackupProcess {
   /** The backup; empty when it is written to a file. */
   readonly output: Readable;
   /** Rejects with the reason when the backup is incomplete. */

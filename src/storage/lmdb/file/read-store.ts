@@ -31,7 +31,7 @@ export interface StoreContents extends Pick<FoundEntries, "marks" | "changes" | 
 }
 
 /** Called periodically with the number of pages read; pages of a damaged file are read twice. */
-export type OnProgress = (pagesRead: number, pagesInFile: number) => void;
+type OnProgress = (pagesRead: number, pagesInFile: number) => void;
 
 const progressPages = 1024;
 const everything: KeyRange = { from: Buffer.alloc(0), to: undefined };

@@ -26,7 +26,7 @@ import {
   type Tree,
 } from "../page-file.ts";
 
-export interface BranchPage {
+interface BranchPage {
   readonly kind: "branch";
   readonly number: number;
   /** The key of the first child is not used. */
@@ -49,20 +49,20 @@ export interface LeafNode {
 }
 
 /** A value in overflow pages. */
-export interface OverflowValue {
+interface OverflowValue {
   readonly page: number;
   readonly pages: number;
   readonly length: number;
 }
 
-export interface NamedTree {
+interface NamedTree {
   readonly tree: Tree;
 }
 
 /** A value that was read, or the problem of a damaged one. */
 export type Readable<Value> = Value | { readonly problem: string };
 
-export interface MetaPage extends Meta {
+interface MetaPage extends Meta {
   readonly page: number;
 }
 

@@ -21,7 +21,7 @@ export interface DamagedPage {
   readonly range: KeyRange;
 }
 
-export interface TreeVisitor {
+interface TreeVisitor {
   node(node: LeafNode, leaf: LeafPage, index: number): void;
   damaged(page: DamagedPage): void;
 }

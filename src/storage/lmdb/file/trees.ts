@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly mainPage: number;
 }
 
-export interface FoundSnapshot {
+interface FoundSnapshot {
   /** Undefined when the trees cannot be found. */
   readonly snapshot: Snapshot | undefined;
   /** The problems of the meta pages. */
