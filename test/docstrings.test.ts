@@ -25,7 +25,7 @@ const exports = new Map([...texts].flatMap(([file, text]) => exportsOf(file, tex
 
 function exportsOf(file: string, text: string): [id: string, found: Export][] {
   const pattern =
-    /((?:^\/\*\*(?:(?!\*\/)[^])*\*\/\n)?)(?:^\/\/ biome.*\n)?^export (?:declare )?(?:async )?(function\*?|class|const|interface|type) (\w+)/gm;
+    /((?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?)(?:^\/\/ biome.*\n)?^export (?:declare )?(?:async )?(function\*?|class|const|interface|type) (\w+)/gm;
   return [...text.matchAll(pattern)].map(({ 0: whole, 1: docstring = "", 2: kind = "", 3: name = "", index }) => {
     const end = text.indexOf("\n}\n", index + whole.length);
     return [

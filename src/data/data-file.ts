@@ -6,8 +6,8 @@ export function dataFile(name: string): URL {
   return new URL(`./${name}`, import.meta.url);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape of the table it reads.
 /** Reads a generated table. */
+// biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape of the table it reads.
 export function readTable(name: string): any {
   return JSON.parse(readFileSync(dataFile(name), "utf8"));
 }
