@@ -190,6 +190,19 @@ test("a start finds a wrong offset in any leaf of the log, although the store wa
   );
 });
 
+test("a start finds a page of a later transaction than the newest one", async () => {
+  const { dir } = await closedStore("later");
+  const bytes = readFileSync(dataFile(dir));
+  const root = lastPagesOfLog(dataFile(dir))[0] as number;
+  // LMDB would treat such a page as one that it has allocated in memory.
+  bytes.writeUInt8(1, root * pageSize + 13);
+  writeFileSync(dataFile(dir), bytes);
+  await assert.rejects(
+    openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" }),
+    new RegExp(`DamagedStore: .*page ${root}: a page of log is damaged: it is of transaction`),
+  );
+});
+
 test("finds a tree under another name", async () => {
   const { dir, closedAs } = await closedStore("renamed");
   const bytes = readFileSync(dataFile(dir));

@@ -19,6 +19,7 @@ import {
   overflowPages,
   overflowProblem,
   type PageFile,
+  pageHeader,
   pageProblem,
   readNumber,
   readTree,
@@ -128,6 +129,12 @@ function walkTree(context: Context, name: string, tree: Tree, rules: TreeRules):
   }
 }
 
+/** LMDB takes a page of a later transaction for one that it has allocated in memory. */
+function transactionProblem(page: Buffer, meta: Meta): string | undefined {
+  const { transaction } = pageHeader(page);
+  return transaction <= meta.transaction ? undefined : `it is of transaction ${transaction}, a later one`;
+}
+
 interface Place {
   readonly level: number;
   /** No page of its level comes after it. */
@@ -141,7 +148,10 @@ function walkPage(walk: Walk, number: number, { level, isLast }: Place): void {
   else walk.seen.branchPages++;
   const { pageSize } = walk.meta;
   const page = walk.file.read(number * pageSize, pageSize, walk.buffers[level - 1] as Buffer);
-  const problem = page.length < pageSize ? "it is beyond the end of the file" : pageProblem(page, number);
+  const problem =
+    page.length < pageSize
+      ? "it is beyond the end of the file"
+      : (pageProblem(page, number) ?? transactionProblem(page, walk.meta));
   if (problem !== undefined) return find(walk, number, `a page of ${walk.name} is damaged: ${problem}`);
   if (isLeaf(page) !== isBottom)
     return find(walk, number, `a page of ${walk.name} is damaged: it is not at its level of the tree`);
@@ -186,10 +196,11 @@ function checkEntry(walk: Walk, number: number, page: Buffer, start: number): vo
     const { pageSize } = walk.meta;
     const count = overflowPages(nodeValueBytes(page, start), pageSize);
     if (!use(walk, first, count, walk.name)) return;
+    const head = walk.file.read(first * pageSize, pageSize);
     const problem =
       (first + count) * pageSize > walk.file.length
         ? "it is beyond the end of the file"
-        : overflowProblem(walk.file.read(first * pageSize, pageSize), first, count);
+        : (overflowProblem(head, first, count) ?? transactionProblem(head, walk.meta));
     if (problem !== undefined) return find(walk, first, `a page of ${walk.name} is damaged: ${problem}`);
     walk.seen.overflowPages += count;
   }
