@@ -50,109 +50,141 @@ export const closeMsMax = 5000;
 
 /** @returns a queue that delivers full batches at once, and others after `maxWaitMs` */
 export function batchQueue(delivery: Delivery, options: BatchQueueOptions): BatchQueue {
-  const { bufferSize, maxSize, maxWaitMs, clock, lost } = options;
-  const throttle = options.throttleEnable ? tokenBucket(options.throttleQps, options.throttleBurst, clock) : undefined;
-  const ending = new AbortController();
-  const inFlight = new Set<Promise<void>>();
-  let waiting: string[] = [];
-  let waitingCharacters = 0;
-  let inFlightEvents = 0;
-  let inFlightCharacters = 0;
-  let draining: Promise<void> | undefined;
-  let due = false;
-  /** True after `close()` has counted the remaining events as lost. */
-  let hasGivenUp = false;
-  let cancelTimer: (() => void) | undefined;
+  return new DeliveryQueue(delivery, options);
+}
 
-  function takeBatch(): { texts: string[]; characters: number } {
-    const countMax = throttle === undefined && delivery.joinsBatches ? waiting.length : maxSize;
+interface Batch {
+  readonly texts: readonly string[];
+  readonly characters: number;
+}
+
+class DeliveryQueue implements BatchQueue {
+  readonly #delivery: Delivery;
+  readonly #options: BatchQueueOptions;
+  /** Waits until the next batch may start; undefined when there is no limit. */
+  readonly #throttle: ((ending: AbortSignal) => Promise<void>) | undefined;
+  readonly #ending = new AbortController();
+  readonly #inFlight = new Set<Promise<void>>();
+  #waiting: string[] = [];
+  #waitingCharacters = 0;
+  #inFlightEvents = 0;
+  #inFlightCharacters = 0;
+  #draining: Promise<void> | undefined;
+  /** Whether events have waited for `maxWaitMs`, so that an incomplete batch is delivered. */
+  #due = false;
+  /** True after `close()` has counted the remaining events as lost. */
+  #hasGivenUp = false;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(delivery: Delivery, options: BatchQueueOptions) {
+    const { throttleEnable, throttleQps, throttleBurst, clock } = options;
+    this.#delivery = delivery;
+    this.#options = options;
+    this.#throttle = throttleEnable ? tokenBucket(throttleQps, throttleBurst, clock) : undefined;
+  }
+
+  add(text: string): void {
+    const { bufferSize, lost } = this.#options;
+    if (this.#ending.signal.aborted) return lost("buffered", "audit backend shut down", 1);
+    const characters = this.#waitingCharacters + this.#inFlightCharacters + text.length;
+    if (this.#waiting.length >= bufferSize || characters > charactersMax)
+      return lost("buffered", "audit buffer queue blocked", 1);
+    this.#waiting.push(text);
+    this.#waitingCharacters += text.length;
+    this.#wake();
+  }
+
+  async close(): Promise<void> {
+    const { clock, lost } = this.#options;
+    this.#ending.abort();
+    this.#cancelTimer?.();
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(closeMsMax, resolve);
+    await Promise.race([this.#drained(), late]);
+    cancel();
+    this.#hasGivenUp = true;
+    const remaining = this.#waiting.length + this.#inFlightEvents;
+    if (remaining > 0) lost(this.#delivery.plugin, "the server stopped before they were delivered", remaining);
+  }
+
+  /** Starts deliveries if a batch is full or due, otherwise the timer. */
+  #wake(): void {
+    const { maxSize, maxWaitMs, clock } = this.#options;
+    if (this.#draining !== undefined) return;
+    if (this.#waiting.length < maxSize && !this.#ending.signal.aborted && !this.#due) {
+      this.#cancelTimer ??= clock.after(maxWaitMs, () => {
+        this.#cancelTimer = undefined;
+        this.#due = true;
+        this.#wake();
+      });
+      return;
+    }
+    this.#draining = this.#drain().finally(() => {
+      this.#draining = undefined;
+      if (this.#waiting.length > 0 && !this.#hasGivenUp) this.#wake();
+    });
+  }
+
+  /** Starts the delivery of all batches that are full or due. */
+  async #drain(): Promise<void> {
+    const { joinsBatches, atOnceMax } = this.#delivery;
+    // Merges all events of one turn of the event loop.
+    if (joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#hasBatch()) {
+      if (this.#throttle !== undefined) await this.#throttle(this.#ending.signal);
+      while (this.#inFlight.size >= atOnceMax) await Promise.race(this.#inFlight);
+      if (this.#hasGivenUp) return;
+      this.#start(this.#takeBatch());
+    }
+    this.#due = false;
+  }
+
+  #hasBatch(): boolean {
+    const { length } = this.#waiting;
+    return length >= this.#options.maxSize || (length > 0 && (this.#due || this.#ending.signal.aborted));
+  }
+
+  #takeBatch(): Batch {
+    const { joinsBatches, batchCharactersMax } = this.#delivery;
+    const waiting = this.#waiting;
+    const countMax = this.#throttle === undefined && joinsBatches ? waiting.length : this.#options.maxSize;
     let count = 0;
     let characters = 0;
     while (count < countMax && count < waiting.length) {
       const { length } = waiting[count] as string;
-      if (count > 0 && characters + length > delivery.batchCharactersMax) break;
+      if (count > 0 && characters + length > batchCharactersMax) break;
       characters += length;
       count++;
     }
-    const texts = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    waitingCharacters -= characters;
-    return { texts, characters };
+    this.#waiting = waiting.slice(count);
+    this.#waitingCharacters -= characters;
+    return { texts: waiting.slice(0, count), characters };
   }
 
-  function start({ texts, characters }: ReturnType<typeof takeBatch>): void {
-    inFlightEvents += texts.length;
-    inFlightCharacters += characters;
-    const one = delivery
-      .deliver(texts, ending.signal)
+  #start({ texts, characters }: Batch): void {
+    this.#inFlightEvents += texts.length;
+    this.#inFlightCharacters += characters;
+    const one = this.#delivery
+      .deliver(texts, this.#ending.signal)
       .catch((error: unknown) => {
-        if (!hasGivenUp) lost(delivery.plugin, messageOf(error), texts.length);
+        if (!this.#hasGivenUp) this.#options.lost(this.#delivery.plugin, messageOf(error), texts.length);
       })
       .finally(() => {
-        inFlight.delete(one);
-        inFlightEvents -= texts.length;
-        inFlightCharacters -= characters;
+        this.#inFlight.delete(one);
+        this.#inFlightEvents -= texts.length;
+        this.#inFlightCharacters -= characters;
       });
-    inFlight.add(one);
+    this.#inFlight.add(one);
   }
 
-  async function drain(): Promise<void> {
-    // Merges all events of one turn of the event loop.
-    if (delivery.joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve));
-    while (waiting.length >= maxSize || (waiting.length > 0 && (due || ending.signal.aborted))) {
-      if (throttle !== undefined) await throttle(ending.signal);
-      while (inFlight.size >= delivery.atOnceMax) await Promise.race(inFlight);
-      if (hasGivenUp) return;
-      start(takeBatch());
-    }
-    due = false;
-  }
-
-  function wake(): void {
-    if (draining !== undefined) return;
-    if (waiting.length < maxSize && !ending.signal.aborted && !due) {
-      cancelTimer ??= clock.after(maxWaitMs, () => {
-        cancelTimer = undefined;
-        due = true;
-        wake();
-      });
-      return;
-    }
-    draining = drain().finally(() => {
-      draining = undefined;
-      if (waiting.length > 0 && !hasGivenUp) wake();
-    });
-  }
-
-  async function drained(): Promise<void> {
-    while (!hasGivenUp && (waiting.length > 0 || draining !== undefined || inFlight.size > 0)) {
-      if (waiting.length > 0) wake();
-      await draining;
-      await Promise.all(inFlight);
+  /** Resolves when no event is queued or in delivery, or the queue has given up. */
+  async #drained(): Promise<void> {
+    while (!this.#hasGivenUp && (this.#waiting.length > 0 || this.#draining !== undefined || this.#inFlight.size > 0)) {
+      if (this.#waiting.length > 0) this.#wake();
+      await this.#draining;
+      await Promise.all(this.#inFlight);
     }
   }
-
-  return {
-    add(text) {
-      if (ending.signal.aborted) return lost("buffered", "audit backend shut down", 1);
-      if (waiting.length >= bufferSize || waitingCharacters + inFlightCharacters + text.length > charactersMax)
-        return lost("buffered", "audit buffer queue blocked", 1);
-      waiting.push(text);
-      waitingCharacters += text.length;
-      wake();
-    },
-    async close() {
-      ending.abort();
-      cancelTimer?.();
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const cancel = clock.after(closeMsMax, resolve);
-      await Promise.race([drained(), late]);
-      cancel();
-      hasGivenUp = true;
-      const remaining = waiting.length + inFlightEvents;
-      if (remaining > 0) lost(delivery.plugin, "the server stopped before they were delivered", remaining);
-    },
-  };
 }
 
 /** @returns the message of an Error, or the text of any other value */

@@ -40,106 +40,119 @@ const resolutionsMax = 5;
  * link on the path (mounted ConfigMaps have two). If the system cannot watch them, polling remains.
  */
 export function watchFile(path: string, options: WatchedFileOptions): WatchedFile {
-  const { after, onContent, onError, bytesMax } = options;
-  let reported = options.known && hashOf(options.known);
-  let unsettled: string | undefined;
-  const watchers = new Map<string, FSWatcher>();
-  let cancelPoll: () => void;
-  let cancelCheck: (() => void) | undefined;
-  let reading = false;
-  let closed = false;
+  return new FileFollower(path, options);
+}
 
-  /** Checks the file with new watchers, because a directory may have been replaced. */
-  function poll(): void {
-    closeWatchers();
-    cancelPoll = after(pollMs, poll);
-    check();
+class FileFollower implements WatchedFile {
+  readonly #path: string;
+  readonly #options: WatchedFileOptions;
+  /** By directory. */
+  readonly #watchers = new Map<string, FSWatcher>();
+  /** The hash of the last content that the caller has. */
+  #reported: string | undefined;
+  /** The hash of new content that was read once. */
+  #unsettled: string | undefined;
+  #cancelPoll: (() => void) | undefined;
+  #cancelCheck: (() => void) | undefined;
+  #reading = false;
+  #closed = false;
+
+  constructor(path: string, options: WatchedFileOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#reported = options.known && hashOf(options.known);
+    this.#poll();
   }
 
-  function closeWatchers(): void {
-    for (const watcher of watchers.values()) watcher.close();
-    watchers.clear();
+  close(): void {
+    this.#closed = true;
+    this.#cancelPoll?.();
+    this.#cancelCheck?.();
+    this.#closeWatchers();
+  }
+
+  /** Checks the file with new watchers, because a directory may have been replaced. */
+  #poll(): void {
+    this.#closeWatchers();
+    this.#cancelPoll = this.#options.after(pollMs, () => this.#poll());
+    this.#check();
+  }
+
+  #closeWatchers(): void {
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
   }
 
   /** Checks the file after a delay, which limits the rate when the directory changes often. */
-  function checkSoon(): void {
-    if (closed) return;
-    cancelCheck ??= after(settleMs, () => {
-      cancelCheck = undefined;
-      check();
+  #checkSoon(): void {
+    if (this.#closed) return;
+    this.#cancelCheck ??= this.#options.after(settleMs, () => {
+      this.#cancelCheck = undefined;
+      this.#check();
     });
   }
 
-  function check(): void {
-    if (reading) return checkSoon();
-    reading = true;
+  #check(): void {
+    if (this.#reading) return this.#checkSoon();
+    this.#reading = true;
+    const { bytesMax } = this.#options;
     // Watch before reading, so that no change between the two is missed.
-    watchDirectories()
-      .then(() => readBoundedFile(path, { ...(bytesMax !== undefined && { bytesMax }), waitMs: 0 }))
+    this.#watchDirectories()
+      .then(() => readBoundedFile(this.#path, { ...(bytesMax !== undefined && { bytesMax }), waitMs: 0 }))
       .then(
-        (content) => done(() => compare(content)),
-        (error: Error) => done(() => fail(error)),
+        (content) => this.#finishCheck(() => this.#compare(content)),
+        (error: Error) => this.#finishCheck(() => this.#fail(error)),
       );
   }
 
-  async function watchDirectories(): Promise<void> {
+  async #watchDirectories(): Promise<void> {
     for (let turn = 0; turn < resolutionsMax; turn++) {
-      const directories = await linkDirectories(path);
-      if (closed || !useWatchers(directories)) return;
+      const directories = await linkDirectories(this.#path);
+      if (this.#closed || !this.#useWatchers(directories)) return;
     }
   }
 
-  /** Returns whether directories were added. */
-  function useWatchers(directories: ReadonlySet<string>): boolean {
+  /** @returns whether directories were added */
+  #useWatchers(directories: ReadonlySet<string>): boolean {
     let changed = false;
-    for (const [directory, watcher] of watchers) {
+    for (const [directory, watcher] of this.#watchers) {
       if (directories.has(directory)) continue;
       watcher.close();
-      watchers.delete(directory);
+      this.#watchers.delete(directory);
     }
     for (const directory of directories) {
-      if (watchers.has(directory)) continue;
-      const watcher = watchDirectory(directory, checkSoon);
+      if (this.#watchers.has(directory)) continue;
+      const watcher = watchDirectory(directory, () => this.#checkSoon());
       if (watcher === undefined) continue;
-      watchers.set(directory, watcher);
+      this.#watchers.set(directory, watcher);
       changed = true;
     }
     return changed;
   }
 
-  function done(report: () => void): void {
-    reading = false;
-    if (!closed) report();
+  #finishCheck(report: () => void): void {
+    this.#reading = false;
+    if (!this.#closed) report();
   }
 
-  function compare(content: Buffer): void {
+  #compare(content: Buffer): void {
     const hash = hashOf(content);
-    const settled = hash === unsettled;
-    unsettled = undefined;
-    if (hash === reported) return;
+    const settled = hash === this.#unsettled;
+    this.#unsettled = undefined;
+    if (hash === this.#reported) return;
     if (settled) {
-      reported = hash;
-      onContent(content);
+      this.#reported = hash;
+      this.#options.onContent(content);
     } else {
-      unsettled = hash;
-      checkSoon();
+      this.#unsettled = hash;
+      this.#checkSoon();
     }
   }
 
-  function fail(error: Error): void {
-    unsettled = undefined;
-    onError(error);
+  #fail(error: Error): void {
+    this.#unsettled = undefined;
+    this.#options.onError(error);
   }
-
-  poll();
-  return {
-    close() {
-      closed = true;
-      cancelPoll();
-      cancelCheck?.();
-      closeWatchers();
-    },
-  };
 }
 
 /** @returns undefined when the directory cannot be watched */
