@@ -54,99 +54,133 @@ interface Item {
 
 /** Creates a queue. */
 export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
-  const { firstDelayMs = 50, delayMaxMs = 5_000, observer } = options;
-  const items = new Map<string, Item>();
-  let ready: string[] = [];
-  /** Number of keys taken from the beginning of `ready`. */
-  let taken = 0;
-  let running = 0;
-  let started = 0;
-  let turn: NodeJS.Immediate | undefined;
-  let stopped: (() => void) | undefined;
+  return new KeyQueue(options);
+}
 
-  const enqueue = (key: string, item: Item): void => {
+class KeyQueue implements WorkQueue {
+  readonly #options: WorkQueueOptions;
+  /** The keys that wait, run or are to be retried. */
+  readonly #items = new Map<string, Item>();
+  readonly #ready = new ReadyKeys();
+  #running = 0;
+  /** Reconciliations started in this event loop turn. */
+  #started = 0;
+  #turn: NodeJS.Immediate | undefined;
+  /** Set when the queue is stopped; resolves the promise of `stop`. */
+  #stopped: (() => void) | undefined;
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+  }
+
+  add(key: string): boolean {
+    if (this.#stopped !== undefined) return false;
+    const existing = this.#items.get(key);
+    if (existing === undefined) return this.#addNew(key);
+    if (existing.running) existing.again = true;
+    else if (existing.cancelDelay !== undefined) this.#enqueue(key, existing);
+    return true;
+  }
+
+  stop(): Promise<void> {
+    for (const item of this.#items.values()) item.cancelDelay?.();
+    this.#ready.clear();
+    if (this.#turn !== undefined) clearImmediate(this.#turn);
+    return new Promise((resolve) => {
+      this.#stopped = resolve;
+      if (this.#running === 0) resolve();
+    });
+  }
+
+  #addNew(key: string): boolean {
+    if (this.#items.size >= this.#options.keysMax) return false;
+    const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined, begin: undefined };
+    this.#items.set(key, item);
+    this.#enqueue(key, item);
+    return true;
+  }
+
+  #enqueue(key: string, item: Item): void {
     item.cancelDelay?.();
     item.cancelDelay = undefined;
-    item.begin = observer?.added();
-    ready.push(key);
-    next();
-  };
-  const next = (): void => {
-    while (stopped === undefined && running < options.concurrency && started < startsPerTurn) {
-      const key = take();
+    item.begin = this.#options.observer?.added();
+    this.#ready.push(key);
+    this.#startReady();
+  }
+
+  /** Starts as many reconciliations as the limits permit. */
+  #startReady(): void {
+    const { concurrency } = this.#options;
+    while (this.#stopped === undefined && this.#running < concurrency && this.#started < startsPerTurn) {
+      const key = this.#ready.take();
       if (key === undefined) return;
-      void run(key, items.get(key) as Item);
+      void this.#run(key, this.#items.get(key) as Item);
     }
-  };
-  const endTurn = (): void => {
-    turn = undefined;
-    started = 0;
-    next();
-  };
-  /** Takes the next key. Array.shift would move all remaining keys. */
-  const take = (): string | undefined => {
-    if (taken === ready.length) return undefined;
-    const key = ready[taken++];
-    if (taken === ready.length || taken === compactAfter) {
-      ready = ready.slice(taken);
-      taken = 0;
-    }
-    return key;
-  };
-  const run = async (key: string, item: Item): Promise<void> => {
-    running += 1;
-    started += 1;
-    turn ??= setImmediate(endTurn);
+  }
+
+  #endTurn(): void {
+    this.#turn = undefined;
+    this.#started = 0;
+    this.#startReady();
+  }
+
+  async #run(key: string, item: Item): Promise<void> {
+    this.#running += 1;
+    this.#started += 1;
+    this.#turn ??= setImmediate(() => this.#endTurn());
     item.running = true;
     item.again = false;
     const ended = item.begin?.();
-    const done = await tryReconcile(options, key);
+    const done = await tryReconcile(this.#options, key);
     ended?.();
     item.running = false;
-    running -= 1;
-    finish(key, item, done);
-    if (running === 0) stopped?.();
-    next();
-  };
-  const finish = (key: string, item: Item, done: boolean): void => {
-    if (stopped !== undefined) return;
-    if (item.again) return enqueue(key, item);
-    if (done) return void items.delete(key);
+    this.#running -= 1;
+    this.#finish(key, item, done);
+    if (this.#running === 0) this.#stopped?.();
+    this.#startReady();
+  }
+
+  /** Removes the key, or enqueues it again, immediately or after a delay. */
+  #finish(key: string, item: Item, done: boolean): void {
+    if (this.#stopped !== undefined) return;
+    if (item.again) return this.#enqueue(key, item);
+    if (done) return void this.#items.delete(key);
+    const { clock, observer, firstDelayMs = 50, delayMaxMs = 5_000 } = this.#options;
     observer?.retried();
     const delayMs = Math.min(firstDelayMs * 2 ** item.failures, delayMaxMs);
     item.failures += 1;
-    item.cancelDelay = options.clock.after(delayMs, () => {
+    item.cancelDelay = clock.after(delayMs, () => {
       item.cancelDelay = undefined;
-      enqueue(key, item);
+      this.#enqueue(key, item);
     });
-  };
+  }
+}
 
-  return {
-    add(key) {
-      if (stopped !== undefined) return false;
-      const existing = items.get(key);
-      if (existing === undefined) {
-        if (items.size >= options.keysMax) return false;
-        const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined, begin: undefined };
-        items.set(key, item);
-        enqueue(key, item);
-        return true;
-      }
-      if (existing.running) existing.again = true;
-      else if (existing.cancelDelay !== undefined) enqueue(key, existing);
-      return true;
-    },
-    stop() {
-      for (const item of items.values()) item.cancelDelay?.();
-      ready = [];
-      taken = 0;
-      if (turn !== undefined) clearImmediate(turn);
-      return new Promise((resolve) => {
-        stopped = resolve;
-        if (running === 0) resolve();
-      });
-    },
-  };
+/** Keys in the order of their addition. Array.shift would move all remaining keys. */
+class ReadyKeys {
+  #keys: string[] = [];
+  /** Number of keys taken from the beginning of the array. */
+  #taken = 0;
+
+  push(key: string): void {
+    this.#keys.push(key);
+  }
+
+  /** Removes the first key. @returns undefined when there is none */
+  take(): string | undefined {
+    if (this.#taken === this.#keys.length) return undefined;
+    const key = this.#keys[this.#taken++];
+    if (this.#taken === this.#keys.length || this.#taken === compactAfter) {
+      this.#keys = this.#keys.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return key;
+  }
+
+  clear(): void {
+    this.#keys = [];
+    this.#taken = 0;
+  }
 }
 
 async function tryReconcile({ reconcile, failed }: WorkQueueOptions, key: string): Promise<boolean> {
