@@ -4,10 +4,10 @@
  */
 import type { SubresourceDefinition } from "../catalog/contract.ts";
 import type { ServedGroup, ServedGroupVersion, ServedResource } from "../catalog/discovery.ts";
+import { connectRow, type OperationTarget, operation, rows } from "./builtin-operations.ts";
 import { customPaths } from "./custom-operations.ts";
 import {
   capitalize,
-  type HttpMethod,
   type KindName,
   type MediaTypes,
   nameParameter,
@@ -19,7 +19,6 @@ import {
   type PathOptions,
   queryParameters,
   type Scope,
-  withArticle,
 } from "./path-item.ts";
 
 const anyType = ["*/*"];
@@ -197,44 +196,48 @@ function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
   const noun = (namespaced ? "Namespaced" : "") + kind;
   const name = nameParameter(kind);
   const item = [name, ...within];
-  const make = operationFactory(scope, gvk);
+  const target: OperationTarget = { scope, kind: gvk, noun, suffix: "" };
   const collection = `${scope.root}${place}/${resource}`;
   const watch = `${scope.root}/watch${place}/${resource}`;
   const deleted: OperationResponse["content"] = definition.deleteReturnsObject ? gvk : "Status";
   const list: KindName = { ...gvk, kind: definition.listKind };
-  const listing = has("watch") ? "list or watch" : "list";
+  const listing = has("watch") ? rows.listOrWatch : rows.list;
   const items: PathItem[] = [
     {
       path: collection,
       operations: [
-        ...when(has("list"), () => make.list(listing, noun, "", within, list)),
-        ...when(has("create"), () => make.create(noun, "", within, gvk)),
-        ...when(has("deletecollection"), () => make.deleteCollection(noun, within)),
+        ...when(has("list"), () => operation(listing, target, within, list)),
+        ...when(has("create"), () => operation(rows.create, target, within, gvk)),
+        ...when(has("deletecollection"), () => operation(rows.deleteCollection, target, within, "Status")),
       ],
     },
     {
       path: `${collection}/{name}`,
       operations: [
-        ...when(has("get"), () => make.read(noun, "", item, gvk)),
-        ...when(has("update"), () => make.replace(noun, "", item, gvk)),
-        ...when(has("delete"), () => make.delete(noun, item, deleted)),
-        ...when(has("patch"), () => make.patch(noun, "", item, gvk)),
+        ...when(has("get"), () => operation(rows.read, target, item, gvk)),
+        ...when(has("update"), () => operation(rows.replace, target, item, gvk)),
+        ...when(has("delete"), () => operation(rows.delete, target, item, deleted)),
+        ...when(has("patch"), () => operation(rows.patch, target, item, gvk)),
       ],
     },
-    { path: watch, operations: when(has("watch"), () => make.watchList(noun, "", within)) },
-    { path: `${watch}/{name}`, operations: when(has("watch") && has("get"), () => make.watch(noun, item)) },
+    { path: watch, operations: when(has("watch"), () => operation(rows.watchList, target, within, "WatchEvent")) },
+    {
+      path: `${watch}/{name}`,
+      operations: when(has("watch") && has("get"), () => operation(rows.watch, target, item, "WatchEvent")),
+    },
     ...version.subresources.flatMap((subresource) =>
       subresourcePaths(subresource, served, { scope, collection, noun, within }),
     ),
   ];
   if (namespaced) {
+    const everywhere: OperationTarget = { ...target, noun: kind, suffix: "ForAllNamespaces" };
     items.push({
       path: `${scope.root}/${resource}`,
-      operations: when(has("list"), () => make.list(listing, kind, "ForAllNamespaces", [], list)),
+      operations: when(has("list"), () => operation(listing, everywhere, [], list)),
     });
     items.push({
       path: `${scope.root}/watch/${resource}`,
-      operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])),
+      operations: when(has("watch"), () => operation(rows.watchList, everywhere, [], "WatchEvent")),
     });
   }
   return items;
@@ -257,15 +260,16 @@ function subresourcePaths(
   const { group, version } = subresource.kindGroupVersion ?? scope;
   const gvk: KindName = { group, version, kind: subresource.kind };
   const item = [nameParameter(gvk.kind), ...within];
-  const make = operationFactory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
   const path = `${collection}/{name}/${subresource.name}`;
   const title = capitalize(subresource.name);
+  const parent = { kind: definition.kind, subresource: subresource.name };
+  const target: OperationTarget = { scope, kind: gvk, parent, noun, suffix: title };
   const has = (verb: string): boolean => subresource.verbs.includes(verb);
   if (subresource.connect !== undefined) {
     const own = queryParameters(subresource.query?.connect ?? [], definition.kind + title);
     const connect = (suffix: string, parameters: readonly Parameter[]): Operation[] =>
       (subresource.connect as readonly string[]).map((method) =>
-        make.connect(method, `${noun}${title}${suffix}`, parameters),
+        operation(connectRow(method), { ...target, suffix: title + suffix }, parameters, "text"),
       );
     const items = [{ path, operations: connect("", [...item, ...own]) }];
     if (subresource.name === "proxy")
@@ -273,151 +277,21 @@ function subresourcePaths(
     return items;
   }
   const readParameters = [...item, ...queryParameters(subresource.query?.get ?? [], definition.kind + title)];
-  const answer: OperationResponse["content"] = subresource.plainText === true ? "text" : gvk;
+  const read = (): Operation =>
+    subresource.plainText === true
+      ? operation(rows.readText, target, readParameters, "text")
+      : operation(rows.read, target, readParameters, gvk);
   return [
     {
       path,
       operations: [
-        ...when(has("get"), () => make.read(noun, title, readParameters, answer)),
-        ...when(has("update"), () => make.replace(noun, title, item, gvk)),
-        ...when(has("create"), () => make.create(noun, title, item, gvk)),
-        ...when(has("patch"), () => make.patch(noun, title, item, gvk)),
+        ...when(has("get"), read),
+        ...when(has("update"), () => operation(rows.replace, target, item, gvk)),
+        ...when(has("create"), () => operation(rows.create, target, item, gvk)),
+        ...when(has("patch"), () => operation(rows.patch, target, item, gvk)),
       ],
     },
   ];
-}
-
-interface OperationFactory {
-  /** @param words the start of the description */
-  list(words: string, noun: string, suffix: string, path: readonly Parameter[], answer: KindName): Operation;
-  create(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
-  deleteCollection(noun: string, path: readonly Parameter[]): Operation;
-  read(noun: string, title: string, parameters: readonly Parameter[], answer: OperationResponse["content"]): Operation;
-  replace(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
-  patch(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
-  delete(noun: string, path: readonly Parameter[], answer: OperationResponse["content"]): Operation;
-  watchList(noun: string, suffix: string, path: readonly Parameter[]): Operation;
-  watch(noun: string, path: readonly Parameter[]): Operation;
-  connect(method: string, name: string, parameters: readonly Parameter[]): Operation;
-}
-
-/** Creates the operations of a kind, or of a subresource of `parent.kind`. */
-function operationFactory(
-  { title, tag, commonQuery, mediaTypes }: Scope,
-  kind: KindName,
-  parent?: { kind: string; subresource: string },
-): OperationFactory {
-  const subject = parent?.kind ?? kind.kind;
-  const common = (operation: string): Parameter[] => queryParameters(commonQuery[operation] ?? [], operation);
-  const base = { tags: [tag], kind, body: undefined, consumes: mediaTypes.bodies, produces: mediaTypes.objects };
-  const answers = (content: OperationResponse["content"], ...codes: OperationResponse["code"][]): OperationResponse[] =>
-    codes.map((code) => ({ code, content }));
-  const specified =
-    parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;
-  const one = parent === undefined ? withArticle(subject) : `${parent.subresource} of ${withArticle(subject)}`;
-  return {
-    list: (words, noun, suffix, path, answer) => ({
-      ...base,
-      method: "get",
-      action: "list",
-      id: `list${title}${noun}${suffix}`,
-      description: `${words} objects of kind ${subject}`,
-      parameters: [...path, ...common("list")],
-      answers: answers(answer, 200),
-      produces: mediaTypes.streams,
-    }),
-    create: (noun, name, path, answer) => ({
-      ...base,
-      method: "post",
-      action: "post",
-      id: `create${title}${noun}${name}`,
-      description: `create ${one}`,
-      parameters: [...path, ...common("post")],
-      body: { kind, required: true },
-      answers: answers(answer, 200, 201, 202),
-    }),
-    deleteCollection: (noun, path) => ({
-      ...base,
-      method: "delete",
-      action: "deletecollection",
-      id: `delete${title}Collection${noun}`,
-      description: `delete collection of ${subject}`,
-      parameters: [...path, ...common("deletecollection")],
-      body: { kind: "DeleteOptions", required: false },
-      answers: answers("Status", 200),
-    }),
-    read: (noun, name, parameters, answer) => ({
-      ...base,
-      method: "get",
-      action: "get",
-      id: `read${title}${noun}${name}`,
-      description: `read ${specified}`,
-      parameters: answer === "text" ? parameters : [...parameters, ...common("get")],
-      answers: answers(answer, 200),
-      ...(answer === "text" && { produces: ["text/plain", ...mediaTypes.objects] }),
-    }),
-    replace: (noun, name, path, answer) => ({
-      ...base,
-      method: "put",
-      action: "put",
-      id: `replace${title}${noun}${name}`,
-      description: `replace ${specified}`,
-      parameters: [...path, ...common("put")],
-      body: { kind, required: true },
-      answers: answers(answer, 200, 201),
-    }),
-    patch: (noun, name, path, answer) => ({
-      ...base,
-      method: "patch",
-      action: "patch",
-      id: `patch${title}${noun}${name}`,
-      description: `partially update ${specified}`,
-      parameters: [...path, ...common("patch")],
-      body: { kind: "Patch", required: true },
-      consumes: mediaTypes.patches,
-      answers: answers(answer, 200, 201),
-    }),
-    delete: (noun, path, answer) => ({
-      ...base,
-      method: "delete",
-      action: "delete",
-      id: `delete${title}${noun}`,
-      description: `delete ${one}`,
-      parameters: [...path, ...common("delete")],
-      body: { kind: "DeleteOptions", required: false },
-      answers: answers(answer, 200, 202),
-    }),
-    watchList: (noun, suffix, path) => ({
-      ...base,
-      method: "get",
-      action: "watchlist",
-      id: `watch${title}${noun}List${suffix}`,
-      description: `watch individual changes to a list of ${subject}. deprecated: use the 'watch' parameter with a list operation instead.`,
-      parameters: [...path, ...common("list")],
-      answers: answers("WatchEvent", 200),
-      produces: mediaTypes.streams,
-    }),
-    watch: (noun, path) => ({
-      ...base,
-      method: "get",
-      action: "watch",
-      id: `watch${title}${noun}`,
-      description: `watch changes to an object of kind ${subject}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`,
-      parameters: [...path, ...common("list")],
-      answers: answers("WatchEvent", 200),
-      produces: mediaTypes.streams,
-    }),
-    connect: (method, name, parameters) => ({
-      ...base,
-      method: method.toLowerCase() as HttpMethod,
-      action: "connect",
-      id: `connect${title}${capitalize(method.toLowerCase())}${name}`,
-      description: `connect ${method} requests to ${parent?.subresource} of ${subject}`,
-      parameters,
-      answers: answers("text", 200),
-      produces: ["*/*"],
-    }),
-  };
 }
 
 const pathParameter: Parameter = {

@@ -55,13 +55,30 @@ export interface MemoryRegistry {
 /** A resource, such as `/configmaps` or `apps/deployments`, and a namespace. */
 export type Place = readonly [resource: string, namespace: string];
 
-export async function openMemoryRegistry({
+export async function openMemoryRegistry(options: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
+  const { registry, mismatches, close } = await openRegistry(options);
+  return {
+    registry,
+    mismatches,
+    close,
+    create: async (place, object, dryRun = false) =>
+      createObject(registry, requestOf(registry, place, { dryRun }), object),
+    change: async (place, name, change, subresource = "") =>
+      changeObject(registry, requestOf(registry, place, { name, subresource }), change),
+    delete: async (place, name, options = {}) => {
+      await deleteOne(registry, { ...requestOf(registry, place, { name }), options: { dryRun: false, ...options } });
+    },
+    find: (place, name) => findObject(registry, place, name),
+  };
+}
+
+async function openRegistry({
   clock = systemClock,
   featureGates = "",
   allVersionsOf = [],
   strategies = builtinStrategies,
   plugins = () => [],
-}: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
+}: MemoryRegistryOptions): Promise<Pick<MemoryRegistry, "registry" | "mismatches" | "close">> {
   const storage = await openMemoryStorage({
     clock,
     historyMs: 300_000,
@@ -77,63 +94,82 @@ export async function openMemoryRegistry({
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
   const mismatches: MemoryRegistry["mismatches"] = [];
-  const validation: RegistryContext["validation"] = {
-    mismatched: (identifier, found) => void mismatches.push(...found.map((mismatch) => ({ identifier, ...mismatch }))),
-    panic(_identifier, error) {
-      throw error;
-    },
-  };
+  const validation = recordMismatches(mismatches);
   const findDenial = async (): Promise<undefined> => undefined;
-  const registry = { storage, catalog, clock, gates, admission, validation, findDenial, random: randomBytes };
-
-  const targetOf = (resource: string): Resolved => {
-    const [group = "", plural = ""] = resource.split("/");
-    const definition = catalog.definitions().find((one) => one.group === group && one.resource === plural);
-    return catalog.find(group, definition?.storage?.version ?? "", plural) as Resolved;
-  };
-  const requestOf = ([resource, namespace]: Place, name = "", subresource = "", dryRun = false): WriteRequest => {
-    const common = { user: loopbackUser, fieldManager: "test", userAgent: "test", warnings: [] };
-    return { target: targetOf(resource), namespace, name, subresource, dryRun, ...common };
-  };
-  const find: MemoryRegistry["find"] = async ([resource, namespace], name) => {
-    const store = targetOf(resource).resource.store;
-    const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
-    return entry && store?.decode(entry);
-  };
   return {
-    registry,
+    registry: { storage, catalog, clock, gates, admission, validation, findDenial, random: randomBytes },
     mismatches,
-    find,
-    async create(place, object, dryRun = false) {
-      const request = requestOf(place, "", "", dryRun);
-      const { strategy } = request.target.resource.definition;
-      const decode = (): KubeObject => {
-        const sent = structuredClone(object) as KubeObject;
-        strategy.setDefaults(sent);
-        return sent;
-      };
-      const written = await create(registry, { ...request, decode });
-      if ("object" in written) return written.object;
-      return request.target.resource.store?.decode(written.entry) as KubeObject;
-    },
-    async change(place, name, change, subresource = "") {
-      const request = requestOf(place, name, subresource);
-      const next = (current: (() => KubeObject) | undefined): KubeObject => {
-        if (current === undefined) throw new Error(`${place[0]} ${name} is not there`);
-        const object = current();
-        change(object);
-        request.target.resource.definition.strategy.setDefaults(object);
-        return object;
-      };
-      await update(registry, { ...request, next });
-    },
-    async delete(place, name, options = {}) {
-      await deleteOne(registry, { ...requestOf(place, name), options: { dryRun: false, ...options } });
-    },
     async close() {
       for (const cache of installer.caches().values()) cache.close();
       await storage.close();
       assert.deepEqual(mismatches, [], "declarative and hand-written validation differ");
     },
   };
+}
+
+function recordMismatches(mismatches: MemoryRegistry["mismatches"]): RegistryContext["validation"] {
+  return {
+    mismatched: (identifier, found) => void mismatches.push(...found.map((mismatch) => ({ identifier, ...mismatch }))),
+    panic(_identifier, error) {
+      throw error;
+    },
+  };
+}
+
+/** Finds a resource at its storage version. */
+function resolve({ catalog }: RegistryContext, resource: string): Resolved {
+  const [group = "", plural = ""] = resource.split("/");
+  const definition = catalog.definitions().find((one) => one.group === group && one.resource === plural);
+  return catalog.find(group, definition?.storage?.version ?? "", plural) as Resolved;
+}
+
+function requestOf(
+  registry: RegistryContext,
+  [resource, namespace]: Place,
+  { name = "", subresource = "", dryRun = false }: { name?: string; subresource?: string; dryRun?: boolean },
+): WriteRequest {
+  const common = { user: loopbackUser, fieldManager: "test", userAgent: "test", warnings: [] };
+  return { target: resolve(registry, resource), namespace, name, subresource, dryRun, ...common };
+}
+
+async function createObject(
+  registry: RegistryContext,
+  request: WriteRequest,
+  object: Parameters<MemoryRegistry["create"]>[1],
+): Promise<KubeObject> {
+  const { resource } = request.target;
+  const decode = (): KubeObject => {
+    const sent = structuredClone(object) as KubeObject;
+    resource.definition.strategy.setDefaults(sent);
+    return sent;
+  };
+  const written = await create(registry, { ...request, decode });
+  if ("object" in written) return written.object;
+  return resource.store?.decode(written.entry) as KubeObject;
+}
+
+async function changeObject(
+  registry: RegistryContext,
+  request: WriteRequest,
+  change: (object: KubeObject) => void,
+): Promise<void> {
+  const { definition } = request.target.resource;
+  const next = (current: (() => KubeObject) | undefined): KubeObject => {
+    if (current === undefined) throw new Error(`${definition.resource} ${request.name} does not exist`);
+    const object = current();
+    change(object);
+    definition.strategy.setDefaults(object);
+    return object;
+  };
+  await update(registry, { ...request, next });
+}
+
+async function findObject(
+  registry: RegistryContext,
+  [resource, namespace]: Place,
+  name: string,
+): Promise<KubeObject | undefined> {
+  const { store } = resolve(registry, resource).resource;
+  const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+  return entry && store?.decode(entry);
 }
