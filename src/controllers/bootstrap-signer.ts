@@ -46,7 +46,7 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
     observer: queues?.("bootstrap_signer_queue"),
     reconcile: () => sign(registry, { target, configMaps, secrets }),
     failed: (_key, error) =>
-      logger.warn("the cluster's information could not be signed, will be tried again", { error: String(error) }),
+      logger.warn("Failed to sign the ConfigMap cluster-info, retrying", { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
   });
@@ -56,7 +56,7 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
     start() {
       const key = configMaps.keyOf(namespace, name);
       const failed = (error: unknown): void =>
-        logger.warn("the signer of the cluster's information could not list", { error: String(error) });
+        logger.warn("Bootstrap signer failed to list, retrying", { error: String(error) });
       const ofConfigMap = followCache({
         cache: configMaps.cache,
         prefix: key,

@@ -1,11 +1,11 @@
 /**
- * What a start has opened, in order. All of it is closed in reverse order when a later step fails, and when the server
- * ends.
+ * The resources that a start has opened, in order. They are closed in reverse order when a later step fails, and when
+ * the server stops.
  */
 
 type Close = () => void | Promise<void>;
 
-/** The list of what a start has opened. */
+/** Collects and closes the resources of a server. */
 export class Closers {
   readonly #opened: Close[] = [];
 
@@ -14,7 +14,7 @@ export class Closers {
     this.#opened.push(close);
   }
 
-  /** Closes one after the other. Goes on after an error. @throws the first error */
+  /** Closes all, one after the other, even if one fails. @throws the first error */
   async close(): Promise<void> {
     const errors: unknown[] = [];
     for (let close = this.#opened.pop(); close !== undefined; close = this.#opened.pop()) {

@@ -60,6 +60,6 @@ function compactPeriodically(
     compacted(revision) {
       for (const cache of installer.caches().values()) cache.forgetBefore(revision);
     },
-    failed: (error) => logger.error("compaction failed", { error: String(error) }),
+    failed: (error) => logger.error("Compaction failed", { error: String(error) }),
   });
 }

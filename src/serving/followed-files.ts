@@ -38,7 +38,7 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
   let changed = (): void => {};
   let watched: { close(): void }[] = [];
   const failed = (error: unknown, file = ""): void =>
-    logger.error("changed files cannot be used; what was read before stays", {
+    logger.error("Changed files are not valid, keeping their previous content", {
       name,
       error: fileProblem(error, file) ?? (error as Error).message,
     });
@@ -50,7 +50,7 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
       return failed(error); // Files that are replaced one by one may not match yet.
     }
     isRejected = false;
-    logger.info("changed files are used from now on", { name });
+    logger.info("Reloaded changed files", { name });
     changed();
   };
   return {
