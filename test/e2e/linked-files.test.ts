@@ -114,7 +114,7 @@ async function check(fileSet: FileSet, next: Files): Promise<void> {
     await until(async () => (await commonNameAt(server.port)) === "two");
     await until(() => reloads("authorization"));
     await until(() => reloads("authentication"));
-    await until(async () => logged.filter((line) => line.startsWith("changed files are used")).length >= 2);
+    await until(async () => logged.filter((line) => line.startsWith("Reloaded changed files")).length >= 2);
   } finally {
     await server.close();
   }
