@@ -31,7 +31,7 @@ interface Answer {
   readonly cost?: { readonly min?: bigint; readonly max?: bigint; readonly actual?: number };
 }
 
-/** Of one evaluation. Source: PerCallLimit in k8s.io/apiserver@v0.36.0/pkg/apis/cel/config.go */
+/** Cost limit of one evaluation. Source: PerCallLimit in k8s.io/apiserver@v0.36.0/pkg/apis/cel/config.go */
 const costLimit = 1_000_000;
 const base = kubernetesEnvironment([1, 36]);
 

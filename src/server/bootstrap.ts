@@ -14,7 +14,7 @@ interface Needs {
   readonly state: Pick<ServerState, "port">;
 }
 
-/** Creates what is missing of the objects that every store has. */
+/** Creates the missing ones of the objects that every store has. */
 export async function ensureBootObjects(
   options: ServerOptions,
   { registry, authorization: { rbac }, state: { port } }: Needs,

@@ -1,5 +1,5 @@
 /**
- * kube-apiserver's feature gates that no importable library declares, with what they are in 1.36: names by stage, default and lock.
+ * Feature gates of kube-apiserver 1.36 that no importable library declares: names by stage, default and lock.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/features/kube_features.go
  */
 export const kubeApiserverGates: readonly [
@@ -81,13 +81,13 @@ export const kubeApiserverGates: readonly [
   ["DEPRECATED", true, true, `DisableNodeKubeProxyVersion`],
 ];
 
-/** Names by which fields of the API call a gate, and the gate that decides; undefined: always on, its gate is gone. */
+/** Names by which fields of the API call a gate, and the gate that decides; undefined: always on, because the gate was removed. */
 export const fieldGateAliases: Readonly<Record<string, string | undefined>> = {
   CSIStorageCapacity: undefined,
   PodCertificateProjection: "PodCertificateRequest",
 };
 
-/** Those that no field belongs to and that have an effect here nevertheless. */
+/** Gates without fields of their own that have an effect in this server. */
 export const gatesWithEffect: ReadonlySet<string> = new Set([
   "AllowInsecureKubeletCertificateSigningRequests",
   "AuthorizeNodeWithSelectors",
@@ -121,7 +121,10 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "WorkloadWithJob",
 ]);
 
-/** Gates that may be on only while others are, but for those others that are always on, or settable here alone. Source: as above. */
+/**
+ * Gates that require another gate, except gates that are always on or can be set in this server only.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/features/kube_features.go
+ */
 export const gateNeeds: Readonly<Record<string, string>> = {
   ClusterTrustBundleProjection: "ClusterTrustBundle",
   DRADeviceBindingConditions: "DRAResourceClaimDeviceStatus",

@@ -1,4 +1,4 @@
-/** src/data/resources.json: every built-in resource, one row each. src/catalog/resources-table.ts says how to read it. */
+/** src/data/resources.json: every built-in resource, one row each. The format is in src/catalog/resources-table.ts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";

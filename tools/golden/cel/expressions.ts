@@ -1,4 +1,4 @@
-// Prints expressions over every function of Kubernetes' libraries, one a line: what upstream's library is asked by `cel-golden table`.
+// Prints expressions with every function of Kubernetes' libraries, one per line, for the fixture of functions.
 
 const texts = (...values: string[]): string[] => values.map((value) => JSON.stringify(value));
 

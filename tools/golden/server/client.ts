@@ -26,7 +26,7 @@ export interface ServerAccess {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @param kubeconfig its text: the first server and user of it, with certificates or a token in it */
+/** @param kubeconfig text of a kubeconfig; its first server and user, with inline certificates or a token */
 export function readKubeconfig(kubeconfig: string): ServerAccess {
   const textOf = (field: string): string => new RegExp(`${field}: "?([^\\s"}]+)`).exec(kubeconfig)?.[1] ?? "";
   const fields = { ca: "certificate-authority-data", cert: "client-certificate-data", key: "client-key-data" };

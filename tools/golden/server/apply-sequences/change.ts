@@ -1,4 +1,4 @@
-/** Changes of objects and managed fields that are mostly odd. */
+/** Changes of objects and managed fields, most of them unusual. */
 import { cloneJson } from "../../../../src/lib/json/values.ts";
 
 /** An integer from 0 to below the argument. */
@@ -12,10 +12,10 @@ export const chance = (random: Random, percent: number): boolean => random(100) 
 
 const isMap = (value: Json): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What items of lists may be named by. */
+/** Fields that can be keys of list items. */
 const keys = ["name", "uid", "containerPort", "port", "type", "key", "ip", "id", "topologyKey", "mountPath"];
 
-/** Lays a part over an object; items of lists are matched by what looks like their key, and now and then not at all. */
+/** Merges a part into an object. List items are matched by a likely key, and sometimes not at all. */
 export function lay(object: Json, part: Json, random: Random): Json {
   if (isMap(object) && isMap(part)) {
     for (const name of Object.keys(part))
@@ -34,7 +34,7 @@ export function lay(object: Json, part: Json, random: Random): Json {
   return object;
 }
 
-/** Every place in a value, from the outside in. */
+/** All positions in a value, outermost first. */
 export function places(value: Json, path: Place = [], found: Place[] = []): Place[] {
   if (typeof value !== "object" || value === null) return found;
   for (const key of Object.keys(value)) {
@@ -52,7 +52,7 @@ const systemFields = [
   "creationTimestamp generation deletionTimestamp deletionGracePeriodSeconds",
 ].flatMap((names) => names.split(" "));
 
-/** Places that may change without the request being about something else. */
+/** Positions that can change without changing the target of the request. */
 export function freePlaces(object: Json): Place[] {
   return places(object).filter(([first, second]) => {
     if (first === "apiVersion" || first === "kind") return false;
@@ -67,7 +67,7 @@ export function removeAt(object: Json, place: Place): void {
   else delete parent[key];
 }
 
-/** Spoils one place: null, empty, another type, doubled, without its key. */
+/** Corrupts one position: null, empty, another type, duplicated, or without its key. */
 export function spoil(object: Json, random: Random): void {
   const free = freePlaces(object);
   if (free.length === 0) return;
@@ -115,7 +115,7 @@ const oddEntry = (random: Random): object => ({
   time: "2021-01-01T00:00:00Z",
 });
 
-/** Managed fields as a client may send them. None is one empty entry: what an empty list means is known to differ. */
+/** Managed fields that a client may send. No entries are sent as one empty entry, because this server treats an empty list differently. */
 export function tamper(entries: Json, random: Random): Json {
   const list: Json[] = cloneJson(entries ?? []);
   const entry = list.length > 0 ? pick(random, list) : {};

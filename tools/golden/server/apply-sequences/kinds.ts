@@ -1,11 +1,11 @@
-/** What sequences are about: kinds, the least each takes, and parts that are laid over it. */
+/** The kinds of the sequences, with a minimal object and parts to merge into it. */
 import { readFileSync } from "node:fs";
 import type { Json } from "./change.ts";
 
 export interface Kind {
   readonly kind: string;
   readonly resource: string;
-  /** apiVersions; the first is asked for most. */
+  /** apiVersions; most requests use the first. */
   readonly versions: readonly string[];
   readonly base: Json;
   readonly parts: readonly Json[];
@@ -14,7 +14,7 @@ export interface Kind {
   readonly scale?: boolean;
   readonly custom?: boolean;
   readonly clusterScoped?: boolean;
-  /** What one version has besides. */
+  /** Further parts for one version. */
   readonly byVersion?: Readonly<Record<string, { readonly base?: Json; readonly parts?: readonly Json[] }>>;
 }
 
@@ -22,7 +22,7 @@ const text = readFileSync(new URL("testdata/kinds.json", import.meta.url), "utf8
 export const { kinds, definitions }: { readonly kinds: readonly Kind[]; readonly definitions: readonly Json[] } =
   JSON.parse(text);
 
-/** The path of the kind's objects, or of one. */
+/** The path of the collection, or of one object. */
 export function pathOf({ resource, clusterScoped }: Kind, apiVersion: string, name?: string): string {
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   return `${root}${clusterScoped ? "" : "/namespaces/n"}/${resource}${name === undefined ? "" : `/${name}`}`;

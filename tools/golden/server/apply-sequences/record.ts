@@ -28,7 +28,7 @@ async function send({ line, type = "application/json", agent, body }: Request): 
   return (await sendTo(line, body === undefined ? undefined : JSON.stringify(body), headers)) as Answer;
 }
 
-/** The bytes of a text as a header has them. */
+/** Encodes a text for a header, as Latin-1. */
 const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 const get = async (path: string): Promise<Json> => {
   const { status, body } = await send({ line: `GET ${path}` });

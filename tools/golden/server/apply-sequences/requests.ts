@@ -1,4 +1,4 @@
-/** Random requests about one object. The same seed makes the same request of the same object. */
+/** Random requests about one object. A seed and the object determine the request. */
 import { cloneJson } from "../../../../src/lib/json/values.ts";
 import { chance, freePlaces, type Json, lay, pick, type Random, removeAt, spoil, tamper, valueAt } from "./change.ts";
 import { type Kind, pathOf } from "./kinds.ts";
@@ -10,12 +10,12 @@ export interface Request {
   readonly body?: Json;
 }
 
-/** What is known of the object. */
+/** The known state of the object. */
 export interface Known {
   readonly name: string;
-  /** As it was answered last; undefined when there is none. */
+  /** The object in the last response; undefined when it does not exist. */
   readonly present: Json;
-  /** As it was before. */
+  /** An earlier state. */
   readonly past: readonly Json[];
 }
 
@@ -25,7 +25,7 @@ const weights: Readonly<Record<string, number>> = {
   ...{ entriesByMerge: 4, entriesByJson: 2, entriesByPut: 3, clientSide: 4, serverSide: 3, clientToServer: 1 },
 };
 
-/** The kinds of requests of one sequence. `many` stands for twelve managers. */
+/** The kinds of requests of one sequence. `many` has twelve managers. */
 export function plan(random: Random, { status, scale }: Kind): string[] {
   const fitting = Object.keys(weights).filter(
     (name) => (status || !name.startsWith("status")) && (scale || !name.startsWith("scale")),
@@ -131,7 +131,7 @@ class RequestMaker {
     return chance(this.#random, 50) ? {} : this.#withParts({}, 1, this.#parts);
   }
 
-  /** The object as it is, said to be of this version. */
+  /** The current object, labeled with this apiVersion. */
   get #present(): Json {
     const { present } = this.#known;
     return { ...(present === undefined ? this.#fresh(1) : cloneJson(present)), apiVersion: this.#version };
@@ -194,7 +194,7 @@ class RequestMaker {
     return this.#send("PATCH", subresource, "apply", intent, manager);
   }
 
-  /** The object as it is with a change, and with managed fields as they are, none, odd ones, or old ones. */
+  /** The current object with a change, and with current, no, unusual or old managed fields. */
   #put(subresource: string): Request {
     const object =
       subresource === "" ? this.#changed(this.#present) : this.#withParts(this.#present, 1, this.#statusParts);
@@ -283,7 +283,7 @@ class RequestMaker {
     };
   }
 
-  /** As `kubectl apply` without `--server-side`. */
+  /** The request of `kubectl apply` without `--server-side`. */
   #clientSide(): Request {
     const object = this.#fresh(this.#random(4), this.#needsBase);
     const said = JSON.stringify(object);
@@ -292,7 +292,7 @@ class RequestMaker {
     return this.#send("PATCH", "", this.#kind.custom ? "merge" : "strategic", object, "kubectl-client-side-apply");
   }
 
-  /** As client-go's csaupgrade. */
+  /** The request of client-go's `csaupgrade`. */
   #clientToServer(): Request {
     const { managedFields = [{}], resourceVersion = "1" } = this.#known.present?.metadata ?? {};
     const value = cloneJson(managedFields) as Json[];

@@ -1,4 +1,4 @@
-/** What is sent to every resource, by the verbs and subresources that discovery lists. */
+/** Steps for every resource, by the verbs and subresources in discovery. */
 import type { RightsStep } from "../../../../test/support/rights-table.ts";
 import { namespace, objectOf } from "./objects.ts";
 
@@ -15,14 +15,14 @@ export interface DiscoveredResource {
 }
 
 const dry = "?dryRun=All";
-/** Otherwise some kinds wait for the garbage collector. */
+/** Background deletion, because otherwise some kinds wait for the garbage collector. */
 const background = "?propagationPolicy=Background";
 const ours = "labelSelector=of%3Drights";
 const apply = "application/apply-patch+yaml";
 const mergePatch = "application/merge-patch+json";
 const patchTypes = ["application/json-patch+json", "application/strategic-merge-patch+json"];
 
-/** Those that are more than a view of the object; special-steps.ts has them. */
+/** Subresources that are not views of the object. Their steps are in special-steps.ts. */
 const specialSubresources = new Set([
   "approval",
   "attach",
@@ -103,7 +103,7 @@ function when(condition: boolean, steps: RightsStep[]): RightsStep[] {
   return condition ? steps : [];
 }
 
-/** `/status`, `/scale` and others that show the object or a part of it. */
+/** Steps for `/status`, `/scale` and other views of the object. */
 function viewSteps(
   found: DiscoveredResource,
   at: (letter: string) => string,

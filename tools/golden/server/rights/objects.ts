@@ -1,4 +1,4 @@
-/** A valid object of each built-in resource, as small as it can be. `$N` is replaced by a letter, `$I` by a number that differs with it. */
+/** A minimal valid object of each built-in resource. `$N` is replaced by a letter, `$I` by a number for that letter. */
 import { anyCertificate, certificateRequest } from "../../../../test/support/certificate-request.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: any object of any kind.
@@ -35,7 +35,7 @@ const definition = {
   versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
 };
 
-/** By `group/resource`, or `group/version/resource` where a version has other fields. Names are `$N` unless metadata has one. */
+/** Objects by `group/resource`, or `group/version/resource` for versions with other fields. The name is `$N` by default. */
 const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "/componentstatuses": {},
   "/configmaps": { data: { k: "v" } },
@@ -175,7 +175,7 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "rights.example.com/gadgets": {},
 };
 
-/** @param letter of the name; a single one */
+/** @param letter the name, a single letter */
 export function objectOf(
   { group, version, resource, kind }: Record<"group" | "version" | "resource" | "kind", string>,
   letter: string,

@@ -61,8 +61,8 @@ async function record(area: string, steps: readonly RightsStep[]): Promise<void>
 }
 
 /**
- * Finds the rights, by dry runs, which change nothing: grants one after the other, the first that is missing, until none is; then takes each one away.
- * The step itself is sent once, with all of them.
+ * Finds the required rights with dry runs: grants each right that is missing until the request succeeds, then revokes
+ * each one in turn. The real step is sent once, with all rights.
  */
 async function recordStep(session: RightsSession, step: RightsStep): Promise<RightsRow> {
   const isLacking = (right: string): boolean => (step.lacking ?? []).some((start) => right.startsWith(start));

@@ -1,4 +1,4 @@
-/** What is special: subresources that do something, reviews, and writes that need further rights. */
+/** Steps for subresources that are actions, for reviews, and for writes that need further rights. */
 import { anyCertificate } from "../../../../test/support/certificate-request.ts";
 import type { RightsStep } from "../../../../test/support/rights-table.ts";
 import { namespace, objectOf } from "./objects.ts";
@@ -17,7 +17,7 @@ const apiGroup = "rbac.authorization.k8s.io";
 const admin = (line: string, body?: object): RightsStep => ({ line, as: "admin", ...(body !== undefined && { body }) });
 const metadata = (name: string): { metadata: { name: string } } => ({ metadata: { name } });
 
-/** Each write once as a dry run, then as it is; an apply as one of YAML. */
+/** Each write, preceded by the same write as a dry run. */
 const writes = (steps: readonly RightsStep[]): RightsStep[] =>
   steps.flatMap((step) => [{ ...step, line: `${step.line}${step.line.includes("?") ? "&" : "?"}${dry}` }, step]);
 
@@ -488,7 +488,7 @@ const widget = (name: string, version = "v1"): object => ({
   ...metadata(name),
 });
 
-/** The handler of custom resources is not that of built-in ones. */
+/** Upstream has a separate handler for custom resources. */
 const customPaths: RightsStep[] = [
   ...writes([
     { line: `POST ${widgets}/p`, body: widget("p") },
@@ -510,7 +510,7 @@ const customPaths: RightsStep[] = [
 
 const elsewhere = (name: string): object => ({ metadata: { name, namespace: "default" } });
 
-/** Bodies that are about another object than the path: what is authorized is the path. */
+/** Bodies for another object than the path. The path is authorized. */
 const otherNames: RightsStep[] = [
   ...["a", "b"].map((name) => admin(`POST ${core}/pods`, podNamed(name))),
   ...["a", "b"].map((name) => admin(`POST ${maps}`, metadata(name))),
@@ -576,7 +576,7 @@ const finalizing: RightsStep[] = [
   },
 ];
 
-/** Server-side apply of what is not there yet, in a namespace that is not there either; and kinds that a PUT creates. */
+/** Server-side apply of new objects, also in a missing namespace; kinds that a PUT creates. */
 const creation: RightsStep[] = [
   ...writes([
     {
@@ -631,10 +631,10 @@ const thing = (plural: string, kind: string, scope: string, more: object): objec
   },
 });
 
-/** Of both definitions. */
+/** Custom resources of both definitions. */
 export const customVersions = 4;
 
-/** What no object is stored of. */
+/** Resources that are not stored. */
 export const specialResources: ReadonlySet<string> = new Set([
   "/bindings",
   "authentication.k8s.io/selfsubjectreviews",
@@ -645,7 +645,7 @@ export const specialResources: ReadonlySet<string> = new Set([
   "authorization.k8s.io/subjectaccessreviews",
 ]);
 
-/** The state before the first area. */
+/** Creates the objects that all steps need. */
 export const setUp: readonly RightsStep[] = [
   admin("POST /api/v1/namespaces", metadata(namespace)),
   admin(
