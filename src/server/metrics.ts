@@ -67,13 +67,7 @@ export function openMetrics(
   const queues = queueMetrics(() => performance.now());
   const validation = validationMetrics();
   const features = featureMetrics(knownGates(), gates);
-  const caches = (): (readonly [GroupResource, WatchCache])[] => {
-    const byPrefix = installer.caches();
-    return catalog.definitions().flatMap(({ group, resource, storage: form }) => {
-      const cache = form && byPrefix.get(form.prefix);
-      return cache === undefined ? [] : [[{ group, resource }, cache] as const];
-    });
-  };
+  const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
     counted,
@@ -116,4 +110,16 @@ export function openMetrics(
     impersonation: { ...impersonation, clock },
     add: (collect) => void collectors.push(collect),
   };
+}
+
+/** The open watch caches, with their resources. */
+function cachesByResource(
+  catalog: Needs["catalog"],
+  installer: Needs["installer"],
+): (readonly [GroupResource, WatchCache])[] {
+  const byPrefix = installer.caches();
+  return catalog.definitions().flatMap(({ group, resource, storage: form }) => {
+    const cache = form && byPrefix.get(form.prefix);
+    return cache === undefined ? [] : [[{ group, resource }, cache] as const];
+  });
 }
