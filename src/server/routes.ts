@@ -46,13 +46,13 @@ export function healthRoutes(
 
 /** POST /storage/backup. Stores in memory have no backups. */
 export function storeRoutes(
-  storage: Pick<Storage, "sizeBytes">,
+  storage: Pick<Storage, "sizeBytes" | "pin">,
   { storage: engine, dataDir, clock, logger }: ServerOptions,
 ): PathRoute[] {
   if (engine === "memory" || dataDir === undefined) return [];
   const start = async (): Promise<RunningBackup> => {
     const { startBackup } = await import("../storage/lmdb/backup/backup-process.ts");
-    return startBackup(storeDirectory(dataDir));
+    return startBackup(storeDirectory(dataDir), storage.pin());
   };
   return [
     {

@@ -200,9 +200,21 @@ export interface Storage {
   /** Returns the size on disk or in memory, for metrics. */
   sizeBytes(): number;
   /**
+   * Keeps the bytes of this state and of later ones as they are in the file, for a process that
+   * reads the file itself, until the pin is released. Writes go on and grow the file.
+   */
+  pin(): StatePin;
+  /**
    * Waits for requests in progress, then ends every subscription. Further calls wait for the same.
    */
   close(): Promise<void>;
+}
+
+/** Holds a state of the file of a store; see {@link Storage.pin}. */
+export interface StatePin {
+  /** False when the state could not be held: the store was closed, or reopened after a fault. */
+  readonly isHeld: boolean;
+  release(): void;
 }
 
 /** The requested revision is older than the compacted revision. */

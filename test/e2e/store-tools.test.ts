@@ -2,10 +2,12 @@
  * `coxswain store` as a process, next to a running server, and the backup endpoint of the server.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { type RunningServer, startServer } from "../../src/index.ts";
 import { rawClient } from "../support/raw-client.ts";
@@ -25,6 +27,13 @@ interface CommandResult {
 function store(...args: string[]): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, "store", ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
+}
+
+/** As {@link store}, while a server of this process answers. */
+async function storeOfServer(...args: string[]): Promise<CommandResult> {
+  const child = spawn(process.execPath, [main, "store", ...args]);
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { code: code as number | null, out, err };
 }
 
 /** Starts a server on its own directory and creates three ConfigMaps; `a` is then updated. */
@@ -60,8 +69,8 @@ describe("backup and restore", () => {
   });
   after(() => server.close());
 
-  test("a backup of a running server has mode 0600 and does not overwrite a file", () => {
-    const { code, out, err } = store("backup", dataDir, file);
+  test("a backup of a running server has mode 0600 and does not overwrite a file", async () => {
+    const { code, out, err } = await storeOfServer("backup", dataDir, file);
     assert.deepEqual([code, err], [0, ""]);
     assert.match(out, /^\S+backup: \d+ objects at revision \d+\n$/);
     assert.equal(statSync(file).mode & 0o777, 0o600);

@@ -1,10 +1,12 @@
 /**
- * A process that reads a snapshot of a store until it is killed. Argument: the directory. It prints
- * a line when it starts.
+ * A process that keeps a read transaction of a store's LMDB environment open until it is killed.
+ * Argument: the directory. It prints a line when the transaction has begun. The server must not
+ * write before: lmdb-js may lose writes while another process opens the environment.
  */
-import { openSnapshot } from "../../src/storage/lmdb/snapshot.ts";
+import { open } from "lmdb";
 
-const { current, transaction } = await openSnapshot(process.argv[2] as string);
-const read = (): string[] => [...current.getKeys({ start: "/", limit: 1, transaction })];
-console.log(`reading ${read()}`);
-setInterval(read, 1000);
+const root = open({ path: process.argv[2] as string, noSubdir: false, readOnly: true, maxDbs: 8 });
+const transaction = root.useReadTransaction();
+const { value: name } = root.getKeys({ limit: 1, transaction })[Symbol.iterator]().next();
+console.log(`reading ${String(name)}`);
+setInterval(() => root.getStats(), 1000);

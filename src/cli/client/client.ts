@@ -2,6 +2,7 @@
  * A client for the server and user of a kubeconfig. Source: `k8s.io/client-go@v0.36.0/rest` and
  * `k8s.io/client-go@v0.36.0/tools/clientcmd`.
  */
+import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import { quoteGo } from "../../lib/json/quote.ts";
 import {
@@ -56,6 +57,8 @@ export interface Client {
    *   credentials: exec: …`
    */
   send(request: ClientRequest): Promise<ClientAnswer>;
+  /** Sends a request whose body the caller reads. @throws Error as `send` */
+  open(request: ClientRequest): Promise<IncomingMessage>;
   close(): void;
 }
 
@@ -72,17 +75,18 @@ export async function openClient(config: Kubeconfig, options: ClientOptions): Pr
       ? execCredentials(user.exec, execClusterOf(cluster, server, ca), options.environment)
       : undefined;
   const agents = agentsFor({ cluster, ca });
-  const send = async (request: ClientRequest): Promise<ClientAnswer> => {
+  const open = async (request: ClientRequest): Promise<IncomingMessage> => {
     const credentials = own ?? (await pluginCredentials(exec));
     const headers = { ...impersonation(user), ...authorization(user, credentials), ...request.headers };
     const answer = await exchange(
       { ...request, headers },
       { server, agent: agents.with(credentials), timeoutMs: options.timeoutMs ?? 30_000 },
     );
-    if (answer.status === 401 && exec !== undefined && credentials !== undefined) await exec.reject(credentials);
+    if (answer.statusCode === 401 && exec !== undefined && credentials !== undefined) await exec.reject(credentials);
     return answer;
   };
-  return { server, namespace, send, close: () => agents.close() };
+  const send = async (request: ClientRequest): Promise<ClientAnswer> => collect(await open(request));
+  return { server, namespace, send, open, close: () => agents.close() };
 }
 
 async function selectContext(
@@ -232,7 +236,7 @@ interface Connection {
 function exchange(
   { method, path, headers = {}, body }: ClientRequest,
   { server, agent, timeoutMs }: Connection,
-): Promise<ClientAnswer> {
+): Promise<IncomingMessage> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const sent: Record<string, string | string[]> = { accept: "application/json", "user-agent": "coxswain" };
   for (const [name, value] of Object.entries(headers)) sent[name] = typeof value === "string" ? value : [...value];
@@ -242,21 +246,20 @@ function exchange(
     const request = https.request(
       server + path,
       { method, agent, headers: sent, signal: AbortSignal.timeout(timeoutMs) },
-      (response) => {
-        const pieces: Buffer[] = [];
-        let bytes = 0;
-        response.on("data", (piece: Buffer) => {
-          pieces.push(piece);
-          bytes += piece.length;
-          if (bytes > answerBytesMax) response.destroy(new Error(`the answer has more than ${answerBytesMax} bytes`));
-        });
-        response.on("error", reject);
-        response.on("end", () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }),
-        );
-      },
+      resolve,
     );
     request.on("error", reject);
     request.end(payload);
   });
+}
+
+async function collect(response: IncomingMessage): Promise<ClientAnswer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > answerBytesMax) throw new Error(`the answer has more than ${answerBytesMax} bytes`);
+  }
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) };
 }

@@ -1,15 +1,18 @@
 /** `coxswain store backup`: writes a backup of a store, which a server may be using. */
 import { existsSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { startBackup } from "../../storage/lmdb/backup/backup-process.ts";
 import type { DamagedObject } from "../../storage/lmdb/backup/format.ts";
 import { readBackup } from "../../storage/lmdb/backup/read-backup.ts";
-import type { BackupSummary } from "../../storage/lmdb/backup/write-backup.ts";
+import { DirectoryInUse, type DirectoryLock, lockDirectory } from "../../storage/lmdb/directory-lock.ts";
 import { unfinishedPath } from "../../storage/lmdb/unfinished.ts";
 import type { Output } from "../output.ts";
 import { exitDamaged, exitWhole, type OutputFormat } from "./contract.ts";
 import { findStore } from "./store-directory.ts";
+
+/** Damaged objects that the output lists. */
+const listedMax = 100;
 
 /** Runs `coxswain store backup`. @returns the exit code @throws Error; no backup exists then */
 export async function backupStore(
@@ -21,11 +24,11 @@ export async function backupStore(
   const dir = findStore(dataDir);
   if (existsSync(file)) throw new Error(`${file} exists already, and nothing is overwritten`);
   const unfinished = unfinishedPath(file);
-  let summary: BackupSummary;
+  let summary: Summary;
   try {
-    summary = await writeBackup(dir, unfinished);
+    await writeBackup(dataDir, dir, unfinished);
     // Only a backup that can be read completely gets its final name.
-    for (const _ of readBackup(unfinished));
+    summary = summarize(unfinished);
     await rename(unfinished, file);
     await syncDirectory(dirname(file));
   } catch (error) {
@@ -45,17 +48,55 @@ export async function backupStore(
   return damagedObjects > 0 ? exitDamaged : exitWhole;
 }
 
-async function writeBackup(dir: string, file: string): Promise<BackupSummary> {
+interface Summary {
+  readonly revision: number;
+  readonly objects: number;
+  readonly damagedObjects: number;
+  /** The first of them. */
+  readonly damaged: readonly DamagedObject[];
+}
+
+/** @throws DamagedBackup */
+function summarize(file: string): Summary {
+  const summary = { revision: 0, objects: 0, damagedObjects: 0, damaged: [] as DamagedObject[] };
+  for (const entry of readBackup(file)) {
+    if (entry.kind === "begin") summary.revision = entry.revision;
+    else if (entry.kind === "record") summary.objects++;
+    else if (entry.kind === "damaged" && summary.damagedObjects++ < listedMax) summary.damaged.push(entry.object);
+  }
+  return summary;
+}
+
+/** A server that has the store makes the backup itself: only it can keep the pages of a state. */
+async function writeBackup(dataDir: string, dir: string, file: string): Promise<void> {
+  const lock = await lockUnlessServed(dir);
   const handle = await open(file, "wx", 0o600);
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    const backup = startBackup(dir, handle.fd);
-    const stop = (): void => backup.stop();
-    process.once("SIGINT", stop).once("SIGTERM", stop);
-    const summary = await backup.finished.finally(() => process.off("SIGINT", stop).off("SIGTERM", stop));
+    if (lock === undefined) {
+      const { saveBackup } = await import("../client/save-backup.ts");
+      await saveBackup(join(dataDir, "kubeconfig"), handle, controller.signal);
+    } else {
+      const backup = startBackup(dir, { isHeld: true, release() {} }, handle.fd);
+      controller.signal.addEventListener("abort", backup.stop);
+      await backup.finished;
+    }
     await handle.sync();
-    return summary;
   } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
     await handle.close();
+    lock?.release();
+  }
+}
+
+async function lockUnlessServed(dir: string): Promise<DirectoryLock | undefined> {
+  try {
+    return await lockDirectory(dir);
+  } catch (error) {
+    if (error instanceof DirectoryInUse) return undefined;
+    throw error;
   }
 }
 

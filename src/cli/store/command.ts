@@ -42,7 +42,7 @@ function addBackup(command: Command, run: Run): void {
     .command("backup")
     .summary("writes a backup, also while the server runs")
     .description(
-      "Writes all objects, as of one revision, to a new file that only its owner can read. A server may be using the directory and is not blocked. The backup contains Secrets, but no certificates, keys or history.",
+      "Writes all objects, as of one revision, to a new file that only its owner can read. A server that uses the directory is not blocked: it makes the backup itself, at the request of the user in the directory's kubeconfig. The backup contains Secrets, but no certificates, keys or history.",
     )
     .argument("<data-dir>", "the server's --data-dir")
     .argument("<file>", "the backup to write; must not exist")

@@ -18,6 +18,7 @@ import {
   type RangeOptions,
   RevisionCompacted,
   RevisionInFuture,
+  type StatePin,
   type Storage,
   StorageLost,
   StorageUnavailable,
@@ -219,6 +220,11 @@ class EmbeddedStorage implements Storage {
 
   sizeBytes(): number {
     return this.#ledger.sizeBytes();
+  }
+
+  pin(): StatePin {
+    this.#checkOpen();
+    return this.#ledger.pin();
   }
 
   close(): Promise<void> {

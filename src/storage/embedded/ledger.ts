@@ -5,7 +5,7 @@
  * synchronous.
  */
 import assert from "node:assert/strict";
-import type { Seal } from "../contract.ts";
+import type { Seal, StatePin } from "../contract.ts";
 
 /** Maximum changes of one commit. */
 export const changesMax = 128;
@@ -132,6 +132,8 @@ export interface Ledger {
    */
   checkReadable(): void;
   sizeBytes(): number;
+  /** See `Storage.pin`. */
+  pin(): StatePin;
   close(): Promise<void>;
 }
 

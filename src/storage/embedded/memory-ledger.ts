@@ -1,3 +1,4 @@
+import type { StatePin } from "../contract.ts";
 import { compareKeys } from "./key-order.ts";
 import {
   type Change,
@@ -93,6 +94,11 @@ export class MemoryLedger implements Ledger {
 
   sizeBytes(): number {
     return this.#bytes;
+  }
+
+  /** There is no file. */
+  pin(): StatePin {
+    return { isHeld: true, release() {} };
   }
 
   async close(): Promise<void> {}

@@ -7,6 +7,9 @@ export interface DirectoryLock {
   release(): void;
 }
 
+/** Another process has locked the directory. */
+export class DirectoryInUse extends Error {}
+
 /**
  * SQLITE_BUSY; SQLite also returns it when the file system has no locks (`ENOLCK`).
  * Source: sqlite.org/rescode.html, os_unix.c.
@@ -17,7 +20,8 @@ const busy = 5;
  * Locks a data directory. Node has no API for file locks, but its SQLite has them: an exclusive
  * transaction on an empty database is a lock that the operating system releases when the process
  * ends for any reason. The file is never written.
- * @throws Error naming the directory when another server uses it, or it cannot be locked
+ * @throws DirectoryInUse naming the directory when another server uses it
+ * @throws Error naming the directory when it cannot be locked
  */
 export async function lockDirectory(dir: string): Promise<DirectoryLock> {
   const { DatabaseSync } = await import("node:sqlite");
@@ -30,7 +34,7 @@ export async function lockDirectory(dir: string): Promise<DirectoryLock> {
     const { errcode, message } = error as Error & { errcode?: number };
     if (errcode !== busy) throw new Error(`the data directory ${dir} cannot be locked: ${message}`, { cause: error });
     const why = isLockedHere(path) ? "" : ", or is on a file system without locks: no process of this machine has it";
-    throw new Error(`the data directory ${dir} is in use by another server${why}`, { cause: error });
+    throw new DirectoryInUse(`the data directory ${dir} is in use by another server${why}`, { cause: error });
   }
   return { release: () => file.close() };
 }

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { StorageLost } from "../contract.ts";
+import { type StatePin, StorageLost } from "../contract.ts";
 import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
 import {
   type Change,
@@ -78,6 +78,7 @@ export class LmdbLedger implements Ledger {
   /** Buffer for the records of one write; writes do not overlap. */
   #arena = newArena(64 << 10);
   readonly #copies = new RecordCopies();
+  readonly #pins = new Set<StatePin>();
 
   private constructor(options: LedgerOptions, lock: DirectoryLock, maps: Maps) {
     this.#options = options;
@@ -131,13 +132,11 @@ export class LmdbLedger implements Ledger {
   }
 
   position(key: string): number {
-    const { current } = this.#maps;
-    try {
+    return this.#reading(() => {
+      const { current } = this.#maps;
       const value = current.getBinaryFast(key);
       return value === undefined ? 0 : this.#positionIn(key, value, lastSize(current));
-    } catch (error) {
-      throw this.#failedToRead(error, () => this.position(key));
-    }
+    });
   }
 
   read(position: number, key: string): Change {
@@ -157,15 +156,13 @@ export class LmdbLedger implements Ledger {
   /** Returns a copy of the record; a string with the problem when it is damaged. */
   #record(position: number): Buffer | string {
     if (position === unknownPosition) return lost;
-    const { log } = this.#maps;
-    try {
+    return this.#reading(() => {
+      const { log } = this.#maps;
       const shared = log.getBinaryFast(position);
       if (shared === undefined) return missing;
       const record = this.#copies.copy(shared, lastSize(log));
       return recordProblem(position, record, this.#rules) ?? record;
-    } catch (error) {
-      throw this.#failedToRead(error, () => this.#record(position));
-    }
+    });
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
@@ -180,9 +177,10 @@ export class LmdbLedger implements Ledger {
         yield [key, this.#positionIn(key, value, value.length)];
       }
     } catch (error) {
-      throw this.#failedToRead(error, () => {
+      this.#noteFailedRead(error, () => {
         for (const _ of this.keys(prefix, after));
       });
+      throw error;
     }
   }
 
@@ -194,44 +192,39 @@ export class LmdbLedger implements Ledger {
   }
 
   heads(after: number, limit: number): ChangeHead[] {
-    try {
-      return this.#scan(after, limit, readHead);
-    } catch (error) {
-      throw this.#failedToRead(error, () => this.heads(after, limit));
-    }
+    return this.#reading(() => this.#scan(after, limit, readHead));
   }
 
   changes(after: number, limit: number): Change[] {
-    try {
-      return this.#scan(after, limit, readRecord);
-    } catch (error) {
-      throw this.#failedToRead(error, () => this.changes(after, limit));
-    }
+    return this.#reading(() => this.#scan(after, limit, readRecord));
   }
 
   checkReadable(): void {
-    this.#failedRead?.();
+    if (this.#failedRead !== undefined) this.#reading(this.#failedRead);
     this.#failedRead = undefined;
+  }
+
+  #reading<Answer>(read: () => Answer): Answer {
+    try {
+      return read();
+    } catch (error) {
+      this.#noteFailedRead(error, read);
+      throw error;
+    }
   }
 
   /**
    * Remembers a read that failed in LMDB. LMDB rejects all further reads of the same transaction
    * (MDB_BAD_TXN), so the next one gets a new transaction.
    */
-  #failedToRead(error: unknown, repeat: () => unknown): unknown {
-    if (isLmdbError(error)) {
-      this.#failedRead = repeat;
-      this.#maps.root.resetReadTxn();
-    }
-    return error;
+  #noteFailedRead(error: unknown, read: () => unknown): void {
+    if (!isLmdbError(error)) return;
+    this.#failedRead = read;
+    this.#maps.root.resetReadTxn();
   }
 
   expiries(limit: number): Expiry[] {
-    try {
-      return this.#firstExpiries(limit);
-    } catch (error) {
-      throw this.#failedToRead(error, () => this.expiries(limit));
-    }
+    return this.#reading(() => this.#firstExpiries(limit));
   }
 
   #firstExpiries(limit: number): Expiry[] {
@@ -272,8 +265,27 @@ export class LmdbLedger implements Ledger {
     return statSync(dataFile(this.#options.dir), { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  async close(): Promise<void> {
+  pin(): StatePin {
+    const transaction = this.#maps.root.useReadTransaction();
+    const pin = {
+      isHeld: true,
+      release: () => {
+        if (!this.#pins.delete(pin)) return;
+        pin.isHeld = false;
+        transaction.done();
+      },
+    };
+    this.#pins.add(pin);
+    return pin;
+  }
+
+  async #closeMaps(): Promise<void> {
+    for (const pin of this.#pins) pin.release();
     await this.#maps.root.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#closeMaps();
     try {
       noteClosed(this.#options, this.#guard);
     } finally {
@@ -287,7 +299,7 @@ export class LmdbLedger implements Ledger {
    */
   async #reopen(): Promise<void> {
     this.#broken = true;
-    await this.#maps.root.close();
+    await this.#closeMaps();
     // LMDB would create a missing file.
     this.#guard.check();
     this.#maps = await openMaps(this.#options);

@@ -1,7 +1,14 @@
 /** Opens the LMDB environment with its four maps, and adds functions that lmdb-js does not have. */
 import { open as openFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath, TransactionFlags } from "lmdb";
+import type {
+  Database,
+  DatabaseOptions,
+  RootDatabase,
+  RootDatabaseOptionsWithPath,
+  Transaction,
+  TransactionFlags,
+} from "lmdb";
 import { DamagedStore } from "../contract.ts";
 import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
 import { decodeMarks, layoutFormat, type StoredMarks } from "./marks.ts";
@@ -63,7 +70,7 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
     const log = openMap(root, "log", integerKey);
     const current = openMap(root, "current", textKey);
     const expiry = openMap(root, "expiry", expiryKey);
-    const marks = checkedMarks(dir, meta.getBinary("marks"), { isNew: isEmpty(log) && isEmpty(current) });
+    const marks = checkedMarks(dir, meta.getBinary("marks"), { isNew: () => isNew({ log, current }) });
     if (durability === "full") await syncDirectories(dir);
     return { root, marks, meta, log, current, expiry };
   } catch (error) {
@@ -74,16 +81,17 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
 
 /**
  * Decodes the marks.
- * @param isNew whether the store has no entries: only then the marks may be missing
+ * @param isNew returns whether the store has no entries; called only if there are no marks, which
+ * only a new store may lack
  * @throws DamagedStore
  * @throws Error when a newer server has written them
  */
 export function checkedMarks(
   dir: string,
   bytes: Buffer | undefined,
-  { isNew }: { readonly isNew: boolean },
+  { isNew }: { readonly isNew: () => boolean },
 ): StoredMarks {
-  const verdict = bytes === undefined && !isNew ? { problem: "the marks are missing" } : decodeMarks(bytes);
+  const verdict = bytes === undefined && !isNew() ? { problem: "the marks are missing" } : decodeMarks(bytes);
   if ("marks" in verdict) return verdict.marks;
   if ("problem" in verdict) throw new DamagedStore(`the store in ${dir} is damaged: ${verdict.problem}`);
   throw new Error(
@@ -117,8 +125,11 @@ export function openMap<Key extends string | number | [number, number]>(
   return root.openDB<Buffer, Key>(options);
 }
 
-export function isEmpty<Key extends string | number>(map: Database<Buffer, Key>): boolean {
-  return (map.getStats() as { entryCount: number }).entryCount === 0;
+/** Returns whether a store has no entries, in the transaction if there is one. */
+export function isNew({ log, current }: Pick<Maps, "log" | "current">, transaction?: Transaction): boolean {
+  for (const _ of log.getRange({ start: 0, limit: 1, transaction })) return false;
+  for (const _ of current.getRange({ start: "", limit: 1, transaction })) return false;
+  return true;
 }
 
 /** Returns the length of the value that the last `getBinaryFast` returned in its larger buffer. */

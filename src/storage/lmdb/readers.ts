@@ -1,11 +1,11 @@
 /**
- * Detects other processes that read the store, such as a backup. LMDB does not reuse pages that one
- * of them may read, so the file grows until they end.
+ * Detects other processes that read the store with LMDB. LMDB does not reuse pages that one of them
+ * may read, so the file grows until they end.
  */
 import type { RootDatabase } from "lmdb";
 import type { Logger } from "../../apimachinery/logger.ts";
 
-/** Transactions after which a reader is logged. A backup of a small store ends before. */
+/** Transactions after which a reader is logged. */
 const behindMax = 1000;
 
 interface Reader {

@@ -1,9 +1,9 @@
-/** Reads one state of a store while a server, in this process or another, continues to write. */
-import { existsSync } from "node:fs";
+/** Reads one state of the file of a store, to which a server may go on writing. */
+import { existsSync, rmSync } from "node:fs";
 import type { Database, RootDatabaseOptionsWithPath, Transaction } from "lmdb";
 import { dataFile } from "./check-file.ts";
 import { expiryKey, integerKey, textKey } from "./keys.ts";
-import { checkedMarks, isEmpty, openMap } from "./maps.ts";
+import { checkedMarks, isNew, openMap } from "./maps.ts";
 import type { StoredMarks } from "./marks.ts";
 
 interface StoreSnapshot {
@@ -17,7 +17,9 @@ interface StoreSnapshot {
 }
 
 /**
- * Opens a snapshot. While it is open, LMDB does not reuse its pages, so writes grow the file.
+ * Opens a snapshot. While it is open, the server that has the store must hold a `StatePin`, taken
+ * before; without a server, the caller must hold the lock of the directory. Otherwise LMDB would
+ * reuse the pages of the snapshot.
  * @param dir the directory of the store
  * @throws DamagedStore when the marks are damaged
  * @throws Error when the directory has no store, or that of a newer server
@@ -25,15 +27,22 @@ interface StoreSnapshot {
 export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
   if (!existsSync(dataFile(dir))) throw new Error(`${dir} has no data.mdb: it is no store`);
   const { open } = await import("lmdb");
-  // Sets the mode of the lock file, which LMDB creates when it is missing.
+  // With a lock file of its own: a process that opens the lock file of a running server writes the
+  // transaction number there that it has read before (mdb_env_open2 in mdb.c of lmdb-js 3.5.6). When
+  // the server has written meanwhile, its next transaction starts from the older state, and the
+  // write between them is lost.
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
-    path: dir,
-    noSubdir: false,
+    path: dataFile(dir),
+    noSubdir: true,
     permissionsMode: 0o600,
     readOnly: true,
     maxDbs: 4,
   };
   const root = open(options);
+  const closeRoot = async (): Promise<void> => {
+    await root.close();
+    rmSync(`${dataFile(dir)}-lock`, { force: true });
+  };
   try {
     const meta = openMap(root, "meta", textKey);
     const maps = {
@@ -41,16 +50,15 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
       current: openMap(root, "current", textKey),
       expiry: openMap(root, "expiry", expiryKey),
     };
-    // Must precede the transaction: the first write of a new store may happen in between.
-    const isNew = isEmpty(maps.log) && isEmpty(maps.current);
     const transaction = root.useReadTransaction();
     const close = async (): Promise<void> => {
       transaction.done();
-      await root.close();
+      await closeRoot();
     };
-    return { ...maps, marks: checkedMarks(dir, meta.get("marks", { transaction }), { isNew }), transaction, close };
+    const marks = checkedMarks(dir, meta.get("marks", { transaction }), { isNew: () => isNew(maps, transaction) });
+    return { ...maps, marks, transaction, close };
   } catch (error) {
-    await root.close();
+    await closeRoot();
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import type { StatePin } from "../../contract.ts";
 import type { BackupSummary } from "./write-backup.ts";
 
 interface BackupProcess {
@@ -26,15 +27,16 @@ const outcomeBytesMax = 1 << 20;
 /**
  * Starts a backup.
  * @param dir the directory of the store
+ * @param pin of the store, taken before; released when the backup has ended
  * @param file the file descriptor to write to; when unset, the backup is in `output`
  */
-export function startBackup(dir: string, file?: number): BackupProcess {
+export function startBackup(dir: string, pin: StatePin, file?: number): BackupProcess {
   // In the package, the program is next to the bundle that contains this module.
   const program = new URL(import.meta.url.endsWith(".ts") ? "./backup-main.ts" : "./backup-main.js", import.meta.url);
   const child = spawn(process.execPath, [fileURLToPath(program), dir], { stdio: ["ignore", file ?? "pipe", "pipe"] });
   // Immediately, because starting the process uses as much CPU time as the backup.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  const finished = new Promise<BackupSummary>((resolve, reject) => {
+  const ended = new Promise<BackupSummary>((resolve, reject) => {
     let output = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       if (output.length < outcomeBytesMax) output += text;
@@ -52,9 +54,15 @@ export function startBackup(dir: string, file?: number): BackupProcess {
         );
     });
   });
+  const finished = ended.then(checkHeld).finally(() => pin.release());
   // Callers that stop the backup may not wait for `finished`.
   finished.catch(() => {});
   return { output: child.stdout ?? Readable.from([]), finished, stop: () => void child.kill("SIGKILL") };
+
+  function checkHeld(summary: BackupSummary): BackupSummary {
+    if (!pin.isHeld) throw new Error("the store was closed or reopened during the backup");
+    return summary;
+  }
 }
 
 function parseOutcome(text: string): BackupOutcome | undefined {

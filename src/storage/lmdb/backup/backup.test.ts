@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../contract.suite.ts";
-import { RevisionCompacted, type Storage, type Write } from "../../contract.ts";
+import { RevisionCompacted, type StatePin, type Storage, type Write } from "../../contract.ts";
 import { openLmdbStorage } from "../lmdb.ts";
 import { type NewEntry, writeStore } from "../write-store.ts";
 import { startBackup } from "./backup-process.ts";
@@ -21,6 +21,9 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 let count = 0;
 const place = (): string => join(base, String(count++));
 const open = (dir: string): Promise<Storage> => openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
+
+/** No server has the store. */
+const unused: StatePin = { isHeld: true, release() {} };
 
 type State = ReadonlyMap<string, string>;
 
@@ -72,11 +75,11 @@ class Writers {
   }
 }
 
-async function backUp(dir: string): Promise<{ file: string; revision: number }> {
+async function backUp(dir: string, pin: StatePin): Promise<{ file: string; revision: number }> {
   const file = place();
   const descriptor = openSync(file, "wx", 0o600);
   try {
-    return { file, revision: (await startBackup(dir, descriptor).finished).revision };
+    return { file, revision: (await startBackup(dir, pin, descriptor).finished).revision };
   } finally {
     closeSync(descriptor);
   }
@@ -103,7 +106,7 @@ test(`a backup during writes, and the store restored from it, have the state at 
   const writing = writers.run(8);
   for (let round = 0; round < 3; round++) {
     const before = await storage.current();
-    const { file, revision } = await backUp(dir);
+    const { file, revision } = await backUp(dir, storage.pin());
     assert.ok(revision >= before && (await storage.current()) > revision, "others wrote meanwhile");
     const expected = byKey(writers.states.get(revision) as State);
     assert.ok(expected.length > 100);
@@ -120,6 +123,12 @@ test(`a backup during writes, and the store restored from it, have the state at 
   }
   writers.stop();
   await writing;
+  const { entries } = await storage.range("");
+  assert.deepEqual(
+    entries.map((entry): [string, string] => [entry.key, `${entry.value}@${entry.revision}`]),
+    byKey(writers.states.get(await storage.current()) as State),
+    "writes beside a backup are kept",
+  );
   await storage.close();
 });
 
@@ -138,7 +147,7 @@ async function smallBackup(): Promise<{ file: string; revision: number }> {
     await storage.commit([], [{ key, value: Buffer.from(`value of ${key}`), ...(key === "/b" && { ttlSeconds: 60 }) }]);
   await storage.commit([], [{ key: "/a", value: Buffer.from("newer") }]);
   await storage.close();
-  return backUp(dir);
+  return backUp(dir, unused);
 }
 
 test("a restored store rejects revisions before its first, and keeps expiries", async () => {
