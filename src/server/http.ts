@@ -1,5 +1,4 @@
 /** Builds the request path: filters, endpoints and the listener. */
-
 import type { OpenAudit } from "../audit/open-audit.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
@@ -56,7 +55,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const open = openRequests(timing);
   closers.add(() => open.close());
   const onExchange = createServe({
-    filters: [open.filter, ...filtersOf(needs, timing)],
+    filters: filtersOf(needs, timing, open),
     registry,
     endpoints: resourceEndpoints({ watches, clock, components: componentProbes(registry.storage), ...needs }),
     routes: routesOf(options, needs),
@@ -93,13 +92,14 @@ function requestTiming({ clock, logger, requestTimeoutMs: timeoutMs }: ServerOpt
 type ServeOptions = Parameters<typeof createServe>[0];
 
 /** In the order in which a request passes them. */
-function filtersOf(needs: HttpNeeds, timing: Timing): ServeOptions["filters"] {
+function filtersOf(needs: HttpNeeds, timing: Timing, open: OpenRequests): ServeOptions["filters"] {
   const { registry, audit, authentication, authorization, metrics } = needs;
   const { gates, clock } = registry;
   const { authorize, attempted } = authorization;
   const authenticate = metrics.authentication.around(authentication.filter);
   const constrained = gates.enabled("ConstrainedImpersonation");
   return [
+    open.filter,
     metrics.requests.filter,
     ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
     timeoutParameterFilter(timing),
