@@ -41,7 +41,7 @@ export function hostOf(bindAddress: string): string {
   return bindAddress.includes(":") ? `[${bindAddress}]` : bindAddress;
 }
 
-/** Where this server reaches itself, for calls to the Service `kubernetes`. */
-export function selfAddress({ bindAddress }: Addresses, { port }: Pick<ServerState, "port">): () => Address {
-  return () => ({ host: hostOf(bindAddress), port });
+/** Where this server, which listens already, reaches itself for calls to the Service `kubernetes`. */
+export function selfAddress({ bindAddress }: Addresses, { port }: Pick<ServerState, "port">): Address {
+  return { host: hostOf(bindAddress), port };
 }

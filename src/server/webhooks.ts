@@ -26,7 +26,7 @@ interface Needs {
   readonly catalog: Catalog;
   readonly metrics: Pick<ServerMetrics, "add" | "calls">;
   /** Where this server listens: the address of the Service `kubernetes`. */
-  readonly self: () => Address;
+  readonly self: Address;
 }
 
 type Options = Pick<ServerOptions, "serviceResolver" | "enableAggregatorRouting">;
