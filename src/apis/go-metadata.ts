@@ -8,7 +8,11 @@ import { isObject } from "../lib/json/values.ts";
 import type { Part } from "./fields.ts";
 import { byName } from "./label-selector.ts";
 
-const metaFields = [
+/**
+ * The fields of ObjectMeta, in Go's order.
+ * Source: `k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1/types.go`.
+ */
+export const metaFields: readonly string[] = [
   ...[
     "name",
     "generateName",

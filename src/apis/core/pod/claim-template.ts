@@ -6,6 +6,7 @@ import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid, validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
+import { metaFields } from "../../go-metadata.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateResourceQuantity } from "./resources.ts";
 
@@ -16,20 +17,7 @@ export function validateClaimTemplate({ metadata, spec }: Part, path: string, er
 }
 
 /** Metadata that templates cannot have, in upstream's order. */
-const forbiddenMetadata = [
-  ...[
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-  ],
-  ...["deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"],
-];
+const forbiddenMetadata = metaFields.filter((field) => field !== "labels" && field !== "annotations");
 
 /** Templates can only have labels and annotations. @param path of the metadata */
 export function validateTemplateMeta(metadata: Part, path: string, errors: FieldErrors): void {
