@@ -25,6 +25,7 @@ import {
   readTree,
   storedValue,
   type Tree,
+  treeName,
 } from "./page-file.ts";
 import { pointerBytes } from "./pointers.ts";
 
@@ -57,7 +58,7 @@ export function checkPages(file: PageFile, meta: Meta, { withLog }: { readonly w
   walkTree(context, "the list of trees", meta.main, {
     entry(page, start) {
       if (nodeKind(page, start) !== "tree") return "which is not a tree";
-      const name = page.toString("latin1", nodeKeyStart(start), nodeKeyEnd(page, start)).replace(/\0$/, "");
+      const name = treeName(page, nodeKeyStart(start), nodeKeyEnd(page, start));
       trees.set(name, readTree(storedValue(page, start)));
       return undefined;
     },

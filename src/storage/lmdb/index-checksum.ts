@@ -22,6 +22,7 @@ import {
   readTree,
   storedValue,
   type Tree,
+  treeName,
 } from "./page-file.ts";
 
 /**
@@ -41,7 +42,7 @@ export function indexChecksum(file: PageFile, meta: Meta): number | undefined {
   const context: Context = { file, meta, pagesLeft: meta.lastPage + 1, checksum: crc32(JSON.stringify(meta)) };
   const trees: { readonly tree: Tree; readonly isLog: boolean }[] = [{ tree: meta.free, isLog: false }];
   const addNamedTree: AddEntry = (page, start) => {
-    const isLog = page.toString("latin1", nodeKeyStart(start), nodeKeyEnd(page, start)).replace(/\0$/, "") === "log";
+    const isLog = treeName(page, nodeKeyStart(start), nodeKeyEnd(page, start)) === "log";
     if (nodeKind(page, start) === "tree") trees.push({ tree: readTree(storedValue(page, start)), isLog });
     return true;
   };

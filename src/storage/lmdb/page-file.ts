@@ -189,6 +189,11 @@ export function nodeKeyEnd(bytes: Buffer, start: number): number {
   return start + nodeHeaderBytes + readShort(bytes, start + 6);
 }
 
+/** Decodes a key in the list of trees: the name of a tree and a zero. */
+export function treeName(bytes: Buffer, start = 0, end = bytes.length): string {
+  return bytes.toString("latin1", start, end).replace(/\0$/, "");
+}
+
 /** Returns the number of the child page of a branch node. */
 export function childOf(bytes: Buffer, start: number): number {
   return readWord(bytes, start) + readShort(bytes, start + 4) * 2 ** 32;

@@ -1,5 +1,5 @@
 /** Finds the trees of the newest state in LMDB's file, also when its meta pages are damaged. */
-import type { Tree } from "../page-file.ts";
+import { type Tree, treeName } from "../page-file.ts";
 import { type LeafPage, metaPages, type StoreFile } from "./store-file.ts";
 import { PageUse, walkTree } from "./tree-walk.ts";
 
@@ -78,7 +78,7 @@ function snapshotOf(
 function treesOf({ nodes }: LeafPage): Map<TreeName, Tree> | undefined {
   const trees = new Map<TreeName, Tree>();
   for (const { key, value } of nodes) {
-    const name = key.toString("latin1").replace(/\0$/, "") as TreeName;
+    const name = treeName(key) as TreeName;
     if (!("tree" in value) || !treeNames.includes(name)) return undefined;
     trees.set(name, value.tree);
   }
