@@ -12,7 +12,7 @@ export interface ServerAnswer {
   readonly body: unknown;
 }
 
-/** @param line method and path @param body JSON text */
+/** @param line method and path @param body JSON text @param headers with an empty value are not sent */
 export type Send = (line: string, body?: string, headers?: Readonly<Record<string, string>>) => Promise<ServerAnswer>;
 
 export interface ServerAccess {
@@ -52,7 +52,8 @@ export function openServerClient(kubeconfig: string): Send {
       const [method, path] = line.split(" ");
       // Node does not send the body of a DELETE without its length.
       const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-      const sentHeaders = { "content-type": "application/json", ...length, ...access.headers, ...headers };
+      const all = { "content-type": "application/json", ...length, ...access.headers, ...headers };
+      const sentHeaders = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
       const options = { host: url.hostname, port: url.port, method, path, agent, headers: sentHeaders };
       const sent = request(options, (answer) => {
         const pieces: Buffer[] = [];

@@ -5,7 +5,6 @@
  * plugin ServiceAccount.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { gunzipSync, gzipSync } from "node:zlib";
 import {
   openRequestGolden,
@@ -13,34 +12,14 @@ import {
   type RequestRow,
   type SendRequest,
 } from "../../../test/support/request-golden.ts";
+import { openServerClient } from "./client.ts";
 
 const [kubeconfig, file] = process.argv.slice(2);
 if (kubeconfig === undefined || file === undefined) throw new Error("usage: requests.ts KUBECONFIG FILE");
 
 function connect(path: string): SendRequest {
-  const text = readFileSync(path, "utf8");
-  const field = (name: string): Buffer => Buffer.from(new RegExp(`${name}: (\\S+)`).exec(text)?.[1] ?? "", "base64");
-  const url = new URL(/server: (\S+)/.exec(text)?.[1] ?? "");
-  const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map(field);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca, cert, key } as object);
-  return (line, contentType, body) =>
-    new Promise((resolve, reject) => {
-      const [method, target] = line.split(" ");
-      const headers = {
-        "content-length": Buffer.byteLength(body),
-        ...(contentType !== "" && { "content-type": contentType }),
-      };
-      const sent = request({ host: url.hostname, port: url.port, method, path: target, headers, agent }, (answer) => {
-        const pieces: Buffer[] = [];
-        answer.on("data", (piece: Buffer) => pieces.push(piece));
-        answer.on("end", () => {
-          const warnings = [answer.headers.warning ?? []].flat().join(", ");
-          resolve({ status: answer.statusCode ?? 0, warnings, text: Buffer.concat(pieces).toString() });
-        });
-      });
-      sent.on("error", reject);
-      sent.end(body);
-    });
+  const send = openServerClient(readFileSync(path, "utf8"));
+  return (line, contentType, body) => send(line, body, { "content-type": contentType });
 }
 
 const golden: RequestGolden = JSON.parse(gunzipSync(readFileSync(file)).toString());
