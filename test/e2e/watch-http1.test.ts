@@ -7,30 +7,13 @@ import { before, describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
-const configMaps = "/api/v1/namespaces/default/configmaps";
 const first = `${configMaps}/first`;
-const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const { server, client } = await startServerWithClient();
+const { create, openWatches } = watchedConfigMaps(client);
 before(() => create("first"));
-
-async function create(name: string, data: Record<string, string> = {}): Promise<string> {
-  const { status, text, body } = await client.send({
-    method: "POST",
-    path: configMaps,
-    body: { metadata: { name }, data },
-  });
-  assert.equal(status, 201, text);
-  return body.metadata.resourceVersion;
-}
-
-async function openWatches(): Promise<number> {
-  const { text } = await client.send({ path: "/metrics" });
-  return Number(
-    /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
-  );
-}
 
 const request = (path: string, version = "1.1"): string => `GET ${path} HTTP/${version}\r\nHost: x\r\n\r\n`;
 

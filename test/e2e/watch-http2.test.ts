@@ -5,12 +5,12 @@ import http2 from "node:http2";
 import { after, before, test } from "node:test";
 import { field } from "../support/kubeconfig-fields.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
-const configMaps = "/api/v1/namespaces/default/configmaps";
 const first = `${configMaps}?watch=1&fieldSelector=metadata.name%3Dfirst`;
-const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const { server, client } = await startServerWithClient();
+const { create, openWatches } = watchedConfigMaps(client);
 let session: http2.ClientHttp2Session;
 before(async () => {
   session = http2.connect(server.url, {
@@ -21,16 +21,6 @@ before(async () => {
   await create("first");
 });
 after(() => session.destroy());
-
-async function create(name: string, data: Record<string, string> = {}): Promise<string> {
-  const { status, text, body } = await client.send({
-    method: "POST",
-    path: configMaps,
-    body: { metadata: { name }, data },
-  });
-  assert.equal(status, 201, text);
-  return body.metadata.resourceVersion;
-}
 
 interface WatchStream {
   readonly stream: http2.ClientHttp2Stream;
@@ -53,13 +43,6 @@ function watch(
     for (const line of lines) names.push(JSON.parse(line).object.metadata.name);
   });
   return { stream, names, closed: once(stream, "close") };
-}
-
-async function openWatches(): Promise<number> {
-  const { text } = await client.send({ path: "/metrics" });
-  return Number(
-    /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
-  );
 }
 
 test("a watch that times out ends its stream, not the connection", async () => {

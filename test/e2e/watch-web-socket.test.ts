@@ -10,22 +10,11 @@ import { field } from "../support/kubeconfig-fields.ts";
 import { clientFrame, type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-
-const configMaps = "/api/v1/namespaces/default/configmaps";
-const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
 const { server, client } = await startServerWithClient();
+const { create } = watchedConfigMaps(client);
 before(() => create("first"));
-
-async function create(name: string, data: Record<string, string> = {}): Promise<string> {
-  const { status, text, body } = await client.send({
-    method: "POST",
-    path: configMaps,
-    body: { metadata: { name }, data },
-  });
-  assert.equal(status, 201, text);
-  return body.metadata.resourceVersion;
-}
 
 interface Connected {
   readonly webSocket: WebSocket;
