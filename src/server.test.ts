@@ -14,19 +14,19 @@ writeFileSync(join(directory, "policies"), "{}\nnonsense\n");
 const failingStarts: [what: string, options: Partial<ServerOptions>, message: RegExp][] = [
   ["an invalid service range", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
   ["an unknown feature gate", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
-  ["a group that nobody knows", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
+  ["an unknown API group", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
   [
-    "a mode that nobody knows",
+    "an unknown authorization mode",
     { authorizationModes: ["Foo"] },
     /^Error: authorization-mode "Foo" is not a valid mode$/,
   ],
   [
-    "all that is wrong with modes",
+    "several errors in authorization modes, which it reports together",
     { authorizationModes: ["Foo", "Webhook", "Webhook"], authorizationPolicyFile: join(directory, "file") },
     /^Error: \[authorization-mode "Foo" is not a valid mode, .* config file not passed, .* without mode ABAC, authorization-mode \["Foo" "Webhook" "Webhook"\] has mode specified more than once\]$/,
   ],
   [
-    "authorities of clients that are not there",
+    "a missing file of client authorities",
     { clientCaFile: "/nope" },
     /^Error: open \/nope: no such file or directory$/,
   ],
@@ -36,13 +36,17 @@ const failingStarts: [what: string, options: Partial<ServerOptions>, message: Re
     new RegExp(`^Error: read ${directory}: is a directory$`),
   ],
   [
-    "a key that is not there",
+    "a missing file of the signing key",
     { serviceAccountSigningKeyFile: "/nope" },
     /^Error: open \/nope: no such file or directory$/,
   ],
-  ["keys that are not there", { serviceAccountKeyFiles: ["/nope"] }, /^Error: open \/nope: no such file or directory$/],
   [
-    "an audit policy that is not there",
+    "a missing file of service account keys",
+    { serviceAccountKeyFiles: ["/nope"] },
+    /^Error: open \/nope: no such file or directory$/,
+  ],
+  [
+    "a missing audit policy file",
     { audit: { ...defaultOptions.audit, policyFile: "/nope" } },
     /^Error: loading audit policy file: failed to read file path "\/nope": open \/nope: no such file or directory$/,
   ],
@@ -57,7 +61,7 @@ const failingStarts: [what: string, options: Partial<ServerOptions>, message: Re
     /cannot specify --authorization-policy-file without mode ABAC/,
   ],
   [
-    "a policy file with nonsense",
+    "a policy file with an invalid line",
     { authorizationModes: ["ABAC"], authorizationPolicyFile: join(directory, "policies") },
     /policies, line 2: nonsense: /,
   ],

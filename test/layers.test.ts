@@ -7,7 +7,7 @@ import { test } from "node:test";
 const root = join(import.meta.dirname, "..");
 
 /**
- * A part of src/, and what its files may import besides the part itself. `contract` stands for the contract.ts of any
+ * A part of src/, and what its files may import besides the part itself. `contract` is the contract.ts of any
  * part. Tests may import anything.
  */
 const parts: [part: string, allowed: readonly string[]][] = [

@@ -23,7 +23,7 @@ const replacements: Readonly<Record<string, string>> = {
   "somebody|everybody": "a user, a client; all users, all clients",
   "whoever|whomever|whosoever": "the client that, callers that",
   "who may": "users that are allowed to",
-  "stands?(?! for)|stood|standing": "be in, be at, be next to",
+  "stands?|stood|standing": "be in, be at, be next to",
   "dear(?:er|est)?": "expensive",
   "costs? (?:him |them |it )?nothing": "is free",
   "beside(?! each)": "next to, with, in addition to",

@@ -98,7 +98,7 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     ["x", "Running", "1/3", "60s", "24h", "a,b", "i:1,j:2", "app=web"],
   ],
   [
-    "job: complete, without a wanted number",
+    "job: complete, without desired completions",
     "batch/jobs",
     {
       spec: { parallelism: 2, template },
@@ -474,7 +474,7 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     ["x", "24h", "e/s", "u", "60m", "Approved,Failed,Issued"],
   ],
   [
-    "a pod's request that was refused",
+    "a denied PodCertificateRequest",
     "certificates.k8s.io/podcertificaterequests",
     {
       spec: {

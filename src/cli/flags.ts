@@ -245,7 +245,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--runtime-config <pairs>",
-        help: "Enables or disables versions and resources, such as apps/v1=false or batch/v1/jobs=false; api/all, api/ga, api/beta and api/alpha stand for groups of versions. Comma-separated pairs; may be repeated.",
+        help: "Enables or disables versions and resources, such as apps/v1=false or batch/v1/jobs=false; api/all, api/ga, api/beta and api/alpha select groups of versions. Comma-separated pairs; may be repeated.",
         set: (text, { server }) => {
           server.runtimeConfig = appended(server.runtimeConfig, text);
         },
@@ -260,7 +260,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--feature-gates <pairs>",
-        help: "Enables or disables features by name, such as Name=true; AllAlpha and AllBeta stand for all alpha and beta features. Comma-separated pairs; may be repeated.",
+        help: "Enables or disables features by name, such as Name=true; AllAlpha and AllBeta select all alpha and beta features. Comma-separated pairs; may be repeated.",
         set: (text, { server }) => {
           server.featureGates = appended(server.featureGates, text);
         },

@@ -17,7 +17,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
 const group = "admissionregistration.k8s.io";
 
 /**
- * The resource of the parameters. `*` stands for an unknown part: the user then needs the
+ * The resource of the parameters. `*` is an unknown part: the user then needs the
  * permission for all resources.
  */
 interface ParamResource {

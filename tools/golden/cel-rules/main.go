@@ -1,6 +1,6 @@
 // Records what upstream does with schemas that contain validation rules. Reads rows from standard input and replaces their answers:
 // `check` holds the errors when a definition with the schema is written, `costs` the estimated cost of each rule, `errors` and
-// `warnings` what the rules report about `object` (and `oldObject`), `spent` the cost of that. A row with `rules` stands for one row
+// `warnings` what the rules report about `object` (and `oldObject`), `spent` the cost of that. A row with `rules` is short for one row
 // for each of them: `each` has the answers for a schema with that rule alone at the root.
 package main
 
