@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { createAdmission } from "./chain.ts";
-import type { AdmissionAttributes, AdmissionPlugin, Observe } from "./contract.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, type Observe, reinvocationOf } from "./contract.ts";
 
 const later = (run: () => void): Promise<void> => new Promise((resolve) => setImmediate(() => resolve(run())));
 
@@ -59,7 +59,7 @@ test("the observer receives the duration and result of each plugin and of each s
     { name: "slow", mutate: slow },
     { name: "quick", mutate: () => {}, validate: reject },
   ];
-  const admission = createAdmission(plugins, {
+  const admission = createAdmission(plugins, [], {
     plugin: (name, type) => observe(`${name} ${type}`),
     step: (type) => observe(type),
     clock,
@@ -74,3 +74,30 @@ test("the observer receives the duration and result of each plugin and of each s
     "validate DELETE rejected 0",
   ]);
 });
+
+const secondRuns: [what: string, requests: readonly boolean[], ran: string][] = [
+  ["no plugin requests it: once", [false, false], "0 1 rule"],
+  ["the last plugin requests it: all plugins twice", [false, true], "0 1 0 1 rule"],
+  ["a request in the second run has no effect", [true, true], "0 1 0 1 rule"],
+];
+
+for (const [what, requests, expected] of secondRuns) {
+  for (const waits of [false, true]) {
+    test(`second run, ${what}${waits ? ", with waiting plugins" : ""}`, async () => {
+      const ran: string[] = [];
+      const plugins = requests.map(
+        (requesting, index): AdmissionPlugin => ({
+          name: String(index),
+          mutate(attributes) {
+            ran.push(String(index));
+            if (requesting) reinvocationOf(attributes).isRequested = true;
+            if (waits) return Promise.resolve();
+          },
+        }),
+      );
+      const rule = { name: "rule", mutate: () => void ran.push("rule") };
+      await createAdmission(plugins, [rule]).mutate({} as AdmissionAttributes);
+      assert.equal(ran.join(" "), expected);
+    });
+  }
+}

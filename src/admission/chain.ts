@@ -19,23 +19,34 @@ const noObserver: ChainObserver = { plugin: () => () => {}, step: () => () => {}
 /**
  * Combines plugins into an admission chain.
  *
- * @param plugins run in this order within each step
+ * @param plugins run in this order within each step; the mutating ones run a second time if one of
+ *   them requests it
+ * @param rules run after the plugins, once
  */
-export function createAdmission(plugins: readonly AdmissionPlugin[], observer = noObserver): Admission {
-  const stepsOf = (verb: "mutate" | "authorize" | "validate", observe: (name: string) => Observe): Step[] =>
-    plugins.flatMap((plugin) => {
+export function createAdmission(
+  plugins: readonly AdmissionPlugin[],
+  rules: readonly AdmissionPlugin[] = [],
+  observer = noObserver,
+): Admission {
+  const stepsOf = (
+    from: readonly AdmissionPlugin[],
+    verb: "mutate" | "authorize" | "validate",
+    observe: (name: string) => Observe,
+  ): Step[] =>
+    from.flatMap((plugin) => {
       const run = plugin[verb]?.bind(plugin);
       return run === undefined ? [] : [{ run, observe: observe(plugin.name) }];
     });
   const chain = (type: AdmissionType, verb: "mutate" | "validate"): Run => {
-    const steps = stepsOf(verb, (name) => observer.plugin(name, type));
+    const observe = (name: string): Observe => observer.plugin(name, type);
+    const [steps, last] = [stepsOf(plugins, verb, observe), stepsOf(rules, verb, observe)];
     const whole: Step = {
-      run: (attributes) => runFrom(steps, 0, attributes, observer.clock),
+      run: (attributes) => runTwice({ steps, last }, attributes, observer.clock),
       observe: observer.step(type),
     };
     return (attributes) => observed(whole, attributes, observer.clock);
   };
-  const authorizing = stepsOf("authorize", () => () => {});
+  const authorizing = stepsOf([...plugins, ...rules], "authorize", () => () => {});
   return {
     mutate: chain("admit", "mutate"),
     authorize: (attributes) => runFrom(authorizing, 0, attributes, observer.clock),
@@ -48,6 +59,33 @@ type Run = (attributes: AdmissionAttributes) => void | Promise<void>;
 interface Step {
   readonly run: Run;
   readonly observe: Observe;
+}
+
+interface Steps {
+  /** Run again if one of them requests it. */
+  readonly steps: readonly Step[];
+  /** Run once. */
+  readonly last: readonly Step[];
+}
+
+/**
+ * Runs the steps a second time if a plugin changed the object after others had seen it. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/reinvocation.go.
+ */
+function runTwice({ steps, last }: Steps, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
+  const pending = runFrom(steps, 0, attributes, clock);
+  if (pending !== undefined) return pending.then(() => runAgain({ steps, last }, attributes, clock));
+  return runAgain({ steps, last }, attributes, clock);
+}
+
+function runAgain({ steps, last }: Steps, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
+  const { reinvocation } = attributes;
+  if (reinvocation?.isRequested !== true) return runFrom(last, 0, attributes, clock);
+  reinvocation.isSecondRun = true;
+  const pending = runFrom(steps, 0, attributes, clock);
+  return pending === undefined
+    ? runFrom(last, 0, attributes, clock)
+    : pending.then(() => runFrom(last, 0, attributes, clock));
 }
 
 /** Stays synchronous until a plugin returns a promise. */

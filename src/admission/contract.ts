@@ -26,6 +26,11 @@ export interface AdmissionAttributes {
   readonly oldObject: KubeObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
+  /**
+   * Returns the options of the request with `kind` and `apiVersion`, such as CreateOptions, in
+   * upstream's order of fields.
+   */
+  readonly options: () => Readonly<Record<string, unknown>>;
   readonly warnings: string[];
   /** The audit record, see `annotateAudit`; undefined if the request is not audited. */
   readonly audit?: RequestAudit | undefined;
@@ -34,6 +39,21 @@ export interface AdmissionAttributes {
    * this attempt to store the write fails.
    */
   readonly undo: (() => void)[];
+  /** Set by the first mutating plugin that calls others or may be called again. */
+  reinvocation?: Reinvocation;
+}
+
+/**
+ * The state of mutating plugins that can be called again for the same attempt of a write. Source:
+ * `ReinvocationContext` in k8s.io/apiserver@v0.36.0/pkg/admission/interfaces.go.
+ */
+export interface Reinvocation {
+  /** Whether the chain runs for the second time. */
+  isSecondRun: boolean;
+  /** A plugin sets it to make the chain run a second time, when it has changed the object. */
+  isRequested: boolean;
+  /** The state of each plugin, by plugin name. */
+  readonly states: Map<string, unknown>;
 }
 
 /** Each step is optional and throws an ApiError to reject the write. */
@@ -51,6 +71,12 @@ export interface AdmissionPlugin {
 
 /** The steps as metrics name them. */
 export type AdmissionType = "admit" | "validate";
+
+/** Returns the reinvocation state of an attempt, which it creates at the first call. */
+export function reinvocationOf(attributes: AdmissionAttributes): Reinvocation {
+  attributes.reinvocation ??= { isSecondRun: false, isRequested: false, states: new Map() };
+  return attributes.reinvocation;
+}
 
 /** Records one call of a plugin or of a step. */
 export type Observe = (operation: AdmissionOperation, rejected: boolean, seconds: number) => void;

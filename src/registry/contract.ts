@@ -27,6 +27,11 @@ export interface WriteRequest {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly userAgent: string;
+  /**
+   * Returns the options of the request for admission, without kind and apiVersion; absent for
+   * writes of the server itself, which have none.
+   */
+  readonly operationOptions?: () => Readonly<Record<string, unknown>>;
   /** Strategy warnings are added here. */
   readonly warnings: string[];
   /**

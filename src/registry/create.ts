@@ -1,5 +1,4 @@
 /** Creates one object: POST, and a PUT or apply of an object that does not exist. */
-import type { AdmissionAttributes } from "../admission/contract.ts";
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -14,6 +13,7 @@ import { trackManagers } from "./managed-fields/track.ts";
 import { parseResourceVersion } from "./preconditions.ts";
 import {
   acceptsAnyFinalizer,
+  admissionAttributes,
   checkNamespace,
   dedupOwnerReferences,
   fillSystemFields,
@@ -59,7 +59,7 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
   const tracking = trackManagers(registry, request, object, undefined);
   if (tracking !== undefined) await tracking;
-  const attributes = createAttributes(request, object);
+  const attributes = admissionAttributes(request, { operation: "CREATE", object });
   try {
     const mutating = registry.admission.mutate(attributes);
     if (mutating !== undefined) await mutating;
@@ -79,35 +79,6 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
 /** Undoes the side effects of admission, such as quota usage, for a write that is not stored. */
 export function undoAll(undo: (() => void)[]): void {
   for (const undoOne of undo.splice(0)) undoOne();
-}
-
-/** The attributes by which admission plugins see a create. */
-export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
-  const { target, subresource, user, dryRun, warnings, audit } = request;
-  const namespace = namespaceOf(request, object);
-  const name = request.name || (object.metadata.name ?? "");
-  const pathName = request.name;
-  return {
-    operation: "CREATE",
-    target,
-    subresource,
-    namespace,
-    name,
-    pathName,
-    object,
-    oldObject: undefined,
-    user,
-    dryRun,
-    warnings,
-    audit,
-    undo: [],
-  };
-}
-
-/** For admission, a namespace belongs to itself. */
-function namespaceOf({ target, namespace }: WriteRequest, object: KubeObject): string {
-  const { group, resource } = target.resource.definition;
-  return group === "" && resource === "namespaces" ? (object.metadata.name ?? "") : namespace;
 }
 
 /**

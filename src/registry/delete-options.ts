@@ -75,6 +75,19 @@ export function checkDeleteOptions(raw: RawDeleteOptions): DeleteOptions {
   };
 }
 
+/** The fields of DeleteOptions that a request sets, for admission. */
+export function deleteOptionFields(options: DeleteOptions): Record<string, unknown> {
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, ignoreReadError, dryRun } = options;
+  return {
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(preconditions !== undefined && { preconditions }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(dryRun && { dryRun: ["All"] }),
+    ...(ignoreReadError && { ignoreStoreReadErrorWithClusterBreakingPotential: true }),
+  };
+}
+
 const plainDelete: DeleteOptions = { dryRun: false };
 
 /** The OpenAPI definition name of DeleteOptions. */

@@ -2,7 +2,6 @@
  * Deletes one object: at once, or by setting deletionTimestamp where finalizers or a grace period
  * hold it.
  */
-import type { AdmissionAttributes } from "../admission/contract.ts";
 import { formatTime } from "../apimachinery/clock.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -14,7 +13,7 @@ import { commitWithRetry, type Step } from "./commit.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
 import { raiseGeneration } from "./keep-fields.ts";
 import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
-import { strategyContext } from "./prepare.ts";
+import { admissionAttributes, strategyContext } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 
 export interface DeleteRequest extends WriteRequest {
@@ -170,24 +169,7 @@ export async function admitDeletion(
   request: DeleteRequest,
   oldObject: KubeObject | undefined,
 ): Promise<void> {
-  const { target, subresource, name, user, dryRun, warnings, audit } = request;
-  const { group, resource } = target.resource.definition;
-  const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  const attributes: AdmissionAttributes = {
-    operation: "DELETE",
-    target,
-    subresource,
-    namespace,
-    name,
-    pathName: name,
-    object: undefined,
-    oldObject,
-    user,
-    dryRun,
-    warnings,
-    audit,
-    undo: [],
-  };
+  const attributes = admissionAttributes(request, { operation: "DELETE", oldObject });
   const mutating = admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
   const validating = admission.validate(attributes);

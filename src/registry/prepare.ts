@@ -2,6 +2,7 @@
  * Prepares written objects: the context of their strategy, their namespace and name, and the metadata that
  * the server sets. Source: k8s.io/apiserver@v0.36.0/pkg/registry/rest.
  */
+import type { AdmissionAttributes, AdmissionOperation } from "../admission/contract.ts";
 import { formatTime } from "../apimachinery/clock.ts";
 import { badRequest } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
@@ -156,3 +157,45 @@ export function dedupOwnerReferences(meta: ObjectMeta, warnings: string[], when:
   });
   if (repeated.length > 0) warnings.push(`${duplicateOwners[when]}; ${duplicateOwnersAdvice} ${repeated.join(", ")}`);
 }
+
+/** What a write does to an object. */
+interface Change {
+  readonly operation: AdmissionOperation;
+  /** Undefined for a deletion. */
+  readonly object?: KubeObject;
+  readonly oldObject?: KubeObject | undefined;
+  readonly undo?: AdmissionAttributes["undo"];
+}
+
+/** The attributes by which admission plugins see a write. A namespace belongs to itself. */
+export function admissionAttributes(
+  request: WriteRequest,
+  { operation, object, oldObject, undo = [] }: Change,
+): AdmissionAttributes {
+  const { target, subresource, user, dryRun, warnings, audit, operationOptions } = request;
+  const { group, resource } = target.resource.definition;
+  const name = request.name || (object?.metadata.name ?? "");
+  return {
+    operation,
+    target,
+    subresource,
+    namespace: group === "" && resource === "namespaces" ? name : request.namespace,
+    name,
+    pathName: request.name,
+    object,
+    oldObject,
+    user,
+    dryRun,
+    options: () => ({ kind: optionsKinds[operation], apiVersion: "meta.k8s.io/v1", ...operationOptions?.() }),
+    warnings,
+    audit,
+    undo,
+  };
+}
+
+const optionsKinds: Readonly<Record<AdmissionOperation, string>> = {
+  CREATE: "CreateOptions",
+  UPDATE: "UpdateOptions",
+  DELETE: "DeleteOptions",
+  CONNECT: "",
+};

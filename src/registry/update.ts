@@ -15,13 +15,20 @@ import type { Struct } from "../lib/schema/schema.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step, settle } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
+import { checkNoVersion, prepareNew, undoAll } from "./create.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { deleteCompanion } from "./delete.ts";
 import { contentDiffers, keepAllExcept, keepField, keepSystemFields, raiseGeneration } from "./keep-fields.ts";
 import { trackManagers } from "./managed-fields/track.ts";
 import { checkIfMatch, checkUid, checkVersion, keyInErrors } from "./preconditions.ts";
-import { acceptsAnyFinalizer, checkNames, dedupOwnerReferences, strategyContext, wipeSystemFields } from "./prepare.ts";
+import {
+  acceptsAnyFinalizer,
+  admissionAttributes,
+  checkNames,
+  dedupOwnerReferences,
+  strategyContext,
+  wipeSystemFields,
+} from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
 
 /** An update of one object. */
@@ -131,7 +138,7 @@ async function replace(
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
   if (tracking !== undefined) await tracking;
-  const attributes = { ...updateAttributes(request, next, old), undo };
+  const attributes = admissionAttributes(request, { operation: "UPDATE", object: next, oldObject: old, undo });
   const mutating = registry.admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
   dedupOwnerReferences(next.metadata, request.warnings, "admitted");
@@ -162,27 +169,6 @@ function keepTimes(next: KubeObject, old: KubeObject, schema: Struct): void {
   if (managedFields === undefined || !sameButTimes(managedFields, old.metadata.managedFields)) return;
   next.metadata.managedFields = old.metadata.managedFields as NonNullable<typeof managedFields>;
   if (!equalValues(next, old, schema)) next.metadata.managedFields = managedFields;
-}
-
-function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject: KubeObject): AdmissionAttributes {
-  const { target, subresource, name, user, dryRun, warnings, audit } = request;
-  const { group, resource } = target.resource.definition;
-  const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  return {
-    operation: "UPDATE",
-    target,
-    subresource,
-    namespace,
-    name,
-    pathName: name,
-    object,
-    oldObject,
-    user,
-    dryRun,
-    warnings,
-    audit,
-    undo: [],
-  };
 }
 
 /**
@@ -279,7 +265,7 @@ async function createMissing(
   wipeSystemFields(object.metadata);
   if (request.isPatch !== true) dedupOwnerReferences(object.metadata, request.warnings, "sent");
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
-  const attributes = { ...createAttributes(request, object), undo };
+  const attributes = admissionAttributes(request, { operation: "CREATE", object, undo });
   await registry.admission.mutate(attributes);
   await prepareNew(registry, request, object);
   await registry.admission.authorize(attributes);

@@ -23,7 +23,7 @@ interface Needs {
   readonly closers: Closers;
 }
 
-/** Flags enable and disable the first plugins; the others do what kube-apiserver's registries do, always. */
+/** Flags enable and disable plugins; the rules do what kube-apiserver's registries do, always. */
 export function openAdmission(
   { clock }: ServerOptions,
   { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange }: Settings,
@@ -38,11 +38,11 @@ export function openAdmission(
     priority(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
   ].filter(({ name }) => admissionPlugins.has(name));
-  const always = [
+  const rules = [
     serviceAddresses,
     rbacEscalation(rbac.policy, authorize),
     podCertificateSigning(authorize),
     policyParameters(catalog, authorize),
   ];
-  return createAdmission([...chosen, ...always], metrics.admission);
+  return createAdmission(chosen, rules, metrics.admission);
 }

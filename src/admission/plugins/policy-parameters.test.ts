@@ -56,6 +56,7 @@ async function write(
       subresource: "",
       dryRun: false,
       warnings: [],
+      options: () => ({}),
       undo: [],
       object: make(spec),
     },

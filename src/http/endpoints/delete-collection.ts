@@ -4,7 +4,7 @@ import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { checkCollection, deleteMany } from "../../registry/delete-collection.ts";
-import { readDeleteOptions } from "../../registry/delete-options.ts";
+import { deleteOptionFields, readDeleteOptions } from "../../registry/delete-options.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
@@ -33,7 +33,9 @@ export async function deleteCollection(
   });
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   if (options.ignoreReadError) throw unsafeCollection();
-  const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
+  const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" }, () =>
+    deleteOptionFields(options),
+  );
   await sendEntries(context, await deleteMany(registry, { ...request, options, list }), memory);
 }
 

@@ -5,7 +5,7 @@ import type { Resolved, Resource } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Deleted, RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
-import { readDeleteOptions } from "../../registry/delete-options.ts";
+import { deleteOptionFields, readDeleteOptions } from "../../registry/delete-options.ts";
 import { deleteUnreadable } from "../../registry/delete-unreadable.ts";
 import { storedResource } from "../../registry/resource-names.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
@@ -33,7 +33,9 @@ export async function deleteObject(
     ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion"),
   });
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
-  const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
+  const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" }, () =>
+    deleteOptionFields(options),
+  );
   if (options.ignoreReadError) {
     if (isNamespace(target.resource))
       throw internalError("no unsafe deleter provided, can not honor ignoreStoreReadErrorWithClusterBreakingPotential");

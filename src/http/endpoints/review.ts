@@ -3,10 +3,9 @@ import { methodNotAllowed, resourceNotServed } from "../../apimachinery/errors.t
 import type { Resolved } from "../../catalog/contract.ts";
 import { expectedKind } from "../../registry/body-kind.ts";
 import type { Review } from "../../registry/contract.ts";
-import { createAttributes } from "../../registry/create.ts";
 import { decodeBody } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
-import { checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
+import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import { sendObject } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
@@ -32,7 +31,7 @@ export function reviewEndpoint(review: Review): Endpoint {
     wipeSystemFields(sent.metadata);
     checkNamespace(sent, request.namespace);
     trackManagedFields(registry, request, sent, undefined);
-    const attributes = createAttributes(request, sent);
+    const attributes = admissionAttributes(request, { operation: "CREATE", object: sent });
     await registry.admission.mutate(attributes);
     review.check(sent, request.namespace);
     await registry.admission.validate(attributes);

@@ -6,9 +6,8 @@ import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { expectedKind, expectedSubresourceKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { createAttributes } from "../../registry/create.ts";
 import { decodeBody } from "../../registry/decode-body.ts";
-import { checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
+import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { answerHeaders, sendStatus } from "../respond.ts";
@@ -91,7 +90,7 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   if (info.subresource !== "binding") wipeSystemFields(body.metadata); // The uid of a binding is that of its pod.
   const request = { ...writeRequest(context, options), name: info.name };
   checkNamespace(body, info.namespace);
-  const attributes = createAttributes(request, body);
+  const attributes = admissionAttributes(request, { operation: "CREATE", object: body });
   await registry.admission.mutate(attributes);
   await registry.admission.validate(attributes);
   await action(registry, request, body);

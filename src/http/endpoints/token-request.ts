@@ -6,10 +6,9 @@ import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { type ExpectedKind, expectedSubresourceKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { createAttributes } from "../../registry/create.ts";
 import { decodeBody } from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
-import { checkNamespace } from "../../registry/prepare.ts";
+import { admissionAttributes, checkNamespace } from "../../registry/prepare.ts";
 import type { RequestContext } from "../contract.ts";
 import { encodeWithVersion } from "../representation/version.ts";
 import { sendShown } from "../respond.ts";
@@ -42,7 +41,7 @@ export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
       apiVersion: formatGroupVersion(expected.group, expected.version),
       schema: expected.schema,
     });
-    const attributes = createAttributes(request, sent);
+    const attributes = admissionAttributes(request, { operation: "CREATE", object: sent });
     await registry.admission.mutate(attributes);
     await tokens.prepare(registry, request, sent);
     await registry.admission.validate(attributes);

@@ -60,6 +60,7 @@ export function unsupportedPatchType(): ApiError {
 export function writeRequest(
   context: RequestContext,
   options: Pick<WriteOptions, "dryRun" | "fieldManager">,
+  operationOptions: WriteRequest["operationOptions"] = () => sentOptions(context.info.query),
 ): WriteRequest {
   const { info, exchange, user, warnings, audit } = context;
   const target = context.resolved as Resolved;
@@ -72,8 +73,20 @@ export function writeRequest(
     dryRun: options.dryRun,
     fieldManager: options.fieldManager,
     userAgent: headerText(exchange.header("user-agent") ?? ""),
+    operationOptions,
     warnings,
     audit,
+  };
+}
+
+/** The fields of CreateOptions or UpdateOptions that the query sets. */
+function sentOptions(query: URLSearchParams): Record<string, unknown> {
+  const dryRun = dryRunOfQuery(query);
+  const [fieldManager, fieldValidation] = [query.get("fieldManager"), query.get("fieldValidation")];
+  return {
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(fieldManager && { fieldManager }),
+    ...(fieldValidation && { fieldValidation }),
   };
 }
 
