@@ -298,7 +298,7 @@ class EmbeddedStorage implements Storage {
     );
   }
 
-  /** Applies the writes to the newest state, at a new revision. */
+  /** Applies the writes to the newest state, at a new revision; none of them when a key cannot be read. */
   #accept(writes: readonly Write[]): Change[] {
     const revision = this.#assigned + 1;
     const at = this.#options.clock.now();
@@ -318,9 +318,9 @@ class EmbeddedStorage implements Storage {
         historyBytes:
           (previous === undefined ? 0 : costOf(key, previous.valueBytes ?? 0)) + (value === null ? costOf(key, 0) : 0),
       };
-      this.#pending.add(change);
       changes.push(change);
     }
+    for (const change of changes) this.#pending.add(change);
     if (changes.length > 0) this.#assigned = revision;
     return changes;
   }

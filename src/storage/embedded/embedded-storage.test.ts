@@ -1,0 +1,35 @@
+/** Guarantees when the ledger cannot read: only what needs the read fails, and nothing of it is left. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { suiteOptions } from "../contract.suite.ts";
+import type { Storage, Write } from "../contract.ts";
+import { openEmbeddedStorage } from "./embedded-storage.ts";
+import type { Change } from "./ledger.ts";
+import { MemoryLedger } from "./memory-ledger.ts";
+
+const unreadable = new Error("MDB_PAGE_NOTFOUND");
+const put = (key: string): Write => ({ key, value: Buffer.from(key) });
+
+/** A store whose ledger has a method that fails for puts of one key. */
+function openFaultyStorage(context: TestContext, method: "read" | "valueBytes", key: string): Storage {
+  const ledger = new MemoryLedger();
+  const read = ledger.read.bind(ledger);
+  const checked = (called: typeof method, position: number): Change => {
+    const change = read(position);
+    if (called === method && change.key === key) throw unreadable;
+    return change;
+  };
+  ledger.read = (position) => checked("read", position);
+  ledger.valueBytes = (position) => checked("valueBytes", position).value.length;
+  const storage = openEmbeddedStorage(ledger, suiteOptions);
+  context.after(() => storage.close());
+  return storage;
+}
+
+test("a commit that cannot read one of its keys changes none of them", async (context) => {
+  const storage = openFaultyStorage(context, "valueBytes", "/b");
+  await storage.commit([], [put("/b")]);
+  await assert.rejects(storage.commit([], [put("/a"), put("/b")]), unreadable);
+  assert.deepEqual(await storage.commit([{ key: "/a", revision: 0 }], [put("/a")]), { ok: true, revision: 3 });
+  assert.equal((await storage.get("/a"))?.revision, 3);
+});
