@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { suiteOptions } from "../contract.suite.ts";
-import type { Storage, Write } from "../contract.ts";
+import type { LogEvent, Storage, Write } from "../contract.ts";
 import { openEmbeddedStorage } from "./embedded-storage.ts";
 import type { Change } from "./ledger.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 
 const unreadable = new Error("MDB_PAGE_NOTFOUND");
 const put = (key: string): Write => ({ key, value: Buffer.from(key) });
+const remove = (key: string): Write => ({ key, value: null });
 
 /** A store whose ledger has a method that fails for puts of one key. */
 function openFaultyStorage(context: TestContext, method: "read" | "valueBytes", key: string): Storage {
@@ -32,4 +33,20 @@ test("a commit that cannot read one of its keys changes none of them", async (co
   await assert.rejects(storage.commit([], [put("/a"), put("/b")]), unreadable);
   assert.deepEqual(await storage.commit([{ key: "/a", revision: 0 }], [put("/a")]), { ok: true, revision: 3 });
   assert.equal((await storage.get("/a"))?.revision, 3);
+});
+
+test("a deletion whose event cannot be read ends the watches of its key, and the store writes on", async (context) => {
+  const storage = openFaultyStorage(context, "read", "/a/b");
+  const seen: string[] = [];
+  const watch = (prefix: string): void => {
+    const events = (batch: readonly LogEvent[]): void => void seen.push(...batch.map(({ key }) => `${prefix} ${key}`));
+    storage.log(prefix, 2, { events, progress() {}, end: (error) => seen.push(`${prefix} ends: ${error?.message}`) });
+  };
+  await storage.commit([], [put("/a/b")]);
+  for (const prefix of ["/a/", "/a/b", "/c/"]) watch(prefix);
+  await storage.commit([], [put("/a/c"), remove("/a/b"), put("/c/d")]);
+  assert.deepEqual(seen.splice(0), ["/a/ ends: MDB_PAGE_NOTFOUND", "/a/b ends: MDB_PAGE_NOTFOUND", "/c/ /c/d"]);
+  await storage.commit([], [put("/c/e"), put("/a/e")]);
+  assert.deepEqual(seen, ["/c/ /c/e"]);
+  assert.equal(await storage.get("/a/b"), undefined);
 });

@@ -35,6 +35,8 @@ interface Group {
   readonly prefix: string;
   readonly followers: Set<Follower>;
   batch: LogEvent[];
+  /** An event of the batch cannot be read. */
+  failure: Error | undefined;
 }
 
 export class LogSubscribers {
@@ -61,27 +63,43 @@ export class LogSubscribers {
     return { close: () => this.#remove(follower) };
   }
 
-  /** Delivers a group of durable changes. The horizon already includes them. */
+  /**
+   * Delivers a group of durable changes. The horizon already includes them. When an event cannot be
+   * read, it ends the subscriptions to it, because the changes are written and their commits succeed.
+   */
   deliver(changes: readonly Change[]): void {
     const touched = new Set<Group>();
     for (const change of changes) {
       const { key } = change;
-      const event = eventOf(change, this.#ledger);
+      const event = this.#readEvent(change);
       for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
         const group = this.#groups.get(key.slice(0, slash + 1));
-        if (group !== undefined) touched.add(group) && group.batch.push(event);
+        if (group !== undefined) addTo(group, event, touched);
       }
-      for (const group of this.#irregular)
-        if (key.startsWith(group.prefix)) touched.add(group) && group.batch.push(event);
+      for (const group of this.#irregular) if (key.startsWith(group.prefix)) addTo(group, event, touched);
     }
-    for (const group of touched) {
-      const { batch } = group;
-      group.batch = [];
-      for (const follower of group.followers) this.#call(follower, () => follower.subscriber.events(batch));
-    }
+    for (const group of touched) this.#deliverBatch(group);
     const { revision } = this.#horizon;
     for (const { followers } of this.#groups.values()) {
       for (const follower of followers) this.#progress(follower, revision);
+    }
+  }
+
+  #readEvent(change: Change): LogEvent | Error {
+    try {
+      return eventOf(change, this.#ledger);
+    } catch (error) {
+      return asError(error);
+    }
+  }
+
+  #deliverBatch(group: Group): void {
+    const { batch, failure, followers } = group;
+    group.batch = [];
+    group.failure = undefined;
+    for (const follower of followers) {
+      if (failure === undefined) this.#call(follower, () => follower.subscriber.events(batch));
+      else this.#end(follower, failure);
     }
   }
 
@@ -108,7 +126,7 @@ export class LogSubscribers {
     const { prefix } = follower;
     let group = this.#groups.get(prefix);
     if (group === undefined) {
-      group = { prefix, followers: new Set(), batch: [] };
+      group = { prefix, followers: new Set(), batch: [], failure: undefined };
       this.#groups.set(prefix, group);
       if (!prefix.endsWith("/")) this.#irregular.add(group);
     }
@@ -167,7 +185,7 @@ export class LogSubscribers {
   }
 
   #endWith(follower: Follower, error: unknown): void {
-    this.#end(follower, error instanceof Error ? error : new Error(String(error)));
+    this.#end(follower, asError(error));
   }
 
   #end(follower: Follower, error: Error | undefined): void {
@@ -183,4 +201,15 @@ export class LogSubscribers {
     this.#groups.delete(follower.prefix);
     this.#irregular.delete(group);
   }
+}
+
+/** Adds an event to the batch of a group; an error fails the batch. */
+function addTo(group: Group, event: LogEvent | Error, touched: Set<Group>): void {
+  touched.add(group);
+  if (event instanceof Error) group.failure ??= event;
+  else group.batch.push(event);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
