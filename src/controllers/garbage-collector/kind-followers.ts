@@ -24,15 +24,16 @@ export class KindFollowers {
   readonly #followers = new Map<string, KindFollower>();
   /** Generation of the catalog at the last update. */
   #generation: number | undefined;
+  #stopped = false;
 
   constructor(options: KindFollowersOptions) {
     this.#options = options;
   }
 
-  /** Follows new kinds, and stops following removed ones. */
+  /** Follows new kinds, and stops following removed ones; nothing after a stop. */
   update(): void {
     const { registry, requestSweep } = this.#options;
-    if (this.#generation === registry.catalog.generation) return;
+    if (this.#stopped || this.#generation === registry.catalog.generation) return;
     this.#generation = registry.catalog.generation;
     const kinds = followedKinds(registry);
     this.#stopRemoved(kinds);
@@ -47,9 +48,10 @@ export class KindFollowers {
 
   /**
    * Waits until the graph is as new as the store at the time of the call.
-   * @returns false when a kind cannot be read: its objects might be dependents
+   * @returns false when a kind cannot be read: its objects might be dependents; also after a stop
    */
   async catchUp(): Promise<boolean> {
+    if (this.#stopped) return false;
     this.update();
     const revision = await this.#options.registry.storage.current();
     for (const follower of this.#followers.values()) {
@@ -60,6 +62,7 @@ export class KindFollowers {
 
   /** Stops all followers. */
   stop(): void {
+    this.#stopped = true;
     for (const follower of this.#followers.values()) follower.stop();
   }
 
