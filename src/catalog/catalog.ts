@@ -1,5 +1,13 @@
-/** Finds resource definitions by path, kind and name. */
-import type { MutableCatalog, Resolved, Resource, ResourceDefinition, ServedVersion } from "./contract.ts";
+/** Finds resource definitions by path, kind and name, and the store of a resource. */
+import { methodNotAllowed } from "../apimachinery/errors.ts";
+import type {
+  MutableCatalog,
+  Resolved,
+  Resource,
+  ResourceDefinition,
+  ResourceStore,
+  ServedVersion,
+} from "./contract.ts";
 import { convertedVersion } from "./converted-version.ts";
 
 /** A definition and, after its first use, the installed resource. */
@@ -136,3 +144,12 @@ function inDiscoveryOrder(a: ResourceDefinition, b: ResourceDefinition): number 
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * The store of a resource.
+ * @throws ApiError 405 for resources that store nothing
+ */
+export function storeOf(resource: Resource): ResourceStore {
+  if (resource.store === undefined) throw methodNotAllowed();
+  return resource.store;
+}

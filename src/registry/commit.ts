@@ -1,10 +1,10 @@
 /**
- * Commits the result of an attempt: encodes once, checks the revision, and retries from the current
- * state on conflict. {@link settle} makes the object that is encoded.
+ * Commits writes of objects: encodes an object once, checks the revision, and returns the stored entry.
+ * {@link settle} makes the object that is encoded.
  */
-import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
+import { conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
-import type { RequestAudit } from "../audit/contract.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import {
@@ -20,130 +20,13 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
-import { readAfterCacheFailure, storedResource, storeOf } from "./resource-names.ts";
+import { storedResource } from "./resource-names.ts";
 
-/** What an attempt does to the stored object. */
-export type Step =
-  | Put
-  | { readonly do: "remove"; readonly object: KubeObject } // The object is returned to the caller only.
-  | { readonly do: "nothing"; readonly object: KubeObject };
-
-/** Nothing is written when the stored bytes are the same. */
-interface Put {
-  readonly do: "put";
+/** An object to be stored. */
+export interface Put {
   readonly object: KubeObject;
   /** Stores the object without its managed fields if only those make it too large. */
   readonly mayDropManagedFields?: boolean;
-}
-
-export interface Outcome {
-  readonly step: Step;
-  /**
-   * What is stored now; for "remove", the last stored state at the revision of the removal.
-   * Undefined for a dry run of a creation.
-   */
-  readonly entry: Entry | undefined;
-}
-
-interface CommitTarget {
-  readonly resource: Resource;
-  readonly namespace: string;
-  readonly name: string;
-  /** Stops before the commit. */
-  readonly dryRun: boolean;
-  /** Records the time spent in the store. */
-  readonly audit?: RequestAudit | undefined;
-}
-
-/**
- * Limits how often other writers may win before one write fails; upstream retries until the request
- * times out.
- */
-const attemptsMax = 100;
-
-/**
- * Computes the step from the existing object; called again for each retry. An error that it throws
- * ends the write.
- */
-type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
-
-/**
- * Runs the attempt on the current state and commits its step; runs it again from the new state
- * whenever another writer wins. Writers of one object that lost once take turns: n concurrent
- * writers need about 2n attempts instead of n².
- * @throws ApiError 409 when other writers win every attempt; 500, 503 when the store cannot commit
- */
-export async function commitWithRetry(
-  registry: RegistryContext,
-  target: CommitTarget,
-  attempt: Attempt,
-): Promise<Outcome> {
-  const turn: Turn = { leave: undefined };
-  try {
-    return await commitInTurn(registry, target, attempt, turn);
-  } finally {
-    turn.leave?.();
-  }
-}
-
-interface Turn {
-  leave: (() => void) | undefined;
-}
-
-async function commitInTurn(
-  registry: RegistryContext,
-  target: CommitTarget,
-  attempt: Attempt,
-  turn: Turn,
-): Promise<Outcome> {
-  const store = storeOf(target.resource);
-  const key = store.keyOf(target.namespace, target.name);
-  let existing = await store.cache.ready().then(
-    () => store.cache.latest().get(key),
-    (error: unknown) => readAfterCacheFailure(error, store, key),
-  );
-  let fresh = false;
-  for (let attempts = 1; ; attempts++) {
-    let step: Step;
-    try {
-      step = await attempt(existing);
-    } catch (error) {
-      if (fresh || !(error instanceof ApiError)) throw error;
-      // The cache of a remote store may lag: an attempt that fails on an old state may succeed on
-      // the current one.
-      const current = await currentEntry(store, key);
-      if (current?.revision === existing?.revision) throw error;
-      existing = current;
-      fresh = true;
-      continue;
-    }
-    if (target.dryRun || step.do === "nothing") return { step, entry: existing };
-    const stopTimer = target.audit?.timing("etcd");
-    const written =
-      step.do === "put"
-        ? await put(registry, target.resource, key, existing, step)
-        : await remove(registry, key, existing);
-    stopTimer?.();
-    if ("entry" in written) return { step, entry: written.entry };
-    if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
-    existing = written.current && entryFromStored(written.current, store.source);
-    if (turn.leave === undefined) {
-      turn.leave = await store.turns.enter(key);
-      existing = await currentEntry(store, key); // Writers with earlier turns have committed.
-    }
-    fresh = true;
-  }
-}
-
-/**
- * The entry stored now, also when other objects of the resource cannot be read.
- * @throws ApiError 500 when the object itself cannot be read
- */
-export function currentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
-  return store.cache.current().then(
-    (snapshot) => snapshot.get(key),
-    (error: unknown) => readAfterCacheFailure(error, store, key),
-  );
 }
 
 /**
@@ -207,12 +90,18 @@ function writeOf(
   return { write: { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) }, seal, encoded };
 }
 
-async function put(
+/**
+ * Stores an object. Nothing is written when the stored bytes are the same.
+ * @param existing the object that it replaces, at the revision that must be current; undefined for
+ *   a new object
+ * @throws ApiError 500, 503 when the store cannot commit
+ */
+export async function put(
   registry: RegistryContext,
   resource: Resource,
   key: string,
   existing: Entry | undefined,
-  { object, mayDropManagedFields = false }: Omit<Put, "do">,
+  { object, mayDropManagedFields = false }: Put,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
   const { write, seal, encoded } = writeOf(resource, key, object);
@@ -234,7 +123,7 @@ async function put(
 
 /**
  * Removes an object that could not be read, if it is unchanged.
- * @throws ApiError 409 when it has changed; 500, 503 as {@link commitWithRetry}
+ * @throws ApiError 409 when it has changed; 500, 503 when the store cannot commit
  */
 export async function removeUnread(
   registry: RegistryContext,
@@ -246,7 +135,11 @@ export async function removeUnread(
   if (!committed.ok) throw conflict(storedResource(resource), name, objectModified);
 }
 
-async function remove(
+/**
+ * Removes an object.
+ * @throws ApiError 500, 503 when the store cannot commit
+ */
+export async function remove(
   registry: RegistryContext,
   key: string,
   existing: Entry | undefined,

@@ -3,11 +3,13 @@ import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apim
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { currentEntry, insert, settle } from "./commit.ts";
+import { insert, settle } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
+import { currentEntry } from "./current-entry.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { trackManagers } from "./managed-fields/track.ts";
 import { parseResourceVersion } from "./preconditions.ts";
@@ -21,7 +23,7 @@ import {
   strategyContext,
   wipeSystemFields,
 } from "./prepare.ts";
-import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
+import { invalidObject, storedResource } from "./resource-names.ts";
 
 interface CreateRequest extends WriteRequest {
   /**
@@ -112,7 +114,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
     if (strategy.checksMetaLast && errors.empty) checkMeta();
     if (strategy.declarative !== undefined)
       validateDeclared(registry, request, strategy.declarative, { object, errors });
-    throwInvalid(resource, metadata.name ?? "", errors);
+    if (!errors.empty) throw invalidObject(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);
     request.warnings.push(...strategy.warnings(object, undefined, context));
   };
@@ -127,7 +129,7 @@ function checkPathSegment({ target }: WriteRequest, object: KubeObject): void {
   if (problems.length === 0) return;
   const errors = new FieldErrors();
   for (const problem of problems) errors.invalid("metadata.name", name, problem);
-  throwInvalid(target.resource, name, errors);
+  throw invalidObject(target.resource, name, errors);
 }
 
 async function store(registry: RegistryContext, request: CreateRequest, object: KubeObject): Promise<Written> {

@@ -2,15 +2,17 @@
  * Removes an object that cannot be read, regardless of finalizers and dependents. See KEP-3926 and
  * k8s.io/apiserver@v0.36.0/pkg/registry/generic/registry/corrupt_obj_deleter.go.
  */
+
 import { invalid } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { Stored } from "../storage/contract.ts";
 import { type EntrySource, entryFromStored } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
 import { removeUnread } from "./commit.ts";
 import type { RegistryContext } from "./contract.ts";
 import { admitDeletion, type DeleteRequest } from "./delete.ts";
-import { storedResource, storeOf } from "./resource-names.ts";
+import { storedResource } from "./resource-names.ts";
 
 const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
 

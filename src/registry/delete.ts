@@ -6,15 +6,16 @@ import { formatTime } from "../apimachinery/clock.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, DependentsOptions, Resource } from "../catalog/contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { commitWithRetry, type Step } from "./commit.ts";
+import { commitWithRetry, type Step } from "./commit-with-retry.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
 import { raiseGeneration } from "./keep-fields.ts";
 import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
 import { admissionAttributes, strategyContext } from "./prepare.ts";
-import { storedResource, storeOf } from "./resource-names.ts";
+import { storedResource } from "./resource-names.ts";
 
 export interface DeleteRequest extends WriteRequest {
   /** Its `dryRun` is ignored; that of the request applies. */

@@ -1,9 +1,11 @@
 /** Reads one object. */
 import { notFound, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { Resource, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
+import { readAfterCacheFailure } from "./current-entry.ts";
 import { parseResourceVersion } from "./list-options.ts";
-import { readAfterCacheFailure, storedResource, storeOf } from "./resource-names.ts";
+import { storedResource } from "./resource-names.ts";
 
 /**
  * Checks that the current state has the revision. A kind that upstream does not cache is not waited

@@ -1,12 +1,12 @@
 /** Reads a collection: selects the state, the keys and the chunk. */
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
 import { checkReached } from "./get.ts";
 import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
-import { storeOf } from "./resource-names.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
 /** The metadata of a list. */

@@ -11,6 +11,7 @@ import {
   parseGroupVersion,
 } from "../apimachinery/object.ts";
 import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { Resolved, Resource, ScaleMapping } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { setEntries } from "../lib/managed-fields/entries.ts";
@@ -24,7 +25,7 @@ import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-field
 import { requestVersion } from "./managed-fields/written-fields.ts";
 import { checkUid, keyInErrors } from "./preconditions.ts";
 import { checkNames, dedupOwnerReferences } from "./prepare.ts";
-import { storedResource, storeOf } from "./resource-names.ts";
+import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 
 /** A write of the `scale` subresource. */

@@ -5,6 +5,7 @@ import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { validateObjectMetaUpdate } from "../apimachinery/validation/metadata.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Strategy, StrategyContext, SubresourceRules } from "../catalog/contract.ts";
 import { ConversionError } from "../catalog/converter.ts";
 import { cloneJson } from "../lib/json/values.ts";
@@ -13,7 +14,8 @@ import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { commitWithRetry, type Step, settle } from "./commit.ts";
+import { settle } from "./commit.ts";
+import { commitWithRetry, type Step } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, prepareNew, undoAll } from "./create.ts";
 import { validateDeclared } from "./declarative-validation.ts";
@@ -29,7 +31,7 @@ import {
   strategyContext,
   wipeSystemFields,
 } from "./prepare.ts";
-import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
+import { invalidObject, storedResource } from "./resource-names.ts";
 
 /** An update of one object. */
 export interface UpdateRequest extends WriteRequest {
@@ -191,7 +193,7 @@ function checkValidUpdate(
   const conclude = (): void => {
     if (strategy.declarative !== undefined)
       validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
-    throwInvalid(target.resource, name, errors);
+    if (!errors.empty) throw invalidObject(target.resource, name, errors);
     const warningsOf = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
     warnings.push(...warningsOf(next, old, context));
   };

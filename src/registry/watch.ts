@@ -1,11 +1,11 @@
 /** Plans a watch: where it starts and which events it shows. */
 import { ApiError, badRequest, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import { storeOf } from "../catalog/catalog.ts";
 import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-cache/contract.ts";
 import { deletedEntry } from "../watch-cache/entry.ts";
 import { candidates, topicOf } from "./candidates.ts";
 import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
-import { storeOf } from "./resource-names.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 
 /** A watch of a resource, or of one object. */

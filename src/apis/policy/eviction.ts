@@ -7,7 +7,7 @@ import { ApiError, badRequest, invalid, notFound, plainError } from "../../apima
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import { commitWithRetry } from "../../registry/commit.ts";
+import { commitWithRetry } from "../../registry/commit-with-retry.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { checkDeleteOptions, type RawDeleteOptions } from "../../registry/delete-options.ts";

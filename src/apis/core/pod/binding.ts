@@ -7,7 +7,7 @@ import { badRequest, conflict, notFound, plainError } from "../../../apimachiner
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resource } from "../../../catalog/contract.ts";
-import { commitWithRetry } from "../../../registry/commit.ts";
+import { commitWithRetry } from "../../../registry/commit-with-retry.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
 import { checkStoredVersion, checkUid, keyInErrors } from "../../../registry/preconditions.ts";
 import type { Entry } from "../../../watch-cache/contract.ts";

@@ -1,0 +1,31 @@
+/** Reads one object, also when other objects of its resource cannot be read. */
+import type { ResourceStore } from "../catalog/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { UnreadableObjects } from "../watch-cache/unreadable.ts";
+
+/**
+ * The entry stored now, also when other objects of the resource cannot be read.
+ * @throws ApiError 500 when the object itself cannot be read
+ */
+export function currentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
+  return store.cache.current().then(
+    (snapshot) => snapshot.get(key),
+    (error: unknown) => readAfterCacheFailure(error, store, key),
+  );
+}
+
+/**
+ * For requests of one object, after some objects of its resource could not be read: reads the
+ * object from the store.
+ * @throws ApiError 500 when the object is one of those; the error itself when it is another error
+ */
+export async function readAfterCacheFailure(
+  error: unknown,
+  { cache }: ResourceStore,
+  key: string,
+): Promise<Entry | undefined> {
+  if (!(error instanceof UnreadableObjects)) throw error;
+  const about = error.about(key);
+  if (about !== undefined) throw about;
+  return cache.getFromStorage(key);
+}
