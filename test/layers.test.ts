@@ -23,7 +23,10 @@ const parts: [part: string, allowed: readonly string[]][] = [
   ["authentication", ["apimachinery", "lib", "cel-environment", "webhook", "contract"]],
   ["authorization", ["apimachinery", "lib", "watch-cache", "cel-environment", "webhook", "contract"]],
   ["apis", ["apimachinery", "lib", "catalog", "registry", "webhook", "contract"]],
-  ["admission", ["apimachinery", "lib", "apis", "authorization", "catalog", "cel-environment", "webhook", "contract"]],
+  [
+    "admission",
+    ["apimachinery", "lib", "apis", "authorization", "catalog", "cel-environment", "registry", "webhook", "contract"],
+  ],
   ["controllers", ["apimachinery", "lib", "catalog", "registry", "watch-cache", "webhook", "contract"]],
   ["bootstrap", ["apimachinery", "lib", "registry", "watch-cache", "authorization", "contract"]],
   ["health", ["apimachinery", "lib", "http", "contract"]],

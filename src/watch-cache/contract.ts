@@ -57,6 +57,11 @@ export interface Snapshot {
   readonly revision: number;
   /** Number of entries. */
   readonly size: number;
+  /**
+   * The same object in snapshots with the same entries, so that callers can keep what they derive
+   * from them.
+   */
+  readonly identity: object;
   get(key: string): Entry | undefined;
   /** Iterates over the entries with the prefix, in key order, after the key `after` if set. */
   range(prefix: string, after?: string): IterableIterator<Entry>;

@@ -15,6 +15,7 @@ export function snapshotOf(tree: IndexedTree, revision: number): TreeSnapshot {
     tree,
     revision,
     size: tree.size,
+    identity: tree,
     get: (key) => tree.get(key),
     range: (prefix, after) => tree.range(prefix, after),
     find: (field, value, prefix, after) => tree.find(field, value, prefix, after),

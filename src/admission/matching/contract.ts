@@ -1,0 +1,59 @@
+/** The requests that a webhook or policy selects. */
+import type { LabelSelectorObject } from "../../lib/selectors/label-object.ts";
+import type { AdmissionAttributes } from "../contract.ts";
+
+/** A kind with its group and version. */
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** A resource with its group and version. */
+export interface GroupVersionResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+/** `RuleWithOperations` or `NamedRuleWithOperations` of admissionregistration.k8s.io, as JSON. */
+export interface Rule {
+  readonly operations?: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly apiVersions?: readonly string[];
+  /** Such as `pods`, `pods/status`, `pods/*`, `*` and `*\/*`. */
+  readonly resources?: readonly string[];
+  readonly scope?: string;
+  /** Empty for all names. */
+  readonly resourceNames?: readonly string[];
+}
+
+/** The fields that webhooks, policies and bindings have in common, with defaults set. */
+export interface MatchCriteria {
+  /** Empty for all requests, if `isOpen`. */
+  readonly resourceRules: readonly Rule[];
+  /** Whether no rules at all match every request, as in bindings. */
+  readonly isOpen?: boolean;
+  readonly excludeResourceRules?: readonly Rule[];
+  readonly matchPolicy: "Exact" | "Equivalent";
+  readonly namespaceSelector: LabelSelectorObject;
+  readonly objectSelector: LabelSelectorObject;
+}
+
+/** The resource and kind under which rules match a request. */
+export interface Match {
+  /** Another than that of the request if only an equivalent resource matches. */
+  readonly resource: GroupVersionResource;
+  readonly kind: GroupVersionKind;
+}
+
+/** Compiled criteria. */
+export interface Matcher {
+  /**
+   * @returns undefined if the request does not match; a promise only when the namespace is not yet
+   *   in the watch cache
+   * @throws ApiError 404 when the namespace does not exist, 500 when a selector is invalid; only if
+   *   the rest matches
+   */
+  match(attributes: AdmissionAttributes): Match | undefined | Promise<Match | undefined>;
+}

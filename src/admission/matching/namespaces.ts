@@ -1,0 +1,55 @@
+/**
+ * Reads namespaces for selectors and expressions. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/predicates/namespace/matcher.go.
+ */
+import { notFound } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import type { AdmissionAttributes } from "../contract.ts";
+
+/** The namespaces of a server. */
+export interface Namespaces {
+  /**
+   * Returns the labels of the request's namespace; for the creation or update of a namespace, those
+   * of the written object. A promise only when the watch cache lacks the namespace.
+   *
+   * @throws ApiError 404
+   */
+  labels(attributes: AdmissionAttributes): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
+  /** Returns a new copy of a namespace. @throws ApiError 404 */
+  get(name: string): Promise<KubeObject>;
+}
+
+const resource = { group: "", resource: "namespaces" };
+
+/** Reads namespaces from the watch cache. */
+export function namespacesOf(catalog: Pick<Catalog, "findResource">): Namespaces {
+  let ready: ResourceStore | undefined;
+  const find = (name: string): Entry | Promise<Entry> => {
+    const entry = ready?.cache.latest().get(ready.keyOf("", name));
+    return entry ?? findCurrent(name);
+  };
+  const findCurrent = async (name: string): Promise<Entry> => {
+    const store = catalog.findResource(resource.group, resource.resource)?.store;
+    if (store === undefined) throw notFound(resource, name);
+    const entry = (await store.cache.current()).get(store.keyOf("", name));
+    ready = store;
+    if (entry === undefined) throw notFound(resource, name);
+    return entry;
+  };
+  return {
+    labels(attributes) {
+      const { target, subresource, operation, namespace, object } = attributes;
+      const isWritten = operation === "CREATE" || operation === "UPDATE";
+      if (target.resource.definition.resource === "namespaces" && subresource === "" && isWritten)
+        return new Map(Object.entries(object?.metadata.labels ?? {}));
+      const entry = find(namespace);
+      return entry instanceof Promise ? entry.then(({ index }) => index.labels) : entry.index.labels;
+    },
+    async get(name) {
+      const entry = await find(name);
+      return (ready as ResourceStore).decode(entry);
+    },
+  };
+}
