@@ -10,6 +10,8 @@ export const perCallLimit = 1_000_000;
  * For all evaluations of a write: the rules of an object, or the validations of a policy binding.
  */
 export const runtimeBudget = 10_000_000;
+/** For the match conditions of a webhook or a policy binding. */
+export const matchConditionsBudget = 2_500_000;
 /** Estimated cost of one rule of a custom resource for all values it applies to. */
 export const estimatedRuleLimit = 10_000_000n;
 /** Estimated cost of all rules of a schema. */

@@ -45,18 +45,33 @@ interface NamedExpression {
  * and expressions can use all.
  */
 export class PolicyCompiler {
+  readonly #base: Environment;
+  readonly #options: PolicyVariables;
   readonly #environment: Environment;
-  readonly #variables = new Map<string, Compiled>();
-  readonly #types = new Map<string, CelType>();
+  readonly #composition: Composition;
 
-  /** @param base for new or for stored expressions: see `environments.ts` */
-  constructor(base: Environment, variables: PolicyVariables) {
-    const environment = policyEnvironment(base, variables);
+  /**
+   * @param base for new or for stored expressions: see `environments.ts`
+   * @param composition the variables of another compiler
+   */
+  constructor(base: Environment, options: PolicyVariables, composition: Composition = newComposition()) {
+    this.#base = base;
+    this.#options = options;
+    this.#composition = composition;
+    const environment = policyEnvironment(base, options);
     const composed = {
-      types: this.#variableTypes(),
+      types: variableTypes(composition),
       variables: [{ name: "variables", type: objectType(variablesTypeName) }],
     };
-    this.#environment = variables.hasVariables === false ? environment : environment.extend(composed);
+    this.#environment = options.hasVariables === false ? environment : environment.extend(composed);
+  }
+
+  /**
+   * Returns a compiler of expressions that can use the same `variables`, but other names: messages
+   * cannot use `authorizer`, and only mutations can create `Object{…}`.
+   */
+  sharing(changes: Partial<PolicyVariables>): PolicyCompiler {
+    return new PolicyCompiler(this.#base, { ...this.#options, ...changes }, this.#composition);
   }
 
   /**
@@ -65,8 +80,9 @@ export class PolicyCompiler {
    */
   addVariable({ name, expression }: NamedExpression): Compiled {
     const compiled = compileExpression(this.#environment, expression);
-    this.#types.set(name, compiled.checked === undefined ? dynType : variableType(compiled.checked.type));
-    this.#variables.set(name, compiled);
+    const { types, compiled: variables } = this.#composition;
+    types.set(name, compiled.checked === undefined ? dynType : variableType(compiled.checked.type));
+    variables.set(name, compiled);
     return compiled;
   }
 
@@ -82,17 +98,27 @@ export class PolicyCompiler {
 
   /** Creates the evaluator of one request. @param budget units for all evaluations */
   evaluator(bindings: PolicyBindings, budget: number): PolicyEvaluator {
-    return new PolicyEvaluator(bindings, this.#variables, budget);
+    return new PolicyEvaluator(bindings, this.#composition.compiled, budget);
   }
+}
 
-  #variableTypes(): TypeResolver {
-    return {
-      hasType: (name) => name === variablesTypeName,
-      isNameable: (name) => name === variablesTypeName,
-      fieldType: (_typeName, field) => this.#types.get(field),
-      create: (typeName) => failedValue(`unknown type '${typeName}'`),
-    };
-  }
+/** The variables of a policy, with their types. */
+interface Composition {
+  readonly compiled: Map<string, Compiled>;
+  readonly types: Map<string, CelType>;
+}
+
+function newComposition(): Composition {
+  return { compiled: new Map(), types: new Map() };
+}
+
+function variableTypes({ types }: Composition): TypeResolver {
+  return {
+    hasType: (name) => name === variablesTypeName,
+    isNameable: (name) => name === variablesTypeName,
+    fieldType: (_typeName, field) => types.get(field),
+    create: (typeName) => failedValue(`unknown type '${typeName}'`),
+  };
 }
 
 function policyEnvironment(base: Environment, options: PolicyVariables): Environment {
