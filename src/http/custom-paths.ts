@@ -2,10 +2,15 @@
  * Paths of custom resources. Source:
  * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go`
  */
-import { badRequest, methodNotSupported, notFound } from "../apimachinery/errors.ts";
+import { methodNotSupported, notFound } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import type { RequestContext, RequestInfo } from "./contract.ts";
-import type { Endpoint } from "./serve-resource.ts";
+import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
+import { checkPatchType } from "./endpoints/patch.ts";
+import { negotiate } from "./representation/negotiate.ts";
+import { checkName, checkObjectName } from "./request-info.ts";
+import type { Endpoint, ResourceEndpoints } from "./serve.ts";
 
 /**
  * Whether the path matches the kind's scope: a namespace for namespaced kinds, or none to list and
@@ -17,12 +22,32 @@ export function isInScope({ verb, namespace }: RequestInfo, { resource }: Resolv
 }
 
 /**
+ * Routes a request for a custom resource.
+ * @throws ApiError 400, 404, 405, 406, and those of the endpoint
+ */
+export function serveCustom(
+  context: RequestContext,
+  resolved: Resolved,
+  registry: RegistryContext,
+  { verbs }: ResourceEndpoints,
+): void | Promise<void> {
+  warnOfDeprecation(context, resolved);
+  const endpoint = customEndpoint(context, resolved, verbs);
+  auditDeprecation(context, resolved);
+  if (context.info.verb === "update") checkObjectName(context.info);
+  if (context.info.verb === "patch") checkPatchType(context, registry);
+  if (context.info.verb !== "create") checkName(context.info);
+  context.representation = negotiate(context, undefined);
+  return endpoint(context, registry);
+}
+
+/**
  * The endpoint of a custom resource. Further path segments are ignored.
  * @param verbs endpoints by verb
  * @throws ApiError 404 when the version has no such subresource, 405 when that does not support the
  *   verb
  */
-export function customEndpoint(
+function customEndpoint(
   { info }: RequestContext,
   { resource, version }: Resolved,
   verbs: Readonly<Record<string, Endpoint>>,
@@ -34,9 +59,4 @@ export function customEndpoint(
   const endpoint = isServed ? verbs[verb] : undefined;
   if (endpoint === undefined) throw methodNotSupported(resource.definition, verb);
   return endpoint;
-}
-
-/** @throws ApiError 400 for a path without a name, which only updates of custom resources reach */
-export function checkObjectName({ info }: RequestContext): void {
-  if (info.name === "") throw badRequest("name must be provided");
 }

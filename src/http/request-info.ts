@@ -85,6 +85,23 @@ function verbOf(
   return verb;
 }
 
+/**
+ * Checks the name in the path, which upstream's store validates as a path segment.
+ * @throws ApiError 400
+ */
+export function checkName({ parts: [, name = ""] }: RequestInfo): void {
+  const problems = pathSegmentNameProblems(name);
+  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
+}
+
+/**
+ * Checks that the path has a name, which is missing only for updates of custom resources.
+ * @throws ApiError 400
+ */
+export function checkObjectName({ name }: RequestInfo): void {
+  if (name === "") throw badRequest("name must be provided");
+}
+
 const longSubresources = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
 /** Whether a request has no time limit: watches and connections. */

@@ -1,14 +1,20 @@
-/** The request flow: request info, filters, route, endpoint. */
+/** The request flow: request info, filters, and the endpoint that the path and the verb select. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
+import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
+import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
+import { isBuiltinGroup } from "../catalog/discovery.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Exchange, Filter, RequestContext, RequestInfo } from "./contract.ts";
+import { isInScope, serveCustom } from "./custom-paths.ts";
+import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
+import { checkPatchRoute } from "./endpoints/patch.ts";
 import type { Encoding } from "./representation/contract.ts";
-import { requestInfo } from "./request-info.ts";
+import { negotiate } from "./representation/negotiate.ts";
+import { checkName, requestInfo } from "./request-info.ts";
 import { pathNotFound, sendError } from "./respond.ts";
-import { type ResourceEndpoints, serveResource } from "./serve-resource.ts";
 
 /** Serves a path that names no resource. */
 export type PathHandler = (context: RequestContext) => void | Promise<void>;
@@ -18,6 +24,22 @@ export interface PathRoute {
   /** The exact path; with a `*` at the end, a prefix. */
   readonly path: string;
   readonly handler: PathHandler;
+}
+
+/** Serves one verb of resources. */
+export type Endpoint = (context: RequestContext, registry: RegistryContext) => void | Promise<void>;
+
+/** The endpoints of a server. */
+export interface ResourceEndpoints {
+  /** By verb: get list watch create update patch delete deletecollection. */
+  readonly verbs: Readonly<Record<string, Endpoint>>;
+  /**
+   * Endpoints by verb for resources whose objects are computed instead of stored, by
+   * `group/resource`.
+   */
+  readonly computed: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  /** Endpoints of subresources with special behavior, by `group/resource/subresource`. */
+  readonly subresources: Readonly<Record<string, Endpoint>>;
 }
 
 /** The dependencies of the request flow. */
@@ -87,4 +109,98 @@ function pathRouter(routes: readonly PathRoute[]): (path: string) => PathHandler
     .filter(({ path }) => path.endsWith("*"))
     .map(({ path, handler }) => ({ prefix: path.slice(0, -1), handler }));
   return (path) => exact.get(path) ?? prefixes.find(({ prefix }) => path.startsWith(prefix))?.handler;
+}
+
+/**
+ * Routes a request for a resource.
+ * @throws ApiError 400, 404, 405, 406, and those of the endpoint
+ */
+export function serveResource(
+  context: RequestContext,
+  registry: RegistryContext,
+  endpoints: ResourceEndpoints,
+): void | Promise<void> {
+  const { info } = context;
+  const resolved = registry.catalog.find(info.group, info.version, info.resource);
+  if (resolved === undefined || !resolved.version.served) {
+    if (!isBuiltinGroup(registry.catalog.definitions(), info.group)) return pathNotFound(context);
+    throw resourceNotServed();
+  }
+  const { custom } = resolved.resource.definition;
+  if (custom && !isInScope(info, resolved)) return pathNotFound(context);
+  context.resolved = resolved;
+  return custom
+    ? serveCustom(context, resolved, registry, endpoints)
+    : serveBuiltin(context, resolved, registry, endpoints);
+}
+
+function serveBuiltin(
+  context: RequestContext,
+  resolved: Resolved,
+  registry: RegistryContext,
+  endpoints: ResourceEndpoints,
+): void | Promise<void> {
+  const { info, exchange } = context;
+  if (info.verb === "proxy") throw resourceNotServed();
+  const special =
+    info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
+  checkPath(context, resolved);
+  if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
+  if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
+  checkName(info);
+  const endpoint = special ?? endpointOf(context, resolved, endpoints);
+  if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
+  if (resolved.version.deprecated !== undefined) {
+    warnOfDeprecation(context, resolved);
+    auditDeprecation(context, resolved);
+  }
+  context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
+  return endpoint(context, registry);
+}
+
+/** Subresources with special behavior have no tables. */
+const withoutTables = { tables: false };
+
+/** @throws ApiError 405 */
+function endpointOf(context: RequestContext, resolved: Resolved, { verbs, computed }: ResourceEndpoints): Endpoint {
+  const { group, resource, subresource, verb } = context.info;
+  const own = subresource === "" ? computed[`${group}/${resource}`] : undefined;
+  if (own?.watch !== undefined && verb === "watch") return own.watch; // It throws a specific error.
+  const all = own ?? verbs;
+  const endpoint = Object.hasOwn(all, verb) ? all[verb] : undefined;
+  if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
+  return endpoint;
+}
+
+/** Rejects paths that contain a resource but match no route. */
+function checkPath({ info }: RequestContext, { resource, version }: Resolved): void {
+  const { namespaced } = resource.definition;
+  const [, name] = info.parts;
+  const isNamespace = info.resource === "namespaces" && info.group === "";
+  if (isWatchPath(info) && !version.verbs.includes("watch")) throw resourceNotServed();
+  if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
+  if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
+  if (info.subresource === "") return;
+  if (name === "") throw resourceNotServed();
+  const subresource = version.subresources.find((one) => one.name === info.subresource);
+  if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+/** Whether the path contains the verb, such as `/api/v1/watch/pods`. */
+function isWatchPath({ path, apiPrefix }: RequestInfo): boolean {
+  return path.split("/")[apiPrefix === "api" ? 3 : 4] === "watch";
+}
+
+function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): boolean {
+  const [, name] = info.parts;
+  const subresource: SubresourceDefinition | undefined = version.subresources.find(
+    (one) => one.name === info.subresource,
+  );
+  if (subresource !== undefined) return subresource.verbs.includes(info.verb);
+  const onCollection = name === undefined;
+  const needsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";
+  if (info.verb !== "watch" && needsCollection !== onCollection) return false;
+  const acrossNamespaces = resource.definition.namespaced && info.namespace === "";
+  if (acrossNamespaces && (info.verb === "create" || info.verb === "deletecollection")) return false;
+  return version.verbs.includes(info.verb);
 }

@@ -6,7 +6,7 @@ import { ask } from "../../test/support/request-context.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
-import { serveResource } from "../http/serve-resource.ts";
+import { serveResource } from "../http/serve.ts";
 import { parseListOptions } from "./list-options.ts";
 import { planWatch } from "./watch.ts";
 

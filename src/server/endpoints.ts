@@ -24,7 +24,7 @@ import { tokenRequestEndpoint } from "../http/endpoints/token-request.ts";
 import { updateObject } from "../http/endpoints/update.ts";
 import { watchObjects } from "../http/endpoints/watch.ts";
 import { PieceMemory } from "../http/representation/pieces.ts";
-import type { ResourceEndpoints } from "../http/serve-resource.ts";
+import type { ResourceEndpoints } from "../http/serve.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 

@@ -11,7 +11,7 @@ import { updateObject } from "../../src/http/endpoints/update.ts";
 import { cbor } from "../../src/http/representation/cbor.ts";
 import { PieceMemory } from "../../src/http/representation/pieces.ts";
 import { sendError } from "../../src/http/respond.ts";
-import { type ResourceEndpoints, serveResource } from "../../src/http/serve-resource.ts";
+import { type ResourceEndpoints, serveResource } from "../../src/http/serve.ts";
 import type { RegistryContext } from "../../src/registry/contract.ts";
 import { ask } from "./request-context.ts";
 

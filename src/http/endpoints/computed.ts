@@ -11,7 +11,7 @@ import {
 import { type Selection, selectionOf } from "../../registry/selection.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendObject, sendObjects } from "../representation/object.ts";
-import type { Endpoint } from "../serve-resource.ts";
+import type { Endpoint } from "../serve.ts";
 import { checkNoExport } from "./get.ts";
 
 /** @returns the endpoints by verb */

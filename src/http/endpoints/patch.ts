@@ -13,7 +13,7 @@ import { strategicMergePatcher } from "../../registry/patch/strategic-merge-patc
 import { patch } from "../../registry/patch.ts";
 import { auditDocument } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
-import { checkObjectName } from "../custom-paths.ts";
+import { checkObjectName } from "../request-info.ts";
 import { createCheck } from "./create-check.ts";
 import { applyScale, patchScale } from "./scale.ts";
 import {
@@ -88,7 +88,7 @@ export async function patchObject(
   checkPatchType(context, registry);
   const make = patchers[patchType(context)];
   if (make === undefined) return applyObject(context, registry, authorize);
-  checkObjectName(context);
+  checkObjectName(context.info);
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: false });
@@ -104,7 +104,7 @@ export async function patchObject(
 }
 
 async function applyObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
-  checkObjectName(context);
+  checkObjectName(context.info);
   const body = await context.exchange.body(bodyBytesMax);
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: true });

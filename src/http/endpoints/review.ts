@@ -7,7 +7,7 @@ import { decodeBody } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import { sendObject } from "../representation/object.ts";
-import type { Endpoint } from "../serve-resource.ts";
+import type { Endpoint } from "../serve.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /**

@@ -11,7 +11,7 @@ import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../reg
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { answerHeaders, sendStatus } from "../respond.ts";
-import type { Endpoint } from "../serve-resource.ts";
+import type { Endpoint } from "../serve.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /**

@@ -12,7 +12,7 @@ import { admissionAttributes, checkNamespace } from "../../registry/prepare.ts";
 import type { RequestContext } from "../contract.ts";
 import { encodeWithVersion } from "../representation/version.ts";
 import { sendShown } from "../respond.ts";
-import type { Endpoint } from "../serve-resource.ts";
+import type { Endpoint } from "../serve.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /** The steps of a token request. */
