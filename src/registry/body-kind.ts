@@ -6,45 +6,12 @@ import { ApiError, badRequest, invalid } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
-import type { Catalog, Resolved, SubresourceDefinition } from "../catalog/contract.ts";
+import type { Catalog } from "../catalog/contract.ts";
 import { type Document, JsonSyntaxError, type TypeMeta } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-
-/** The kind of the bodies that a path accepts. */
-export interface ExpectedKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly schema: Struct;
-  /**
-   * Whether upstream works on objects of this version, which then applies to a patched document
-   * without a version.
-   */
-  readonly isHub?: boolean;
-  /** Another version of the group, whose objects are decoded as this one. */
-  readonly alsoVersion?: string;
-}
-
-/** The kind of the main resource. */
-export function expectedKind({ resource, version }: Resolved): ExpectedKind {
-  const { group, kind } = resource.definition;
-  return { group, version: version.version, kind, schema: version.schema };
-}
-
-/**
- * The kind of a subresource.
- * @returns undefined when the subresource accepts no body with a schema
- */
-export function expectedSubresourceKind(
-  { resource, version }: Resolved,
-  subresource: SubresourceDefinition,
-): ExpectedKind | undefined {
-  const { kind, schema, kindGroupVersion } = subresource;
-  if (schema === undefined) return undefined;
-  return { ...(kindGroupVersion ?? { group: resource.definition.group, version: version.version }), kind, schema };
-}
+import type { ExpectedKind } from "./decode-body.ts";
 
 /** A body without a kind, or with a malformed apiVersion. */
 export class TypeMetaProblem extends Error {}

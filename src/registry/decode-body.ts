@@ -1,17 +1,66 @@
 /**
- * Decodes the body of a create or an update by media type, and converts the object to the storage
- * version.
+ * Decodes the body of a create or an update, and converts the object to the storage version. Text is decoded
+ * here, CBOR and Protobuf in files of their own.
  */
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
-import type { Catalog, Resolved } from "../catalog/contract.ts";
+import type { Catalog, Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
+import { type Document, JsonSyntaxError, peekTypeMeta, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
+import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { applyDefaults } from "../lib/schema/defaults.ts";
-import { checkCustomType, type ExpectedKind } from "./body-kind.ts";
+import type { Struct } from "../lib/schema/schema.ts";
+import { strictYamlError, YamlError } from "../lib/yaml/decode.ts";
+import { yamlType } from "../lib/yaml/media-type.ts";
+import {
+  cannotHandle,
+  checkCustomType,
+  checkCustomVersion,
+  type NamedKind,
+  schemaOf,
+  strictError,
+  TypeMetaProblem,
+  unrecognized,
+} from "./body-kind.ts";
 import type { FieldValidation } from "./contract.ts";
 import { decodeCborBody } from "./decode-cbor.ts";
 import { decodeProtobufBody } from "./decode-protobuf.ts";
-import { decodeTextBody } from "./decode-text.ts";
+import { readYaml } from "./read-yaml.ts";
+import { checkRepeatedKind, customProblems, namedTextKind } from "./text-kind.ts";
+
+/** The kind of the bodies that a path accepts. */
+export interface ExpectedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Struct;
+  /**
+   * Whether upstream works on objects of this version, which then applies to a patched document
+   * without a version.
+   */
+  readonly isHub?: boolean;
+  /** Another version of the group, whose objects are decoded as this one. */
+  readonly alsoVersion?: string;
+}
+
+/** The kind of the main resource. */
+export function expectedKind({ resource, version }: Resolved): ExpectedKind {
+  const { group, kind } = resource.definition;
+  return { group, version: version.version, kind, schema: version.schema };
+}
+
+/**
+ * The kind of a subresource.
+ * @returns undefined when the subresource accepts no body with a schema
+ */
+export function expectedSubresourceKind(
+  { resource, version }: Resolved,
+  subresource: SubresourceDefinition,
+): ExpectedKind | undefined {
+  const { kind, schema, kindGroupVersion } = subresource;
+  if (schema === undefined) return undefined;
+  return { ...(kindGroupVersion ?? { group: resource.definition.group, version: version.version }), kind, schema };
+}
 
 /** How a request body is decoded. */
 export interface DecodeOptions {
@@ -57,7 +106,80 @@ export function decodeBody(bytes: Buffer, expected: ExpectedKind, options: Decod
 function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
   const { mediaType, catalog } = options;
   if (isProtobuf(mediaType)) return { kind: expected.kind, object: decodeProtobufBody(bytes, expected, catalog) };
-  return mediaType === cborType ? decodeCborBody(bytes, expected, options) : decodeTextBody(bytes, expected, options);
+  return mediaType === cborType ? decodeCborBody(bytes, expected, options) : decodeText(bytes, expected, options);
+}
+
+/** A parsed body with its type meta. */
+export interface TextBody extends TypeMeta {
+  readonly document: Document;
+  /**
+   * Keys that the YAML sets more than once, which the JSON does not show: `line 4: key "a" already
+   * set in map`.
+   */
+  readonly strictErrors: readonly string[];
+}
+
+/**
+ * Parses a text body.
+ * @throws TypeMetaError, YamlError
+ */
+export function readText(bytes: Buffer, mediaType: string): TextBody {
+  return mediaType === yamlType ? readYaml(bytes) : { ...peekTypeMeta(bytes), strictErrors: [] };
+}
+
+/** @throws ApiError 400 */
+function decodeText(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
+  const body = readKind(bytes, expected, options);
+  const { named, document, strictErrors } = body;
+  const { kind } = named;
+  if (document.value === null) return { kind, object: {} };
+  const isCustom = expected.schema.custom !== undefined;
+  const decoded = decodeAs(named, bytes, document, expected, options);
+  const problems = isCustom ? customProblems(decoded.problems, body, bytes, expected) : decoded.problems;
+  if (options.fieldValidation === "Strict") {
+    // The problems of the YAML are one error, of several lines, but a warning each.
+    const errors = strictErrors.length === 0 ? problems : [strictYamlError(strictErrors), ...problems];
+    if (errors.length > 0) throw cannotHandle(named, isCustom ? kind : expected.kind, strictError(errors));
+  } else if (options.fieldValidation === "Warn") options.warnings.push(...strictErrors, ...problems);
+  if (isCustom) checkCustomVersion(named, expected);
+  return { kind, object: decoded.object };
+}
+
+function decodeAs(
+  named: NamedKind,
+  bytes: Buffer,
+  document: Document,
+  expected: ExpectedKind,
+  { catalog }: DecodeOptions,
+): Decoded {
+  const { schema } = expected;
+  try {
+    return decodeDocument(document, schema.custom === undefined ? schema : schemaOf(named, expected, catalog));
+  } catch (error) {
+    if (!(error instanceof DecodeError) && !(error instanceof JsonSyntaxError)) throw error;
+    checkRepeatedKind(bytes, document, expected);
+    throw cannotHandle(named, expected.kind, error.message);
+  }
+}
+
+function readKind(
+  bytes: Buffer,
+  expected: ExpectedKind,
+  options: DecodeOptions,
+): Pick<TextBody, "document" | "strictErrors"> & { readonly named: NamedKind } {
+  try {
+    const body = readText(bytes, options.mediaType);
+    return { ...body, named: isExpected(body, expected) ? expected : namedTextKind(bytes, body, expected, options) };
+  } catch (error) {
+    if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError))
+      throw error;
+    throw unrecognized(expected, error, bytes);
+  }
+}
+
+/** Whether a body names exactly the expected kind. Of a custom kind, other spellings must be excluded, too. */
+function isExpected({ kind, apiVersion }: TypeMeta, { group, version, kind: expected, schema }: ExpectedKind): boolean {
+  return schema.custom === undefined && kind === expected && apiVersion === formatGroupVersion(group, version);
 }
 
 /** Adds empty metadata to an object without any. */

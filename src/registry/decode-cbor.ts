@@ -8,7 +8,6 @@ import type { Struct } from "../lib/schema/schema.ts";
 import {
   cannotHandle,
   checkCustomVersion,
-  type ExpectedKind,
   hasNoSchema,
   isReportedWithoutSchema,
   type NamedKind,
@@ -18,7 +17,7 @@ import {
   TypeMetaProblem,
   unrecognized,
 } from "./body-kind.ts";
-import type { DecodedBody, DecodeOptions } from "./decode-body.ts";
+import type { DecodedBody, DecodeOptions, ExpectedKind } from "./decode-body.ts";
 
 /**
  * Decodes a body of the expected kind. Repeated keys are rejected at every level of field

@@ -16,7 +16,7 @@ import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import type { DeleteOptions } from "./contract.ts";
-import { readText } from "./decode-text.ts";
+import { readText } from "./decode-body.ts";
 import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
 
 /** The options as a body or a query has them, not yet validated. */

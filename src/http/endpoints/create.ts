@@ -3,10 +3,9 @@
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import { expectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
-import { decodeBody, toStorageVersion } from "../../registry/decode-body.ts";
+import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { checkNamespace } from "../../registry/prepare.ts";
 import type { RequestContext } from "../contract.ts";
 import {

@@ -1,9 +1,8 @@
 /** POST of a virtual resource: nothing is stored, and the response is the answer. */
 import { methodNotAllowed, resourceNotServed } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import { expectedKind } from "../../registry/body-kind.ts";
 import type { Review } from "../../registry/contract.ts";
-import { decodeBody } from "../../registry/decode-body.ts";
+import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import { sendObject } from "../representation/object.ts";

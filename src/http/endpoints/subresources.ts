@@ -4,9 +4,8 @@ import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/erro
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import { expectedKind, expectedSubresourceKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { decodeBody } from "../../registry/decode-body.ts";
+import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";

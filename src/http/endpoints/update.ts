@@ -3,9 +3,8 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import { expectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { decodeBody, toStorageVersion } from "../../registry/decode-body.ts";
+import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { checkNames, dedupOwnerReferences } from "../../registry/prepare.ts";
 import { update } from "../../registry/update.ts";
 import type { RequestContext } from "../contract.ts";

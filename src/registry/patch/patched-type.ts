@@ -2,6 +2,7 @@
  * The kind that a patched document names. It is read like that of a body, but defaults to the
  * stored kind.
  */
+
 import { type ApiError, internalError } from "../../apimachinery/errors.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
@@ -10,7 +11,8 @@ import { exactType, type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/j
 import { quoteGo } from "../../lib/json/quote.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
-import { type ExpectedKind, internalKindProblem, kindProblem, nullVersion } from "../body-kind.ts";
+import { internalKindProblem, kindProblem, nullVersion } from "../body-kind.ts";
+import type { ExpectedKind } from "../decode-body.ts";
 
 /** How upstream decodes a patched document. */
 export interface PatchedType {

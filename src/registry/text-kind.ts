@@ -1,0 +1,91 @@
+/** The kind that a text body names, where kind and apiVersion can be repeated, or spelled in another case. */
+import { encodeSorted } from "../lib/json/encode-any.ts";
+import { checkRepeatedTypeMeta, type Document, exactType, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import { isObject } from "../lib/json/values.ts";
+import { yamlType } from "../lib/yaml/media-type.ts";
+import {
+  cannotHandle,
+  groupVersionOf,
+  hasNoSchema,
+  isReportedWithoutSchema,
+  missingKind,
+  type NamedKind,
+  namedKind,
+  nullVersion,
+  unrecognized,
+} from "./body-kind.ts";
+import type { DecodeOptions, ExpectedKind, TextBody } from "./decode-body.ts";
+
+/**
+ * The kind that a body names. Upstream first rejects every kind and apiVersion that is not a string.
+ * @throws as {@link namedKind}
+ */
+export function namedTextKind(
+  bytes: Buffer,
+  body: TextBody,
+  expected: ExpectedKind,
+  options: DecodeOptions,
+): NamedKind {
+  const { document } = body;
+  try {
+    const type = expected.schema.custom === undefined ? body : customType(bytes, body, expected, options);
+    return namedKind(type, expected, options.catalog, document);
+  } catch (error) {
+    checkRepeatedKind(bytes, document, expected);
+    throw error;
+  }
+}
+
+/**
+ * Kind and apiVersion of a custom object, whose case must be exact. Other spellings appear in
+ * errors only.
+ * @throws as {@link namedKind}
+ */
+function customType(
+  bytes: Buffer,
+  body: TextBody,
+  expected: ExpectedKind,
+  { mediaType, fieldValidation }: DecodeOptions,
+): TypeMeta {
+  const type = exactType(body.document.value, body);
+  const { version } = groupVersionOf(body.apiVersion, expected);
+  if (type.kind !== "" && isObject(body.document.value) && body.document.value.apiVersion === null)
+    throw cannotHandle({ kind: type.kind, version: "" }, expected.kind, nullVersion);
+  if (type.kind !== "" || fieldValidation !== "Ignore") return type;
+  const text = mediaType === yamlType ? encodeSorted(body.document.value) : bytes;
+  const kind = body.kind === "" ? expected.kind : body.kind;
+  throw cannotHandle({ kind, version }, expected.kind, `${missingKind} in '${text}'`);
+}
+
+/**
+ * Checks every occurrence of kind and apiVersion, which upstream does before it decodes anything
+ * else.
+ * @throws ApiError 400
+ */
+export function checkRepeatedKind(bytes: Buffer, { repeated }: Document, expected: ExpectedKind): void {
+  if (repeated?.size === 0) return;
+  try {
+    checkRepeatedTypeMeta(bytes);
+  } catch (error) {
+    if (error instanceof TypeMetaError) throw unrecognized(expected, error, bytes);
+    throw error;
+  }
+}
+
+const isTypeRepetition = (problem: string): boolean =>
+  problem === 'duplicate field "kind"' || problem === 'duplicate field "apiVersion"';
+
+/**
+ * The problems of a custom object that are reported.
+ * @throws ApiError 400 for a repeated kind or apiVersion that is not a string
+ */
+export function customProblems(
+  problems: string[],
+  { named, document }: { readonly named: NamedKind; readonly document: Document },
+  bytes: Buffer,
+  expected: ExpectedKind,
+): string[] {
+  const reported = hasNoSchema(named, expected) ? problems.filter(isReportedWithoutSchema) : problems;
+  if (reported.some(isTypeRepetition)) checkRepeatedKind(bytes, document, expected);
+  return reported;
+}
