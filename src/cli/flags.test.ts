@@ -26,6 +26,11 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--etcd-compaction-interval=10m", "--history-window=1m"], { compactionIntervalMs: 600_000, historyMs: 60_000 }],
   [["--feature-gates=A=true", "--feature-gates", "B=false"], { featureGates: "A=true,B=false" }],
   [["--controllers=*,-namespace-controller"], { controllers: ["*", "-namespace-controller"] }],
+  [["--controllers="], { controllers: [] }],
+  [
+    ["--controllers=", "--controllers=namespace", "--controllers=-foo,bar"],
+    { controllers: ["namespace", "-foo", "bar"] },
+  ],
   [["--runtime-config=api/all=true"], { runtimeConfig: "api/all=true" }],
   [["--authorization-mode=AlwaysAllow,AlwaysDeny"], { authorizationModes: ["AlwaysAllow", "AlwaysDeny"] }],
   [

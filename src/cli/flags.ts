@@ -23,6 +23,7 @@ import {
   ipAddress,
   oneOf,
   portRange,
+  stringSlice,
   unlessEmpty,
 } from "./flag-values.ts";
 import { ignoredFlags } from "./ignored-flags.ts";
@@ -252,10 +253,12 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--controllers <list>",
-        help: "Comma-separated list of controllers to run: * for all except bootstrap-signer-controller and token-cleaner-controller, foo for the controller foo, -foo to disable it.",
+        help: "Comma-separated list of controllers to run: * for all except bootstrap-signer-controller and token-cleaner-controller, foo for the controller foo, -foo to disable it. In programs of `coxswain envtest` the default is none.",
         shown: "*",
         set: (text, { server }) => {
-          server.controllers = text.split(",").filter((name) => name !== "");
+          const { controllers } = server;
+          const isDefault = controllers === commandDefaults.server.controllers;
+          server.controllers = [...(isDefault ? [] : controllers), ...stringSlice(text)];
         },
       },
       {

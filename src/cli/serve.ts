@@ -16,12 +16,17 @@ const damagedStoreCode = 3;
 /**
  * Serves until a signal ends the process. The exit code is 1 if the start fails, 3 if the store is
  * damaged.
+ *
+ * @param beforeStart called with the settings of the command line
  */
-export async function serve(argv: readonly string[]): Promise<void> {
+export async function serve(argv: readonly string[], beforeStart?: (settings: Settings) => void): Promise<void> {
   try {
     const line = parseFlags(argv);
     if (line.run === "print") process.stdout.write(line.text);
-    else await run(line.settings);
+    else {
+      beforeStart?.(line.settings);
+      await run(line.settings);
+    }
   } catch (error) {
     process.stderr.write(`Error: ${startProblem(error)}\n`);
     if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");

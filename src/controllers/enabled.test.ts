@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { absentControllers } from "./absent.ts";
 import { enabledControllers } from "./enabled.ts";
 
 const rest = [
@@ -19,6 +20,7 @@ const rows: [list: string, enabled: readonly string[]][] = [
     ],
   ],
   ["", []],
+  ["-deployment-controller,-job,-svm", []],
   [
     "-namespace-controller,*",
     [
@@ -52,6 +54,24 @@ for (const [list, enabled] of rows) {
     assert.deepEqual([...enabledControllers(list.split(",").filter(Boolean))], enabled));
 }
 
-test("rejects an unknown controller", () => {
-  assert.throws(() => enabledControllers(["*", "-foo"]), { message: '"-foo" is not in the list of known controllers' });
+const unknown = "is not in the list of known controllers";
+const absent = "cannot be enabled: this server does not have it";
+const rejectedRows: [list: string[], message: string][] = [
+  [["*", "-foo"], `"foo" ${unknown}`],
+  [["foo", "-foo"], `"foo" ${unknown}`],
+  [["--namespace"], `"-namespace" ${unknown}`],
+  [["-*"], `"*" ${unknown}`],
+  [["namespace", ""], `"" ${unknown}`],
+  [["foo", "*", "bar"], `["foo" ${unknown}, "bar" ${unknown}]`],
+  [["constructor"], `"constructor" ${unknown}`],
+  [["deployment-controller"], `"deployment-controller" ${absent}`],
+  [["*", "job"], `"job" ${absent}`],
+];
+for (const [list, message] of rejectedRows) {
+  test(`rejects --controllers=${list.join(",")}`, () => assert.throws(() => enabledControllers(list), { message }));
+}
+
+test("each controller of kube-controller-manager has one name, or is absent", () => {
+  for (const name of enabledControllers(["*", "bootstrap-signer-controller", "token-cleaner-controller"]))
+    assert.ok(!absentControllers.has(name), name);
 });

@@ -1,6 +1,10 @@
-/** Evaluates the flag `--controllers`. Source: kube-controller-manager's flag of the same name. */
+/**
+ * Evaluates the flag `--controllers`. Source: kube-controller-manager's flag of the same name
+ * (`k8s.io/controller-manager@v0.36.0/options/generic.go` and `app/helper.go`).
+ */
+import { absentControllers } from "./absent.ts";
 
-/** The valid names, as upstream. */
+/** The controllers that run in this process, under upstream's names. */
 const controllerNames = [
   "bootstrap-signer-controller",
   "clusterrole-aggregation-controller",
@@ -36,20 +40,33 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
  * Returns the enabled controllers.
  * @param list `*` enables all that are on by default, `foo` enables one, `-foo` disables one; the
  *   first item for a controller takes precedence over `*`
- * @throws Error for an unknown name
+ * @throws Error for unknown names, with upstream's message, and for an enabled controller of
+ *   kube-controller-manager that this process does not have
  */
 export function enabledControllers(list: readonly string[]): ReadonlySet<ControllerName> {
+  checkNames(list);
   const words = list.map((word) => (word.startsWith("-") ? `-${nameOf(word.slice(1))}` : nameOf(word)));
-  const valid: readonly string[] = controllerNames;
-  for (const [index, word] of words.entries()) {
-    if (word !== "*" && !valid.includes(word.replace(/^-/, "")))
-      throw new Error(`${JSON.stringify(list[index])} is not in the list of known controllers`);
-  }
   const isOn = (name: ControllerName): boolean => {
     const own = words.find((word) => word === name || word === `-${name}`);
     return own === undefined ? words.includes("*") && !offByDefault.has(name) : own === name;
   };
   return new Set(controllerNames.filter(isOn));
+}
+
+function checkNames(list: readonly string[]): void {
+  const problems = new Set<string>();
+  for (const item of list) {
+    const word = item.replace(/^-/, "");
+    if (item === "*" || isPresent(nameOf(word))) continue;
+    if (!absentControllers.has(word)) problems.add(`${JSON.stringify(word)} is not in the list of known controllers`);
+    else if (item === word) problems.add(`${JSON.stringify(word)} cannot be enabled: this server does not have it`);
+  }
+  const [first, ...more] = problems;
+  if (first !== undefined) throw new Error(more.length === 0 ? first : `[${[first, ...more].join(", ")}]`);
+}
+
+function isPresent(name: string): boolean {
+  return (controllerNames as readonly string[]).includes(name);
 }
 
 function nameOf(word: string): string {

@@ -5,40 +5,86 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
+import { enabledControllers } from "../../controllers/enabled.ts";
 import { stringSlice } from "../flag-values.ts";
+import { parseFlags } from "../flags.ts";
 import type { Output } from "../output.ts";
 import { answerHealth } from "./etcd.ts";
+import { exitWithStarter } from "./starter.ts";
 
-const help = `Usage: coxswain envtest <directory>
+const help = `Usage: coxswain envtest <directory> [flags of kube-apiserver]
 
 Creates two programs in the directory, kube-apiserver and etcd, for tests that use controller-runtime's envtest:
 
   export KUBEBUILDER_ASSETS=<directory>
 
-kube-apiserver runs this server. It stores its objects in the directory that envtest creates and removes at the end; etcd
-only answers health checks.
+kube-apiserver runs this server with the flags, and with those that the test passes. It runs no controllers of
+kube-controller-manager except those that --controllers enables, such as --controllers=namespace. It stores its objects
+in the directory that envtest creates, and removes them when it ends; etcd only answers health checks. Both end when the
+test process ends.
 `;
 
 /**
  * Runs `coxswain envtest`.
  *
  * @param argv the arguments after `envtest`
- * @returns the exit code; `envtest etcd` returns when a signal ends it
+ * @returns the exit code; `envtest etcd` returns when a signal ends it, `envtest kube-apiserver`
+ *   when the server has started
  */
-export async function envtestCommand(argv: readonly string[], { out, err }: Output): Promise<number> {
+export async function envtestCommand(argv: readonly string[], output: Output): Promise<number> {
   const [first, ...rest] = argv;
-  if (first === "etcd") return etcd(rest, err);
-  if (first === undefined || first.startsWith("-") || rest.length > 0) {
-    const isHelp = first === "--help" || first === "-h";
-    (isHelp ? out : err)(isHelp ? help : `Error: expected one directory\n${help}`);
-    return isHelp ? 0 : 1;
+  if (first === "--help" || first === "-h") {
+    output.out(help);
+    return 0;
   }
-  const directory = resolve(first);
+  if (first === "etcd" || first === "kube-apiserver") return run(first, rest, output.err);
+  const problem = first === undefined || first.startsWith("-") ? "expected a directory" : problemOf(rest);
+  if (problem !== undefined) {
+    output.err(`Error: ${problem}\n${help}`);
+    return 1;
+  }
+  await createPrograms(resolve(first as string), rest, output.out);
+  return 0;
+}
+
+/** Validates the flags that each start of the server will have. */
+function problemOf(flags: readonly string[]): string | undefined {
+  try {
+    const line = parseFlags(flags);
+    if (line.run === "print") return "expected flags of the server";
+    enabledControllers(line.settings.server.controllers);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function createPrograms(directory: string, flags: readonly string[], out: Output["out"]): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const self = [process.execPath, ...process.execArgv, realpathSync(process.argv[1] as string)].map(quoted).join(" ");
-  await writeFileAtomically(`${directory}/kube-apiserver`, `#!/bin/sh\nexec ${self} "$@"\n`, 0o755);
-  await writeFileAtomically(`${directory}/etcd`, `#!/bin/sh\nexec ${self} envtest etcd "$@"\n`, 0o755);
+  const create = (name: string, defaults: readonly string[]): Promise<void> => {
+    const words = [`exec ${self} envtest ${name} "$PPID"`, ...defaults.map(quoted), '"$@"'];
+    return writeFileAtomically(`${directory}/${name}`, `#!/bin/sh\n${words.join(" ")}\n`, 0o755);
+  };
+  await create("kube-apiserver", ["--controllers=", ...flags]);
+  await create("etcd", []);
   out(`export KUBEBUILDER_ASSETS=${quoted(directory)}\n`);
+}
+
+/** Runs one of the programs. The first argument is the process that started it. */
+async function run(
+  program: "etcd" | "kube-apiserver",
+  [parent = "", ...argv]: readonly string[],
+  err: Output["err"],
+): Promise<number> {
+  if (!/^\d+$/.test(parent)) {
+    err(`Usage: coxswain envtest ${program} <pid of the test process> [flags]\n`);
+    return 1;
+  }
+  exitWithStarter(Number(parent), argv);
+  if (program === "etcd") return etcd(argv, err);
+  const { serveForTests } = await import("./api-server.ts");
+  await serveForTests(argv);
   return 0;
 }
 

@@ -51,10 +51,16 @@ test("creates an etcd that answers health checks and ends on a signal, and a kub
 });
 
 const rows: [argv: string[], code: number, text: RegExp][] = [
-  [["--help"], 0, /Usage: coxswain envtest <directory>/],
-  [[], 1, /Error: expected one directory/],
-  [["a", "b"], 1, /Error: expected one directory/],
-  [["etcd"], 1, /--listen-client-urls=<urls>/],
+  [["--help"], 0, /^Usage: coxswain envtest <directory> \[flags of kube-apiserver\]/],
+  [[], 1, /^Error: expected a directory\nUsage: /],
+  [["--controllers=namespace"], 1, /^Error: expected a directory\n/],
+  [["a", "b"], 1, /^Error: unexpected arguments: only flags are accepted\n/],
+  [["a", "--help"], 1, /^Error: expected flags of the server\n/],
+  [["a", "--secure-prot=1"], 1, /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],
+  [["a", "--controllers=*,-foo"], 1, /^Error: "foo" is not in the list of known controllers\n/],
+  [["etcd"], 1, /^Usage: coxswain envtest etcd <pid of the test process> \[flags\]\n/],
+  [["kube-apiserver", "--secure-port=0"], 1, /^Usage: coxswain envtest kube-apiserver <pid of the test process>/],
+  [["etcd", String(process.ppid)], 1, /--listen-client-urls=<urls>/],
 ];
 for (const [argv, code, text] of rows) {
   test(`envtest ${argv.join(" ")}`, async () => {

@@ -43,6 +43,7 @@ func main() {
 		CRDInstallOptions:     envtest.CRDInstallOptions{Paths: []string{definition.Name()}, Scheme: scheme, CleanUpAfterUse: true},
 		ErrorIfCRDPathMissing: true,
 	}
+	environment.ControlPlane.GetAPIServer().Configure().Set("controllers", "garbagecollector")
 	if existing {
 		environment.Config, err = clientcmd.BuildConfigFromFlags("", os.Args[1])
 		must(err)

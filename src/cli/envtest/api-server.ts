@@ -1,0 +1,18 @@
+/** The program kube-apiserver of `coxswain envtest`. */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { ServerOptions } from "../../options.ts";
+import { serve } from "../serve.ts";
+
+/**
+ * Serves until a signal or the end of the test process, and then removes the data directory if it
+ * was created in --cert-dir. A data directory from --data-dir, or from an earlier start, is kept.
+ */
+export function serveForTests(argv: readonly string[]): Promise<void> {
+  return serve(argv, ({ server }) => removeAtExit(server));
+}
+
+function removeAtExit({ certDir, dataDir }: Pick<ServerOptions, "certDir" | "dataDir">): void {
+  if (certDir === undefined || dataDir !== join(certDir, "coxswain") || existsSync(dataDir)) return;
+  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 }));
+}

@@ -1,0 +1,192 @@
+/** The programs of `coxswain envtest`: their controllers, and their end when the test process is killed. */
+import assert from "node:assert/strict";
+import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { after, describe, test } from "node:test";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+const directory = mkdtempSync(join(tmpdir(), "coxswain-envtest-"));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Creates the programs. @returns the path of kube-apiserver */
+function createPrograms(name: string, ...flags: string[]): string {
+  const assets = join(directory, name);
+  execFileSync(process.execPath, [main, "envtest", assets, ...flags]);
+  return join(assets, "kube-apiserver");
+}
+
+/** A script that a user starts instead of kube-apiserver, with `TEST_ASSET_KUBE_APISERVER`. */
+function createWrapper(name: string, program: string, flags: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, `#!/bin/sh\n${program} ${flags} "$@"\n`, { mode: 0o755 });
+  return path;
+}
+
+const clientOf = (dataDir: string): RawClient => rawClient(readFileSync(join(dataDir, "kubeconfig"), "utf8"));
+const storeIn = (certDir: string): string => join(certDir, "coxswain");
+
+const serverFlags = ["--secure-port=0", "--storage=memory"];
+const newCertDir = (): string => mkdtempSync(join(directory, "certs-"));
+
+/** Starts a program as envtest does: in a process group of its own, whose output this process reads. */
+function start(program: string, argv: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+  return spawn(program, argv, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+}
+
+/**
+ * @param count servers that write to the output
+ * @returns the output until all are serving
+ */
+async function untilServing(output: Readable, count: number): Promise<string> {
+  let text = "";
+  for await (const piece of output.iterator({ destroyOnReturn: false })) {
+    text += piece;
+    if (text.split("Next: ").length > count) return text;
+  }
+  assert.fail(`ended: ${text}`);
+}
+
+/** @returns when all processes that can write to the output have ended */
+async function untilClosed(output: Readable): Promise<void> {
+  output.resume();
+  await once(output, "close");
+}
+
+describe("controllers of kube-apiserver", () => {
+  const plain = createPrograms("plain");
+  const namespaces = "/api/v1/namespaces";
+
+  async function withServer(
+    program: string,
+    flags: readonly string[],
+    use: (client: RawClient) => Promise<void>,
+  ): Promise<void> {
+    const certDir = newCertDir();
+    const { stdout, pid } = start(program, [`--cert-dir=${certDir}`, ...serverFlags, ...flags]);
+    await untilServing(stdout, 1);
+    const client = clientOf(storeIn(certDir));
+    await use(client);
+    client.close();
+    process.kill(-(pid as number), "SIGTERM");
+    await untilClosed(stdout);
+    assert.deepEqual([existsSync(certDir), existsSync(storeIn(certDir))], [true, false]);
+  }
+
+  /** Names in metrics, which only running controllers have. */
+  async function queuesOf(client: RawClient): Promise<string[]> {
+    const { text } = await client.send({ path: "/metrics" });
+    const names = [...text.matchAll(/^workqueue_depth\{.*name="([^"]+)"/gm)].map((found) => found[1] as string);
+    return [...new Set(names)].sort();
+  }
+
+  const createAndDelete = async (client: RawClient): Promise<void> => {
+    await client.send({ method: "POST", path: namespaces, body: { metadata: { name: "a" } } });
+    assert.equal((await client.send({ method: "DELETE", path: `${namespaces}/a` })).status, 200);
+  };
+
+  const count = async (client: RawClient, path: string): Promise<number> =>
+    (await client.send({ path })).body.items.length;
+
+  /** kube-apiserver's own, which always runs. */
+  const own = ["cluster_authentication_trust_controller"];
+
+  test("by default none runs: a deleted namespace stays, and namespaces get no objects", () =>
+    withServer(plain, [], async (client) => {
+      await createAndDelete(client);
+      assert.deepEqual(await queuesOf(client), own);
+      const { body } = await client.send({ path: `${namespaces}/a` });
+      assert.deepEqual([body.status.phase, body.spec.finalizers], ["Terminating", ["kubernetes"]]);
+      assert.equal(await count(client, "/api/v1/serviceaccounts"), 0);
+      assert.equal(await count(client, "/api/v1/configmaps?fieldSelector=metadata.name=kube-root-ca.crt"), 0);
+      const admin = await client.send({ path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/admin" });
+      assert.equal(admin.body.rules, null);
+    }));
+
+  const enabledRows: [title: string, program: string, flags: string[]][] = [
+    ["a flag of the test", plain, ["--controllers=namespace"]],
+    ["a flag of `coxswain envtest`", createPrograms("with namespaces", "--controllers=namespace"), []],
+    ["a wrapper script", createWrapper("wrapper", plain, "--controllers=namespace"), []],
+  ];
+  for (const [title, program, flags] of enabledRows) {
+    test(`${title} enables the deletion of namespaces`, () =>
+      withServer(program, flags, async (client) => {
+        assert.deepEqual(await queuesOf(client), [...own, "namespace"]);
+        await createAndDelete(client);
+        while ((await client.send({ path: `${namespaces}/a` })).status !== 404);
+      }));
+  }
+
+  test("--controllers=* enables all", () =>
+    withServer(plain, ["--controllers=*"], async (client) => {
+      const names = ["ClusterRoleAggregator", "garbage_collector_attempt_to_delete", "namespace"];
+      const running = await queuesOf(client);
+      assert.deepEqual(
+        names.filter((name) => !running.includes(name)),
+        [],
+      );
+      while ((await count(client, "/api/v1/namespaces/default/serviceaccounts")) === 0);
+    }));
+
+  test("an unknown controller is an error", async () => {
+    const server = spawn(plain, [...serverFlags, `--cert-dir=${newCertDir()}`, "--controllers=-foo"]);
+    const [[text], [code]] = await Promise.all([once(server.stderr, "data"), once(server, "exit")]);
+    assert.match(String(text), /^Error: "foo" is not in the list of known controllers\n/);
+    assert.equal(code, 1);
+  });
+});
+
+/** Starts programs as envtest does and prints their ids. */
+const testProcess = `
+  const { spawn } = require("node:child_process");
+  for (const [program, argv, output] of JSON.parse(process.env.PROGRAMS))
+    console.log("pid", spawn(program, argv, { stdio: ["ignore", output, "inherit"], detached: true }).pid);
+`;
+
+/** @param programs 1 and 2 are the standard output and error of the test process */
+function startTestProcess(programs: readonly [path: string, argv: readonly string[], output: 1 | 2][]) {
+  return spawn(process.execPath, ["-e", testProcess], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, PROGRAMS: JSON.stringify(programs) },
+  });
+}
+
+test("when the test process is killed, its programs end and remove what they created, and a plain server continues", async () => {
+  const program = createPrograms("killed");
+  const [direct, wrapped, earlier, other] = [newCertDir(), newCertDir(), newCertDir(), newCertDir()];
+  const [dataDir, plainDir] = [join(directory, "kept"), join(directory, "plain server")];
+  mkdirSync(storeIn(earlier));
+  const tests = startTestProcess([
+    [process.execPath, [main, ...serverFlags, `--data-dir=${plainDir}`], 2],
+    [program, [...serverFlags, `--cert-dir=${direct}`], 1],
+    [createWrapper("pass-on", program, "--v=1"), [...serverFlags, `--cert-dir=${wrapped}`], 1],
+    [program, [...serverFlags, `--cert-dir=${earlier}`], 1],
+    [program, [...serverFlags, `--cert-dir=${other}`, `--data-dir=${dataDir}`], 1],
+    [join(dirname(program), "etcd"), ["--listen-client-urls=http://127.0.0.1:0"], 1],
+  ]);
+  after(() => tests.kill());
+  await untilServing(tests.stderr, 1);
+  const plainPid = Number(/pid (\d+)/.exec(await untilServing(tests.stdout, 4))?.[1]);
+  after(() => process.kill(plainPid));
+  assert.ok([direct, wrapped].every((one) => existsSync(storeIn(one))));
+  tests.kill("SIGKILL");
+  await untilClosed(tests.stdout);
+  assert.deepEqual(
+    [direct, wrapped, storeIn(direct), storeIn(wrapped), storeIn(earlier), dataDir].map((path) => existsSync(path)),
+    [true, true, false, false, true, true],
+  );
+  const client = clientOf(plainDir);
+  assert.equal((await client.send({ path: "/livez" })).status, 200);
+  client.close();
+});
+
+test("a program that starts after the end of the test process ends at once", async () => {
+  const certDir = newCertDir();
+  const argv = [main, "envtest", "kube-apiserver", "999999999", ...serverFlags, `--cert-dir=${certDir}`];
+  const [code] = await once(spawn(process.execPath, argv, { stdio: "inherit" }), "exit");
+  assert.deepEqual([code, existsSync(storeIn(certDir))], [1, false]);
+});
