@@ -14,7 +14,7 @@ import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
 import { type Conversions, withConversions } from "./managed-fields/conversions.ts";
 import { mergeContext } from "./managed-fields/merge-context.ts";
-import { requestVersion } from "./managed-fields/written-fields.ts";
+import { requestVersion, resetFields } from "./managed-fields/track.ts";
 import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
 import { atVersion } from "./patch.ts";
 import { checkNames } from "./prepare.ts";
@@ -37,14 +37,15 @@ export interface ApplyRequest extends WriteRequest, Pick<UpdateRequest, "checkCr
  * @throws ApiError 400, 403 (admission), 409, 422, 500
  */
 export function apply(registry: RegistryContext, request: ApplyRequest): Promise<Written> {
-  const { target } = request;
+  const { target, subresource } = request;
+  const resets = resetFields(target.resource, subresource);
   const applied = (conversions: Conversions | undefined): AppliedKind => {
     const { kind, schema } = expectedKind(target);
     return {
       apiVersion: requestVersion(target),
       kind,
       schema,
-      context: mergeContext(target, request.subresource, conversions),
+      context: mergeContext({ target, subresource, resets }, conversions),
     };
   };
   return update(registry, {

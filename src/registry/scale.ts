@@ -21,8 +21,8 @@ import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { trackScale } from "./managed-fields/general-update.ts";
 import { scaleContext } from "./managed-fields/merge-context.ts";
-import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
-import { requestVersion } from "./managed-fields/written-fields.ts";
+import { parentEntries, type ReplicasPaths, scaleEntries, scaleVersion } from "./managed-fields/scale.ts";
+import { requestVersion, writerOf } from "./managed-fields/track.ts";
 import { checkUid, keyInErrors } from "./preconditions.ts";
 import { checkNames, dedupOwnerReferences } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
@@ -64,7 +64,8 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       const live = (): KubeObject => withEntries(currentScale(mapping, object), scaleEntries(managedFields, paths));
       const scale = request.next(live);
       dedupOwnerReferences(scale.metadata, request.warnings, request.isPatch === true ? "admitted" : "sent");
-      if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
+      if (request.tracksManagers !== false)
+        trackScale(registry, writerOf(request, scaleVersion), scale, live(), context);
       checkNames(scale, request);
       checkScale(registry, request, { object, scale, old: mapping.toScale(object) });
       if (scale.spec?.replicas === noReplicas)

@@ -129,7 +129,7 @@ function readManaged(live: KubeObject | undefined): Managed {
 }
 
 /**
- * Fields whose types validation ignores cannot be claimed (see `isTyped` in track.ts).
+ * Fields whose types validation ignores cannot be claimed (see `isTyped` in general-update.ts).
  * @throws ApiError 500
  */
 function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject): void {

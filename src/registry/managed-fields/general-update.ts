@@ -16,13 +16,20 @@ import {
   setEntries,
 } from "../../lib/managed-fields/entries.ts";
 import { takeOver } from "../../lib/managed-fields/take-over.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext, Versioned } from "../../lib/structured-merge/updater.ts";
-import type { RegistryContext, WriteRequest } from "../contract.ts";
+import { hasTypes } from "../../lib/structured-merge/validate.ts";
+import type { RegistryContext } from "../contract.ts";
 import type { Conversions } from "./conversions.ts";
-import { mergeContext } from "./merge-context.ts";
+import { type MergedWrite, mergeContext } from "./merge-context.ts";
 import { scaleVersion } from "./scale.ts";
-import { isTyped, requestVersion, writerOf } from "./written-fields.ts";
+
+/** A write whose managed fields are computed. */
+export interface TrackedWrite extends MergedWrite {
+  /** Owns what the write changes. */
+  readonly writer: ManagerInfo;
+}
 
 /**
  * The general algorithm, which all other updates use.
@@ -30,28 +37,31 @@ import { isTyped, requestVersion, writerOf } from "./written-fields.ts";
  */
 export function generalUpdate(
   registry: RegistryContext,
-  request: WriteRequest,
+  write: TrackedWrite,
   next: KubeObject,
   old: KubeObject | undefined,
   conversions: Conversions | undefined,
 ): ManagedFieldsEntry[] | undefined {
-  const before = managedBefore(request, next, old);
+  const before = managedBefore(write, next, old);
   // A client that cleared managed fields disabled tracking until the next apply.
   if (old !== undefined && before.sets.size === 0) return undefined;
-  const { target, subresource } = request;
-  const context = mergeContext(target, subresource, conversions);
-  const sent = atVersion(next, target);
-  if (!isTyped(target, context.schemaOf(sent.version), sent.object)) return undefined;
-  return encodeManaged(capManagers(afterWrite(registry, request, context, atVersion(old, target), sent, before)));
+  const { target, writer } = write;
+  const context = mergeContext(write, conversions);
+  const sent = atVersion(next, target, writer.apiVersion);
+  const schema = context.schemaOf(sent.version);
+  if (target.resource.definition.custom && !isTyped(schema, sent.object)) return undefined;
+  const live = atVersion(old, target, writer.apiVersion);
+  return encodeManaged(capManagers(afterWrite(registry, writer, context, live, sent, before)));
 }
 
 /**
  * Sets the managed fields of a Scale, whose object is written instead.
+ * @param writer owns what the write changes
  * @param live with the managed fields of the Scale
  */
 export function trackScale(
   registry: RegistryContext,
-  request: WriteRequest,
+  writer: ManagerInfo,
   next: KubeObject,
   live: KubeObject,
   context: MergeContext,
@@ -62,20 +72,19 @@ export function trackScale(
   const from = { object: withoutManagedFields(live), version: scaleVersion };
   setEntries(
     next,
-    encodeManaged(afterWrite(registry, request, context, from, { object: next, version: scaleVersion }, before)),
+    encodeManaged(afterWrite(registry, writer, context, from, { object: next, version: scaleVersion }, before)),
   );
 }
 
 function afterWrite(
   registry: RegistryContext,
-  request: WriteRequest,
+  writer: ManagerInfo,
   context: MergeContext,
   live: Versioned,
   next: Versioned,
   before: Managed,
 ): Managed {
-  const id = managerId(writerOf(request, next.version));
-  return takeOver(context, live, next, before, id, formatTime(registry.clock.now()));
+  return takeOver(context, live, next, before, managerId(writer), formatTime(registry.clock.now()));
 }
 
 /** A shallow copy of the object. */
@@ -88,7 +97,7 @@ export function withoutManagedFields(object: KubeObject): PlainMap {
  * The managed fields that the client sent, unless they are empty or malformed; through a
  * subresource, always those of the old object.
  */
-function managedBefore({ subresource }: WriteRequest, next: KubeObject, old: KubeObject | undefined): Managed {
+function managedBefore({ subresource }: TrackedWrite, next: KubeObject, old: KubeObject | undefined): Managed {
   const sent = next.metadata.managedFields ?? [];
   if (subresource === "" && sent.length > 0) {
     if (isReset(sent)) return noManagers;
@@ -126,11 +135,22 @@ function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Manag
 /**
  * The object at the request's version, without managed fields.
  * @param object in the storage version; undefined for none
+ * @param version the apiVersion of the request
  */
-function atVersion(object: KubeObject | undefined, target: Resolved): Versioned {
-  const version = requestVersion(target);
+function atVersion(object: KubeObject | undefined, target: Resolved, version: string): Versioned {
   if (object === undefined) return { object: {}, version };
   const { conversion } = target.version;
   const shown = conversion === undefined ? object : conversion.fromStorage(cloneJson(object));
   return { object: withoutManagedFields(shown), version };
+}
+
+/**
+ * Whether a custom object has the types of its schema. Fields that validation ignores may not: a
+ * status that is reset, a list instead of bytes. Upstream cannot compute managers of such an
+ * object, and removes all.
+ */
+export function isTyped(schema: Struct | undefined, object: PlainMap): boolean {
+  if (schema === undefined) return true;
+  const { metadata: _, ...fields } = object;
+  return hasTypes(fields, schema);
 }

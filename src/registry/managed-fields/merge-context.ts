@@ -1,26 +1,32 @@
 /** The schemas, conversions and reset fields of a resource, for the merge. */
-import { type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
+import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { Resolved, Resource, ServedVersion } from "../../catalog/contract.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { emptySet } from "../../lib/structured-merge/set.ts";
+import { emptySet, type PathSet } from "../../lib/structured-merge/set.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { validateIntent } from "../../lib/structured-merge/validate.ts";
 import type { Conversions } from "./conversions.ts";
 import { scaleVersion } from "./scale.ts";
-import { requestVersion, resetFields } from "./written-fields.ts";
+
+/** A write that is merged. */
+export interface MergedWrite {
+  readonly target: Resolved;
+  /** Empty for the main resource. */
+  readonly subresource: string;
+  /** The fields that the write resets, and so does not own. */
+  readonly resets: PathSet;
+}
 
 /**
  * The merge context of a write.
- * @param subresource empty for the main resource
  * @param conversions from `withConversions`, for resources with a conversion webhook
  */
-export function mergeContext(target: Resolved, subresource: string, conversions?: Conversions): MergeContext {
+export function mergeContext({ target, subresource, resets }: MergedWrite, conversions?: Conversions): MergeContext {
   const { resource } = target;
-  const requested = requestVersion(target);
-  const ignored = resetFields(resource, subresource);
+  const requested = formatGroupVersion(resource.definition.group, target.version.version);
   return {
     schemaOf(apiVersion) {
       if (parseGroupVersion(apiVersion) === undefined)
@@ -39,7 +45,7 @@ export function mergeContext(target: Resolved, subresource: string, conversions?
     },
     // Upstream's custom resources reset no fields at other versions, except in `/status`.
     ignored: (apiVersion) =>
-      apiVersion === requested || subresource !== "" || !resource.definition.custom ? ignored : emptySet,
+      apiVersion === requested || subresource !== "" || !resource.definition.custom ? resets : emptySet,
   };
 
   function convert(object: PlainMap, from: string, to: string): PlainMap {

@@ -4,17 +4,21 @@
  */
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { fieldManagerBytesMax, plainManager } from "../../apimachinery/validation/metadata.ts";
+import type { Resolved, Resource } from "../../catalog/contract.ts";
+import { isPrintable } from "../../lib/json/quote.ts";
 import { identical } from "../../lib/json/values.ts";
-import { setEntries } from "../../lib/managed-fields/entries.ts";
+import { type ManagerInfo, setEntries } from "../../lib/managed-fields/entries.ts";
 import { fastUpdate } from "../../lib/managed-fields/fast-update.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { compare, withoutFields } from "../../lib/structured-merge/compare.ts";
+import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
+import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { type Conversions, withConversions } from "./conversions.ts";
-import { generalUpdate } from "./general-update.ts";
-import { isTyped, requestVersion, resetFields, writerOf } from "./written-fields.ts";
+import { generalUpdate, isTyped, type TrackedWrite } from "./general-update.ts";
 
 /**
  * As {@link trackManagedFields}. When the object cannot be converted to the version of a manager,
@@ -54,11 +58,13 @@ export function trackManagedFields(
   old: KubeObject | undefined,
   conversions?: Conversions,
 ): void {
+  const { target, subresource } = request;
+  const writer = writerOf(request, requestVersion(target));
+  const write = { target, subresource, writer, resets: resetFields(target.resource, subresource) };
   try {
     setEntries(
       next,
-      tryFastUpdate(registry, request, next, old, conversions) ??
-        generalUpdate(registry, request, next, old, conversions),
+      tryFastUpdate(registry, write, next, old, conversions) ?? generalUpdate(registry, write, next, old, conversions),
     );
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
@@ -72,31 +78,82 @@ export function trackManagedFields(
  */
 function tryFastUpdate(
   registry: RegistryContext,
-  request: WriteRequest,
+  { target, subresource, writer, resets }: TrackedWrite,
   next: KubeObject,
   old: KubeObject | undefined,
   conversions: Conversions | undefined,
 ): ManagedFieldsEntry[] | undefined {
-  const { target, subresource } = request;
   const { schema, conversion } = target.version;
-  if (conversion !== undefined || conversions !== undefined || !isTyped(target, schema, next)) return undefined;
+  if (conversion !== undefined || conversions !== undefined) return undefined;
+  if (target.resource.definition.custom && !isTyped(schema, next)) return undefined;
   const sent = next.metadata.managedFields;
   const entries = old?.metadata.managedFields;
   if (old !== undefined && entries === undefined) return undefined;
   if (subresource === "" && sent !== undefined && sent.length > 0 && !identical(sent, entries)) return undefined;
   setEntries(next, entries); // Equal on both sides, so that they are not compared.
-  const changes = withoutFields(
-    compare((old ?? {}) as PlainMap, next, schema),
-    resetFields(target.resource, subresource),
-  );
+  const changes = withoutFields(compare((old ?? {}) as PlainMap, next, schema), resets);
   setEntries(next, sent);
-  return fastUpdate(
-    entries ?? [],
-    writerOf(request, requestVersion(target)),
-    changes,
-    schema,
-    formatTime(registry.clock.now()),
-  );
+  return fastUpdate(entries ?? [], writer, changes, schema, formatTime(registry.clock.now()));
+}
+
+/** The identity under which the client's changes are owned. */
+export function writerOf(request: WriteRequest, apiVersion: string): ManagerInfo {
+  return { manager: managerName(request), operation: "Update", apiVersion, subresource: request.subresource };
+}
+
+/** The field manager, or the user agent up to the first slash. */
+function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManager" | "userAgent">): string {
+  if (fieldManager !== "") return fieldManager;
+  const sent = userAgent.split("/", 1)[0] as string;
+  if (plainManager.test(sent)) return sent;
+  let name = "";
+  let bytes = 0;
+  for (const character of sent) {
+    if (!isPrintable(character)) continue;
+    bytes += Buffer.byteLength(character);
+    if (bytes > fieldManagerBytesMax) break;
+    name += character;
+  }
+  return name === "" ? "unknown" : name;
+}
+
+/** The apiVersion of the request. */
+export function requestVersion({ resource, version }: Resolved): string {
+  return formatGroupVersion(resource.definition.group, version.version);
+}
+
+/**
+ * Fields that a write resets, in addition to those that resetFields derives. By group, resource and
+ * subresource, which is empty for the main resource.
+ */
+const additionalResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "/pods/status": [
+    ["metadata", "deletionTimestamp"],
+    ["metadata", "ownerReferences"],
+  ],
+  "/namespaces/finalize": [["status"]],
+  "apiregistration.k8s.io/apiservices/status": [["metadata"]],
+  "apps/deployments/status": [["metadata", "labels"]],
+  "certificates.k8s.io/certificatesigningrequests/": [["spec"]],
+  "certificates.k8s.io/certificatesigningrequests/approval": [["spec"], ["status", "certificate"]],
+  "certificates.k8s.io/certificatesigningrequests/status": [["status", "conditions"]],
+  "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
+  "networking.k8s.io/servicecidrs/status": [["metadata"]],
+  "scheduling.k8s.io/podgroups/status": [["metadata"]],
+  "storage.k8s.io/volumeattachments/status": [["metadata"]],
+  "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
+};
+
+/**
+ * The fields that a write of the (sub)resource resets, and so does not own. Source: GetResetFields
+ * of upstream's strategies.
+ */
+export function resetFields({ definition }: Resource, subresource: string): PathSet {
+  const { group, resource, strategy, custom } = definition;
+  const paths: (readonly string[])[] = [...(additionalResets[`${group}/${resource}/${subresource}`] ?? [])];
+  if (subresource === "" && strategy.isolatesStatus) paths.push(["status"]);
+  if (subresource === "status") paths.push(["spec"], ...(custom ? [["metadata"]] : []));
+  return paths.length === 0 ? emptySet : pathSetOf(paths.map((path) => path.map(fieldElement)));
 }
 
 /**
