@@ -1,7 +1,9 @@
 /** Subresources that are actions or connections. Connections would need a kubelet. */
+
 import { badRequest, notFound, serviceUnavailable } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import { bindPod } from "./core/pod/binding.ts";
 import { checkContainer, checkLogOptions } from "./core/pod/connections.ts";
 import { evictPod } from "./policy/eviction.ts";
@@ -61,7 +63,7 @@ export async function rejectConnect(
 ): Promise<void> {
   if (subresource === "log") checkLogOptions(query, name);
   const store = catalog.findResource("", resource)?.store;
-  const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+  const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
   if (store === undefined || entry === undefined) throw notFound({ group: "", resource }, name);
   if (resource === "services") throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
   const object = store.decode(entry);

@@ -4,6 +4,7 @@
  * kubeadm verifies it. Sources: Kubernetes docs, Authenticating with Bootstrap Tokens, "ConfigMap
  * Signing"; `k8s.io/cluster-bootstrap@v0.36.0/token/jws/jws.go`.
  */
+
 import {
   bootstrapData,
   bootstrapExpiration,
@@ -15,6 +16,7 @@ import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import { update } from "../registry/update.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
@@ -55,8 +57,7 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
   return {
     start() {
       const key = configMaps.keyOf(namespace, name);
-      const failed = (error: unknown): void =>
-        logger.warn("Bootstrap signer failed to list, retrying", { error: String(error) });
+      const failed = (error: unknown): void => logger.warn("Bootstrap signer failed to list", { error: String(error) });
       const ofConfigMap = followCache({
         cache: configMaps.cache,
         prefix: key,
@@ -80,7 +81,7 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
 
 /** Updates the signatures. @returns false when the signed content was changed concurrently */
 async function sign(registry: RegistryContext, { target, configMaps, secrets }: Places): Promise<boolean> {
-  const entry = (await configMaps.cache.current()).get(configMaps.keyOf(namespace, name));
+  const entry = await currentEntry(configMaps, configMaps.keyOf(namespace, name));
   const found = entry && configMaps.decode(entry);
   const content = found && dataOf(found)[signedKey];
   if (found === undefined || content === undefined) return true;

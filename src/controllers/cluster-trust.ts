@@ -4,6 +4,7 @@
  * API servers have published. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/clusterauthenticationtrust`.
  */
+
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -15,6 +16,7 @@ import type { Authorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
@@ -92,8 +94,7 @@ export function clusterTrustController({
         knownKeys: () => [],
         missing() {},
         relisted: enqueue,
-        failed: (error) =>
-          logger.warn("Failed to read the authentication ConfigMap, retrying", { error: String(error) }),
+        failed: (error) => logger.warn("Failed to read the authentication ConfigMap", { error: String(error) }),
       });
     },
     async stop() {
@@ -110,7 +111,7 @@ interface Place {
 }
 
 async function write(registry: RegistryContext, trust: ClusterTrust, { target, store }: Place): Promise<void> {
-  const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
+  const entry = await currentEntry(store, store.keyOf(namespace, name));
   const found = entry && store.decode(entry);
   const now = registry.clock.now();
   if (found !== undefined && deepEqual(trustData(found.data ?? {}, trust, now), found.data ?? {})) return;

@@ -2,12 +2,14 @@
  * Maintains one object with a fixed name in every active namespace, or in one; the base of several
  * controllers.
  */
+
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import { update } from "../registry/update.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller } from "./contract.ts";
@@ -65,8 +67,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
     start() {
       const common = {
         clock: registry.clock,
-        failed: (error: unknown) =>
-          logger.warn("Controller failed to list, retrying", { writer, error: String(error) }),
+        failed: (error: unknown) => logger.warn("Controller failed to list", { writer, error: String(error) }),
       };
       const ofNamespaces = followCache({
         ...common,
@@ -95,7 +96,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
           if (index.name === options.name) enqueue(index.namespace);
         },
         knownKeys: () => [],
-        missing() {},
+        missing: () => known.forEach(enqueue),
         relisted: () => known.forEach(enqueue),
       });
       followers = [ofNamespaces, ofObjects];
@@ -119,10 +120,10 @@ async function ensure(
   namespace: string,
 ): Promise<void> {
   const { registry, name, correct } = options;
-  const holder = (await namespaces.cache.current()).get(namespaces.keyOf("", namespace));
+  const holder = await currentEntry(namespaces, namespaces.keyOf("", namespace));
   if (holder === undefined || namespaces.decode(holder).status?.phase !== "Active") return;
   const writes = writesAs(options.writer);
-  const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
+  const entry = await currentEntry(store, store.keyOf(namespace, name));
   try {
     if (entry === undefined)
       await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });

@@ -2,9 +2,11 @@
  * Deletes the content of terminating namespaces, then removes the `kubernetes` finalizer. Reports
  * remaining content in conditions. Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/namespace`.
  */
+
 import type { Logger } from "../apimachinery/logger.ts";
 import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../watch-cache/contract.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { type Condition, nextConditions, type Remaining } from "./namespace-conditions.ts";
@@ -98,7 +100,7 @@ function followTerminating({ registry, store, queue, logger }: Following): { sta
 
 /** @returns whether there is nothing left to do */
 async function reconcile(registry: RegistryContext, store: ResourceStore, name: string): Promise<boolean> {
-  const entry = (await store.cache.current()).get(store.keyOf("", name));
+  const entry = await currentEntry(store, store.keyOf("", name));
   if (entry === undefined) return true;
   const namespace = store.decode(entry);
   const finalizers: string[] = namespace.spec?.finalizers ?? [];

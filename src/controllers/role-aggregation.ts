@@ -30,13 +30,14 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
   // Without bindings this controller is not authorized to write rules that it does not have itself.
   if (target === undefined || store === undefined || served("clusterrolebindings") === undefined)
     return { start() {}, stop: async () => {} };
+  const roles = new Map<string, Entry>();
   /** Keys of the aggregated roles. */
   const aggregated = new Set<string>();
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("ClusterRoleAggregator"),
     async reconcile(key) {
-      await aggregate(registry, target, store, key);
+      await aggregate(registry, { target, store, roles }, key);
       return true;
     },
     failed: (key, error) => logger.warn("Failed to aggregate a role, retrying", { key, error: String(error) }),
@@ -46,6 +47,11 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
   const enqueueAll = (): void => {
     for (const key of aggregated) queue.add(key);
   };
+  const remove = (key: string): void => {
+    roles.delete(key);
+    aggregated.delete(key);
+    enqueueAll();
+  };
   let follower: Follower | undefined;
   return {
     start() {
@@ -54,18 +60,16 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
         prefix: store.form.prefix,
         clock: registry.clock,
         set(entry) {
+          roles.set(entry.key, entry);
           if (entry.json.includes('"aggregationRule":{')) aggregated.add(entry.key);
           else aggregated.delete(entry.key);
           enqueueAll();
         },
-        deleted({ key }) {
-          aggregated.delete(key);
-          enqueueAll();
-        },
-        knownKeys: () => aggregated,
-        missing: (key) => aggregated.delete(key),
+        deleted: ({ key }) => remove(key),
+        knownKeys: () => roles.keys(),
+        missing: remove,
         relisted: enqueueAll,
-        failed: (error) => logger.warn("Role aggregation failed to list roles, retrying", { error: String(error) }),
+        failed: (error) => logger.warn("Role aggregation failed to list roles", { error: String(error) }),
       });
     },
     async stop() {
@@ -75,18 +79,19 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
   };
 }
 
-async function aggregate(
-  registry: RegistryContext,
-  target: Resolved,
-  store: ResourceStore,
-  key: string,
-): Promise<void> {
-  const snapshot = store.cache.latest();
-  const entry = snapshot.get(key);
+interface Roles {
+  readonly target: Resolved;
+  readonly store: ResourceStore;
+  /** By key. */
+  readonly roles: ReadonlyMap<string, Entry>;
+}
+
+async function aggregate(registry: RegistryContext, { target, store, roles }: Roles, key: string): Promise<void> {
+  const entry = roles.get(key);
   const role = entry && store.decode(entry);
   if (role?.aggregationRule === undefined) return;
   const selectors: LabelSelectorObject[] = role.aggregationRule.clusterRoleSelectors ?? [];
-  const rules = aggregatedRules([...snapshot.range(store.form.prefix)], key, selectors, store);
+  const rules = aggregatedRules(inOrder(roles), key, selectors, store);
   if (deepEqual(rules, role.rules ?? [])) return;
   const roleName = role.metadata.name as string;
   const intent = {
@@ -103,6 +108,10 @@ async function aggregate(
     force: true,
     fieldValidation: "Ignore",
   });
+}
+
+function inOrder(roles: ReadonlyMap<string, Entry>): Entry[] {
+  return [...roles.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** Returns the distinct rules by selector, in the order of the roles' names. */

@@ -3,9 +3,11 @@
  * Secrets with their ServiceAccount. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokens_controller.go`.
  */
+
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
 import type { Entry } from "../watch-cache/contract.ts";
@@ -60,13 +62,16 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
   const references = openSecretReferences({ registry, logger });
   /** Keys of the Secrets for tokens. */
   const known = new Set<string>();
+  const enqueueAll = (): void => {
+    for (const key of known) queue.add(key);
+  };
   let followers: Follower[] = [];
   return {
     start() {
       const common = {
         clock: registry.clock,
         failed: (error: unknown) =>
-          logger.warn("Controller of service account tokens failed to list, retrying", { error: String(error) }),
+          logger.warn("Controller of service account tokens failed to list", { error: String(error) }),
       };
       const ofSecrets = followCache({
         ...common,
@@ -93,10 +98,8 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
           for (const key of known) if (key.startsWith(prefix)) queue.add(key);
         },
         knownKeys: () => [],
-        missing() {},
-        relisted() {
-          for (const key of known) queue.add(key);
-        },
+        missing: enqueueAll,
+        relisted: enqueueAll,
       });
       followers = [ofSecrets, ofAccounts];
     },
@@ -108,7 +111,7 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
 }
 
 async function reconcile(options: ServiceAccountTokensOptions, places: Places, key: string): Promise<void> {
-  const entry = (await places.secrets.cache.current()).get(key);
+  const entry = await currentEntry(places.secrets, key);
   if (entry === undefined) return;
   const secret = places.secrets.decode(entry);
   const { namespace = "", annotations = {}, deletionTimestamp } = secret.metadata;
@@ -130,7 +133,7 @@ async function accountOf(
   namespace: string,
   name: string,
 ): Promise<{ name: string; uid: string } | undefined> {
-  const entry = (await accounts.cache.current()).get(accounts.keyOf(namespace, name));
+  const entry = await currentEntry(accounts, accounts.keyOf(namespace, name));
   return entry && { name, uid: accounts.decode(entry).metadata.uid ?? "" };
 }
 

@@ -2,10 +2,12 @@
  * Deletes expired bootstrap tokens. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/bootstrap/tokencleaner.go`.
  */
+
 import { bootstrapExpiration, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import { deleteOne } from "../registry/delete.ts";
 import type { Follower } from "../watch-cache/follow.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
@@ -45,7 +47,7 @@ export function tokenCleaner({ registry, logger, queues }: ControllerOptions): C
         registry,
         secrets,
         changed: (key) => queue.add(key),
-        failed: (error) => logger.warn("Failed to list bootstrap tokens, retrying", { error: String(error) }),
+        failed: (error) => logger.warn("Failed to list bootstrap tokens", { error: String(error) }),
       });
     },
     async stop() {
@@ -61,7 +63,7 @@ async function deleteIfExpired(
   secrets: ResourceStore,
   key: string,
 ): Promise<void> {
-  const entry = (await secrets.cache.current()).get(key);
+  const entry = await currentEntry(secrets, key);
   const secret = entry && secrets.decode(entry);
   if (entry === undefined || secret?.type !== bootstrapTokenType) return;
   if (registry.clock.now() < (bootstrapExpiration(secret) ?? Number.POSITIVE_INFINITY)) return;

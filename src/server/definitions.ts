@@ -28,7 +28,7 @@ export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionControlle
       deleted() {},
       knownKeys: () => [],
       missing() {},
-      failed: (error) => logger.warn("Failed to list CustomResourceDefinitions, retrying", { error: String(error) }),
+      failed: (error) => logger.warn("Failed to list CustomResourceDefinitions", { error: String(error) }),
     });
   return {
     ready,

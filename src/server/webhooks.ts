@@ -1,8 +1,10 @@
 /** Builds the clients of webhooks that objects name, and the resolver of webhooks that are Services. */
+
 import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
 import type { ServerOptions } from "../options.ts";
+import { currentEntry } from "../registry/current-entry.ts";
 import type { Address } from "../webhook/contract.ts";
 import {
   clusterIpResolver,
@@ -57,7 +59,7 @@ function serviceSource(catalog: Catalog): ServiceSource {
     async service(namespace, name) {
       const store = storeOf("", "services");
       if (store === undefined) return undefined;
-      const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
+      const entry = await currentEntry(store, store.keyOf(namespace, name));
       return entry && (store.decode(entry) as ServiceView);
     },
     async endpointSlices(namespace, service) {

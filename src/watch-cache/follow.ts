@@ -32,10 +32,11 @@ export interface FollowOptions {
   missing(key: string): void;
   /** Called after each list except the first. */
   relisted?(): void;
-  /** Called when a list failed. It is retried after a delay, unless `skipsUnreadable`. */
+  /**
+   * Called when a list failed. If objects cannot be decoded, the others are followed, and those are
+   * reported as missing, as deleted ones are; after other errors, the list is repeated.
+   */
   failed(error: unknown): void;
-  /** Follows the decodable objects when others cannot be decoded; those are reported as missing. */
-  readonly skipsUnreadable?: true;
 }
 
 /** Delay before a list is repeated. */
@@ -56,7 +57,7 @@ export function followCache(options: FollowOptions): Follower {
     try {
       await cache.ready();
     } catch (error) {
-      if (!options.skipsUnreadable || !(error instanceof UnreadableObjects)) throw error;
+      if (!(error instanceof UnreadableObjects)) throw error;
       options.failed(error);
       subscription = await cache.followReadable({ ...options, end: retry });
       if (stopped) subscription.close();

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { eventually } from "../support/collector-cluster.ts";
 import { damageStore } from "../support/damage-store.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
@@ -17,11 +18,14 @@ const options = {
   storage: "lmdb",
   durability: "relaxed",
   securePort: 0,
+  controllers: ["*"],
   featureGates: "AllowUnsafeMalformedObjectDeletion=true",
 } as const;
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const damagedKeys = [
+  "/registry/apiextensions.k8s.io/customresourcedefinitions/lost.example.com",
   "/registry/clusterrolebindings/of-eve",
   "/registry/clusterrolebindings/system:basic-user",
   "/registry/clusterroles/cluster-admin",
@@ -57,6 +61,24 @@ function bind(user: string, role: string): Promise<unknown> {
   return send(admin, "POST", `${rbac}/clusterrolebindings`, { metadata: { name: `of-${user}` }, roleRef, subjects });
 }
 
+function definition(plural: string): object {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const versions = [{ name: "v1", served: true, storage: true, schema }];
+  const names = { plural, singular: plural, kind: kindOf(plural) };
+  return {
+    metadata: { name: `${plural}.example.com` },
+    spec: { group: "example.com", scope: "Namespaced", names, versions },
+  };
+}
+
+function customObject(plural: string): object {
+  return { apiVersion: "example.com/v1", kind: kindOf(plural), metadata: { name: "a" } };
+}
+
+function kindOf(plural: string): string {
+  return plural === "kept" ? "Kept" : "Lost";
+}
+
 before(async () => {
   server = await startTestServer(options);
   admin = rawClient(server.kubeconfig);
@@ -65,6 +87,14 @@ before(async () => {
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }];
   for (const name of ["ours", "theirs"])
     await send(admin, "POST", `${rbac}/clusterroles`, { metadata: { name }, rules });
+  for (const plural of ["kept", "lost"]) {
+    assert.equal((await send(admin, "POST", definitions, definition(plural))).status, 201);
+    const path = `/apis/example.com/v1/namespaces/default/${plural}`;
+    await eventually(
+      "the kind is served",
+      async () => (await send(admin, "POST", path, customObject(plural))).status === 201,
+    );
+  }
   await bind("ann", "ours");
   await bind("bob", "theirs");
   await bind("eve", "ours");
@@ -106,6 +136,31 @@ test("a damaged role or binding grants nothing, and others grant their permissio
   assert.ok(await mayRead("joe"));
   await send(admin, "DELETE", `${rbac}/clusterrolebindings/of-joe`);
   assert.equal(await mayRead("joe"), false);
+});
+
+test("serves the kinds of other definitions, and keeps the objects of a damaged one", async () => {
+  assert.equal((await send(admin, "GET", "/apis/example.com/v1/namespaces/default/kept/a")).status, 200);
+  assert.equal((await send(admin, "GET", "/apis/example.com/v1/namespaces/default/lost/a")).status, 404);
+  const one = await send(admin, "GET", `${definitions}/lost.example.com`);
+  assert.match(one.text, /the stored record is damaged: the checksum does not match/);
+});
+
+test("controllers work in other namespaces than that of a damaged object", async () => {
+  await send(admin, "POST", "/api/v1/namespaces", { metadata: { name: "later" } });
+  const path = "/api/v1/namespaces/later/configmaps/kube-root-ca.crt";
+  await eventually("the controller publishes the CA", async () => (await send(admin, "GET", path)).status === 200);
+  await send(admin, "DELETE", path);
+  await eventually(
+    "the controller publishes the CA again",
+    async () => (await send(admin, "GET", path)).status === 200,
+  );
+  const owned = { apiVersion: "v1", kind: "ConfigMap", name: "gone", uid: "00000000-0000-4000-8000-000000000000" };
+  const dependent = { metadata: { name: "dependent", ownerReferences: [owned] } };
+  await send(admin, "POST", "/api/v1/namespaces/later/configmaps", dependent);
+  await eventually(
+    "the dependent is collected",
+    async () => (await send(admin, "GET", "/api/v1/namespaces/later/configmaps/dependent")).status === 404,
+  );
 });
 
 test("names a damaged object without its contents, serves others of its kind, and can delete it", async () => {

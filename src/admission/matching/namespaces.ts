@@ -2,9 +2,11 @@
  * Reads namespaces for selectors and expressions. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/predicates/namespace/matcher.go.
  */
+
 import { notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 
@@ -33,7 +35,7 @@ export function namespacesOf(catalog: Pick<Catalog, "findResource">): Namespaces
   const findCurrent = async (name: string): Promise<Entry> => {
     const store = catalog.findResource(resource.group, resource.resource)?.store;
     if (store === undefined) throw notFound(resource, name);
-    const entry = (await store.cache.current()).get(store.keyOf("", name));
+    const entry = await currentEntry(store, store.keyOf("", name));
     ready = store;
     if (entry === undefined) throw notFound(resource, name);
     return entry;

@@ -2,12 +2,14 @@
  * `serviceaccounts/token`: answers a TokenRequest with a token.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/serviceaccount/storage/token.go`.
  */
+
 import { formatTime } from "../../apimachinery/clock.ts";
 import { badRequest, conflict, invalid, notFound } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { TokenGrant } from "../../authentication/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import type { Part } from "../fields.ts";
 
 /** How service account tokens are issued. */
@@ -187,7 +189,7 @@ async function find(
   name: string,
 ): Promise<KubeObject | undefined> {
   const store = catalog.findResource("", resource)?.store;
-  const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+  const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
   return entry && store?.decode(entry);
 }
 

@@ -2,6 +2,7 @@
  * The subresource `eviction`: deletes a pod if its disruption budget allows it.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/storage/eviction.go`.
  */
+
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError, badRequest, invalid, notFound, plainError } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -9,6 +10,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { commitWithRetry } from "../../registry/commit-with-retry.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { checkDeleteOptions, type RawDeleteOptions } from "../../registry/delete-options.ts";
 import { checkDeletePreconditions } from "../../registry/preconditions.ts";
@@ -94,7 +96,7 @@ function atVersion(options: RawDeleteOptions, { metadata }: KubeObject): RawDele
 async function evictUncounted(eviction: Eviction): Promise<KubeObject | undefined> {
   const { store, request, options } = eviction;
   for (let attempts = 1; ; attempts++) {
-    const entry = (await store.cache.current()).get(store.keyOf(request.namespace, request.name));
+    const entry = await currentEntry(store, store.keyOf(request.namespace, request.name));
     if (entry === undefined) throw notFound(pods, request.name);
     const pod = store.decode(entry);
     const isDone = pod.metadata.deletionTimestamp !== undefined || ["Succeeded", "Failed"].includes(pod.status?.phase);

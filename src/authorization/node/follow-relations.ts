@@ -63,7 +63,7 @@ export function followRelations({ catalog, clock, logger }: Options): FollowedRe
         apply(entry, store, true);
       },
       failed: (error) =>
-        logger.warn("Node authorizer could not list objects and will retry", {
+        logger.warn("Node authorizer could not list objects", {
           resource,
           error: String(error),
         }),

@@ -55,7 +55,6 @@ export function followPolicy({
       },
       missing: (key) => apply(key, undefined),
       failed: (error) => logger.warn("RBAC ignores objects that could not be read", { prefix, error: String(error) }),
-      skipsUnreadable: true,
     });
     return [[follower, store.cache]];
   };

@@ -4,11 +4,13 @@
  * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/status/naming_controller.go` and
  * `.../establish/establishing_controller.go`.
  */
+
 import { notFound } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { MutableCatalog, Resolved, ResourceDefinition } from "../../catalog/contract.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
@@ -131,7 +133,7 @@ class Definitions {
       deleted: ({ index }: Entry) => enqueue(index.name),
       knownKeys: () => [...this.#summaries.keys()].map((name) => form.prefix + name),
       missing: (key) => enqueue(nameOf(key)),
-      failed: (error) => logger.warn("Failed to list definitions, retrying", { error: String(error) }),
+      failed: (error) => logger.warn("Failed to list definitions", { error: String(error) }),
     });
   }
 
@@ -145,7 +147,7 @@ class Definitions {
   /** @returns whether there is nothing left to do */
   async reconcile(name: string, { enqueue, finalize }: Next): Promise<boolean> {
     const { rules, registry } = this.#options;
-    const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
+    const entry = await currentEntry(this.#store, this.#store.keyOf("", name));
     if (entry === undefined) {
       this.#remove(name, enqueue);
       return true;
@@ -196,7 +198,7 @@ class Definitions {
    */
   async finalize(name: string): Promise<boolean> {
     const { rules, registry } = this.#options;
-    const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
+    const entry = await currentEntry(this.#store, this.#store.keyOf("", name));
     if (entry === undefined) return true;
     const now = registry.clock.now();
     const definition = this.#store.decode(entry);

@@ -5,6 +5,7 @@
  */
 
 import type { RegistryContext } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type FollowedKind, type Graph, isBlocking, type Node } from "./graph.ts";
 import {
@@ -38,7 +39,7 @@ const orphanRoundsMax = 3;
 /** @returns whether there is nothing left to do */
 export async function collect(collecting: Collecting, key: string): Promise<boolean> {
   const kind = collecting.graph.get(key)?.kind;
-  const entry = (await kind?.store.cache.current())?.get(key);
+  const entry = kind && (await currentEntry(kind.store, key));
   if (kind === undefined || entry === undefined) return true;
   const item = itemOf(kind, entry);
   const { generation } = collecting.registry.catalog;

@@ -32,7 +32,7 @@ export function follow({ kind, graph, clock, logger, relisted }: FollowOptions):
     missing: (key) => graph.set(key, kind, undefined),
     relisted,
     failed: (error) =>
-      logger.warn("Garbage collection failed to list objects, retrying", {
+      logger.warn("Garbage collection failed to list objects", {
         prefix: form.prefix,
         error: String(error),
       }),

@@ -43,16 +43,16 @@ export function misplacedOwners({
         const identity = `${apiVersion} ${kind} ${name} ${uid}`;
         const reference = `${item.meta.uid} ${uid}`;
         if (absent.has(identity) || reported.has(reference)) continue;
-        if (!(await isElsewhere(registry, owner))) {
-          remember(absent, identity);
-          continue;
-        }
-        remember(reported, reference);
         try {
+          if (!(await isElsewhere(registry, owner))) {
+            remember(absent, identity);
+            continue;
+          }
+          remember(reported, reference);
           await createEvent(registry, item, owner);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
-          logger.warn("Failed to create the event about an owner in another namespace", {
+          logger.warn("Failed to report an owner in another namespace", {
             namespace: item.namespace,
             name: item.name,
             error: error.message,

@@ -3,9 +3,11 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/garbagecollector.go`,
  * classifyReferences.
  */
+
 import { type OwnerReference, parseGroupVersion } from "../../apimachinery/object.ts";
 import type { ConvertedVersion, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import { readMetadata, waitsForDependents } from "./metadata.ts";
 
 export interface Classified {
@@ -53,7 +55,7 @@ async function classify(
 ): Promise<keyof Classified> {
   const { store, namespaced, converted } = ownerKind(registry, reference);
   if (namespaced && namespace === "") throw new NamespacedOwner(reference);
-  const owner = (await store.cache.current()).get(store.keyOf(namespaced ? namespace : "", reference.name));
+  const owner = await currentEntry(store, store.keyOf(namespaced ? namespace : "", reference.name));
   // Upstream reads the owner at the version of the reference, which fails if the conversion fails.
   if (owner !== undefined && converted !== undefined) await converted.showReconverted(owner);
   const meta = owner && readMetadata(owner);

@@ -3,12 +3,14 @@
  * KEP-2799;
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go`.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { podReferences } from "../../apimachinery/pod-references.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { update } from "../../registry/update.ts";
 import type { Entry, Snapshot } from "../../watch-cache/contract.ts";
@@ -113,7 +115,7 @@ async function cleanLegacyTokens(
 
 /** Returns the beginning of the first complete day of tracking. */
 async function trackedSinceMs({ configMaps }: Places): Promise<number | undefined> {
-  const entry = (await configMaps.cache.current()).get(configMaps.keyOf(trackingNamespace, trackingName));
+  const entry = await currentEntry(configMaps, configMaps.keyOf(trackingNamespace, trackingName));
   const since = entry && parseDay(configMaps.decode(entry).data?.since);
   return since && since + dayMs;
 }

@@ -2,9 +2,11 @@
  * Labels Secrets with the day on which their token was last used. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go`.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import { update } from "../../registry/update.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
@@ -40,7 +42,7 @@ export function openSecretUses({
   const isWritten = (label: string | undefined): boolean =>
     label === formatDay(clock.now()) || label === formatDay(clock.now() + dayMs);
   const write = async (namespace: string, name: string): Promise<void> => {
-    const found = secrets && (await secrets.cache.current()).get(secrets.keyOf(namespace, name));
+    const found = secrets && (await currentEntry(secrets, secrets.keyOf(namespace, name)));
     if (target === undefined || found === undefined || isWritten(found.index.labels.get(lastUsedLabel))) return;
     await update(registry, {
       ...writes.of(target, namespace, name),

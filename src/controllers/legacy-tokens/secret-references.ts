@@ -2,10 +2,12 @@
  * Removes deleted Secrets from the lists of their ServiceAccounts. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokens_controller.go`.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
 import { update } from "../../registry/update.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
@@ -40,7 +42,7 @@ export function openSecretReferences({
   const target = registry.catalog.findServed("", "v1", "serviceaccounts");
   const accounts = target?.resource.store;
   const remove = async ({ namespace, account, uid, secret }: Reference): Promise<void> => {
-    const entry = accounts && (await accounts.cache.current()).get(accounts.keyOf(namespace, account));
+    const entry = accounts && (await currentEntry(accounts, accounts.keyOf(namespace, account)));
     if (target === undefined || entry === undefined || !isNamed(accounts?.decode(entry), uid, secret)) return;
     await update(registry, {
       ...writes.of(target, namespace, account),

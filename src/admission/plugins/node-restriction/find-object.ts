@@ -1,7 +1,9 @@
 /** Finds the objects that a node's write refers to. */
+
 import { type ApiError, notFound } from "../../../apimachinery/errors.ts";
 import type { GroupResource } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
+import { currentEntry } from "../../../registry/current-entry.ts";
 import type { FindObject, LookedUpKind } from "./contract.ts";
 
 const resources: Readonly<Record<LookedUpKind, GroupResource>> = {
@@ -18,7 +20,7 @@ export function objectFinder(catalog: Pick<Catalog, "findResource">): FindObject
   return async (kind, namespace, name) => {
     const { group, resource } = resources[kind];
     const store = catalog.findResource(group, resource)?.store;
-    const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+    const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
     return entry && store?.decode(entry);
   };
 }
