@@ -7,7 +7,7 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentEntry } from "../registry/current-entry.ts";
-import type { CacheEvent, CacheSubscription, Entry } from "../watch-cache/contract.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { type Condition, nextConditions, type Remaining } from "./namespace-conditions.ts";
 import { deleteContent } from "./namespace-content.ts";
@@ -17,11 +17,11 @@ import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 const kubernetesFinalizer = "kubernetes";
 /** Namespaces that are deleted concurrently, as upstream. Deletions may wait for webhooks. */
 const namespacesAtOnce = 10;
-/** Maximum namespaces in the queue; when it is full, the list is repeated. */
+/** Maximum namespaces in the queue; others wait for the next list. */
 const namespacesMax = 10_000;
 /** Longest delay before remaining content is checked again. */
 const delayMaxMs = 2_000;
-/** Delay before a list is repeated. */
+/** Delay before namespaces are listed again that the full queue rejected. */
 const relistMs = 1_000;
 
 /** Creates the controller that deletes the content of terminating namespaces. */
@@ -57,43 +57,32 @@ interface Following {
 
 /** Enqueues every terminating namespace, and again whenever it changes. */
 function followTerminating({ registry, store, queue, logger }: Following): { start(): void; stop(): void } {
-  let subscription: CacheSubscription | undefined;
+  let follower: Follower | undefined;
   let cancelRelist = (): void => {};
-  let stopped = false;
-
-  const offer = (entry: Entry): void => {
-    if (entry.index.fields.get("status.phase") === "Terminating" && !queue.add(entry.index.name)) relistLater();
-  };
-  const list = async (): Promise<void> => {
-    await store.cache.ready();
-    if (stopped) return;
-    const snapshot = store.cache.latest();
-    for (const entry of snapshot.range(store.form.prefix)) offer(entry);
-    subscription?.close();
-    subscription = store.cache.subscribe(snapshot.revision, {
-      events(batch: readonly CacheEvent[]) {
-        for (const { type, entry } of batch) if (type !== "DELETED") offer(entry);
-      },
-      progress() {},
-      end: relistLater,
-    });
-  };
   const start = (): void => {
-    list().catch((error: unknown) => {
-      logger.warn("Failed to list namespaces, retrying", { error: String(error) });
-      relistLater();
+    follower?.stop();
+    follower = followCache({
+      cache: store.cache,
+      prefix: store.form.prefix,
+      clock: registry.clock,
+      set({ index: { name, fields } }) {
+        if (fields.get("status.phase") === "Terminating" && !queue.add(name)) relistLater();
+      },
+      deleted() {},
+      knownKeys: () => [],
+      missing() {},
+      failed: (error) => logger.warn("Failed to list namespaces", { error: String(error) }),
     });
   };
   const relistLater = (): void => {
     cancelRelist();
-    if (!stopped) cancelRelist = registry.clock.after(relistMs, start);
+    cancelRelist = registry.clock.after(relistMs, start);
   };
   return {
     start,
     stop() {
-      stopped = true;
       cancelRelist();
-      subscription?.close();
+      follower?.stop();
     },
   };
 }
