@@ -101,10 +101,12 @@ export interface Admission {
   validate(attributes: AdmissionAttributes): void | Promise<void>;
 }
 
-/** Lists of kube-apiserver's plugin names. */
+/** Which plugins run, by kube-apiserver's names, and their configuration. */
 export interface AdmissionOptions {
   /** Plugins that run in addition to the defaults. */
   readonly enable: readonly string[];
   /** Default plugins that do not run. */
   readonly disable: readonly string[];
+  /** File with an AdmissionConfiguration of `apiserver.config.k8s.io`: the configuration of plugins. */
+  readonly configFile?: string;
 }

@@ -70,6 +70,8 @@ const presentPlugins: readonly string[] = [
 
 interface ChosenPlugins {
   readonly names: ReadonlySet<string>;
+  /** The plugins that kube-apiserver runs with the same flags, whether or not this server has them. */
+  readonly enabled: ReadonlySet<string>;
   readonly warnings: readonly string[];
 }
 
@@ -104,6 +106,7 @@ export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): C
     enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
   return {
     names: new Set(presentPlugins.filter(runs)),
+    enabled: new Set([...known.keys()].filter(runs)),
     warnings: missing.map(
       (name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server and has no effect`,
     ),

@@ -39,6 +39,9 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** The file names no kind, no version, or a kind that is not accepted. */
+export class UnknownKindError extends ConfigurationError {}
+
 /** @returns all errors as one message, as upstream reports them; undefined if there are none */
 export function aggregated({ empty, text }: FieldErrors): string | undefined {
   return empty ? undefined : text;
@@ -54,13 +57,13 @@ export function aggregated({ empty, text }: FieldErrors): string | undefined {
  */
 export function decodeConfiguration(bytes: Buffer, kinds: readonly ConfigurationKind[], scheme: string): Configuration {
   const { document, strictErrors, apiVersion, kind } = readText(bytes);
-  if (kind === "") throw new ConfigurationError(`Object 'Kind' is missing in '${bytes.toString()}'`);
-  if (apiVersion === "") throw new ConfigurationError(`Object 'apiVersion' is missing in '${bytes.toString()}'`);
+  if (kind === "") throw new UnknownKindError(`Object 'Kind' is missing in '${bytes.toString()}'`);
+  if (apiVersion === "") throw new UnknownKindError(`Object 'apiVersion' is missing in '${bytes.toString()}'`);
   if (parseGroupVersion(apiVersion) === undefined)
     throw new ConfigurationError(`unexpected GroupVersion string: ${apiVersion}`);
   const found = kinds.find((one) => one.apiVersion === apiVersion && one.kind === kind);
   if (found === undefined)
-    throw new ConfigurationError(
+    throw new UnknownKindError(
       `no kind ${quoteGo(kind)} is registered for version ${quoteGo(apiVersion)} in scheme ${quoteGo(scheme)}`,
     );
   const { object, problems } = decode(document, found.schema);

@@ -10,6 +10,7 @@ const rows: [argv: string[], want: AdmissionOptions][] = [
     { enable: ["NodeRestriction", "Priority", "A"], disable: [] },
   ],
   [["--enable-admission-plugins="], { enable: [], disable: [] }],
+  [["--admission-control-config-file=/a.yaml"], { enable: [], disable: [], configFile: "/a.yaml" }],
   [["--disable-admission-plugins", '"A,B",C'], { enable: [], disable: ["A,B", "C"] }],
 ];
 for (const [argv, want] of rows) {

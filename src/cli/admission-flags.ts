@@ -1,15 +1,21 @@
 /** Admission flags. Names and defaults are kube-apiserver's. */
-import type { AdmissionOptions } from "../admission/contract.ts";
 import { stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 const add =
-  (which: keyof AdmissionOptions): Flag["set"] =>
+  (which: "enable" | "disable"): Flag["set"] =>
   (text, { server }) => {
     server.admission = { ...server.admission, [which]: [...server.admission[which], ...stringSlice(text)] };
   };
 
 export const admissionFlags: readonly Flag[] = [
+  {
+    term: "--admission-control-config-file <file>",
+    help: "File with an AdmissionConfiguration (apiserver.config.k8s.io/v1): the configuration of admission plugins, or the paths of files with it. MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook have one; that of other plugins is accepted without effect.",
+    set: (text, { server }) => {
+      server.admission = { ...server.admission, configFile: text };
+    },
+  },
   {
     term: "--enable-admission-plugins <names>",
     help: "Comma-separated list of admission plugins to run in addition to the default ones (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), in any order: NodeRestriction. Other default plugins of kube-apiserver are accepted without effect.",

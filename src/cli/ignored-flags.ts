@@ -129,7 +129,6 @@ export const ignoredFlags: readonly Flag[] = [
     "--admission-control <plugins>",
     "use --enable-admission-plugins and --disable-admission-plugins instead",
   ),
-  unsupported("--admission-control-config-file <file>", notYet),
   unsupported("--cors-allowed-origins <patterns>", notYet),
   unsupported("--debug-socket-path <path>", notYet),
   unsupported("--disable-http2-serving [bool]", "HTTP/2 cannot be disabled", isFalse),

@@ -21,6 +21,7 @@ import { featureMetrics } from "./feature-metrics.ts";
 import { healthMetrics } from "./health-metrics.ts";
 import { impersonationMetrics } from "./impersonation-metrics.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
+import { manifestMetrics } from "./manifest-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
 import { queueMetrics } from "./queue-metrics.ts";
@@ -152,6 +153,9 @@ async function everyMetric(): Promise<Metric[]> {
     metrics.succeeded(Buffer.from("y"));
     return metrics.collect();
   });
+  const manifests = manifestMetrics({ clock, identity: "x" });
+  manifests.loaded("MutatingAdmissionPolicy", "sha256:0");
+  manifests.failed("MutatingAdmissionPolicy");
   const certificates = certificateMetrics(clock);
   certificates.observe({ expiresAt: 0 } as PeerCertificate);
   const health = healthMetrics();
@@ -190,6 +194,7 @@ async function everyMetric(): Promise<Metric[]> {
   validation.panic("pod_create");
   const others = [
     validation,
+    manifests,
     calls,
     queues,
     caches,

@@ -23,12 +23,22 @@ interface Needs {
   readonly closers: Closers;
 }
 
-/** Flags enable and disable plugins; the rules do what kube-apiserver's registries do, always. */
-export function openAdmission(
-  { clock }: ServerOptions,
-  { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange }: Settings,
+/**
+ * Flags enable and disable plugins; the rules do what kube-apiserver's registries do, always.
+ *
+ * @throws Error when static manifests are not valid
+ */
+export async function openAdmission(
+  options: ServerOptions,
+  settings: Settings,
   { catalog, authorization: { authorize, rbac }, metrics, closers }: Needs,
-): Admission {
+): Promise<Admission> {
+  const { clock } = options;
+  const { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange } = settings;
+  if (settings.admissionConfigurations.size > 0) {
+    const { openStaticManifests } = await import("./admission-files.ts");
+    await openStaticManifests(options, settings, { catalog, metrics, closers });
+  }
   const strict = gates.enabled("StrictIPCIDRValidation");
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict, portRange });
   closers.add(() => serviceAddresses.close());

@@ -26,6 +26,23 @@ contexts: [{name: a, context: {cluster: a, user: a}}]
 current-context: a
 `;
 
+/** A configuration with valid manifests of one plugin and invalid ones of another. */
+function staticManifests(): string {
+  const plugins = ["MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"].map((name) => {
+    const staticManifestsDir = join(directory, name);
+    mkdirSync(staticManifestsDir);
+    const configuration = {
+      apiVersion: "apiserver.config.k8s.io/v1",
+      kind: `${name}Configuration`,
+      staticManifestsDir,
+    };
+    return { name, configuration };
+  });
+  file("ValidatingAdmissionPolicy/a.yaml", "a: b");
+  const configuration = { apiVersion: "apiserver.config.k8s.io/v1", kind: "AdmissionConfiguration", plugins };
+  return file("admission.json", JSON.stringify(configuration));
+}
+
 /** In the order of the steps. @param dataDir new for each row */
 const rows: [what: string, options: (dataDir: string) => Partial<ServerOptions>, message: RegExp][] = [
   ["audit", () => ({ audit: { ...defaultOptions.audit, policyFile: "/nope" } }), /loading audit policy file/],
@@ -46,6 +63,19 @@ const rows: [what: string, options: (dataDir: string) => Partial<ServerOptions>,
       authorization: { configFile: undefined, webhook: { configFile: "/nope" } },
     }),
     /\/nope/,
+  ],
+  [
+    "the configuration of admission plugins",
+    () => ({ admission: { ...defaultOptions.admission, configFile: "/nope" } }),
+    /^Error: failed to read plugin config: unable to read admission control configuration from "\/nope"/,
+  ],
+  [
+    "the second directory of static manifests",
+    () => ({
+      featureGates: "ManifestBasedAdmissionControlConfig=true",
+      admission: { ...defaultOptions.admission, configFile: staticManifests() },
+    }),
+    /failed to initialize admission plugin "ValidatingAdmissionPolicy": failed to load static policy manifests/,
   ],
   ["keys of accounts", () => ({ serviceAccountKeyFiles: ["/nope"] }), /open \/nope/],
   [

@@ -1,4 +1,5 @@
 /** All options that are texts or name files, read and checked before the server opens anything. */
+import type { ConfiguredPlugin, PluginConfiguration } from "../admission/config/contract.ts";
 import { chooseAdmissionPlugins } from "../admission/options.ts";
 import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
 import { builtinConversions } from "../apis/index.ts";
@@ -24,6 +25,8 @@ export interface Settings {
   /** Names of those that run. */
   readonly controllers: ReturnType<typeof enabledControllers>;
   readonly admissionPlugins: ReadonlySet<string>;
+  /** Of the plugins that have one. */
+  readonly admissionConfigurations: ReadonlyMap<ConfiguredPlugin, PluginConfiguration>;
 }
 
 /** @throws Error when an option is not valid, or a file that it names cannot be read or is not valid */
@@ -47,7 +50,18 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
     metrics,
     controllers,
     admissionPlugins: plugins.names,
+    admissionConfigurations: await readAdmissionConfigurations(options, gates, plugins),
   };
+}
+
+async function readAdmissionConfigurations(
+  { admission: { configFile: file }, logger }: ServerOptions,
+  gates: FeatureGates,
+  { enabled, names: present }: ReturnType<typeof chooseAdmissionPlugins>,
+): Promise<Settings["admissionConfigurations"]> {
+  if (file === undefined || file === "") return new Map();
+  const { readPluginConfigurations } = await import("./admission-files.ts");
+  return readPluginConfigurations({ file, enabled, present, gates, logger });
 }
 
 function readServiceSettings({

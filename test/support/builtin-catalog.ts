@@ -1,5 +1,6 @@
 /** A catalog of the built-in resources without storage, for tests that only read definitions. */
 
+import { builtinConversions, strategiesWith } from "../../src/apis/index.ts";
 import { builtinDefinitions, builtinVersions } from "../../src/catalog/builtin-definitions.ts";
 import { openCatalog } from "../../src/catalog/catalog.ts";
 import type { Conversion, MutableCatalog } from "../../src/catalog/contract.ts";
@@ -14,6 +15,14 @@ export const testConversions: Readonly<Record<string, Conversion>> = {
   "autoscaling/horizontalpodautoscalers/v1": untouched,
   "events.k8s.io/events/v1": untouched,
 };
+
+/** The catalog with the rules of the kinds; expressions are not checked. */
+export function catalogWithRules(options: Partial<Parameters<typeof strategiesWith>[0]> = {}): MutableCatalog {
+  const strategies = strategiesWith({ eventTtlSeconds: 3600, ...options });
+  const served = parseRuntimeConfig("", builtinVersions(builtinConversions));
+  const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
+  return openCatalog(definitions, (definition) => ({ definition, store: undefined }));
+}
 
 /** @param runtimeConfig the value of `--runtime-config` */
 export function builtinCatalog(runtimeConfig = ""): MutableCatalog {

@@ -1,0 +1,58 @@
+/** Configuration files, compared with upstream's. Recorded by tools/golden/kubernetes/admission-config. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { goldenRows, inGoldenDirectory, messageOf } from "../../../test/support/golden-directory.ts";
+import { readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
+import type { ConfiguredPlugin } from "./contract.ts";
+import { parsePluginConfiguration } from "./plugin-configuration.ts";
+import { readPluginConfigurations } from "./read-configurations.ts";
+
+interface Row {
+  readonly what: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly directories?: readonly string[];
+  readonly gate?: boolean;
+  readonly error?: string;
+  readonly plugins?: Readonly<Record<string, object>>;
+}
+
+/** For a kind of another configuration file, upstream's message names its internal Go type. */
+const different = new Set(["another kind of the group"]);
+const enabled = new Set([
+  "MutatingAdmissionPolicy",
+  "MutatingAdmissionWebhook",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionWebhook",
+]);
+
+for (const row of await goldenRows<Row>(join(import.meta.dirname, "testdata/files.jsonl"))) {
+  test(`configuration of admission plugins: ${row.what}`, { skip: different.has(row.what) }, () =>
+    inGoldenDirectory(row, async (directory) => {
+      const gates = { enabled: () => row.gate === true };
+      const file = join(directory, "config.yaml");
+      if (row.error !== undefined) {
+        const read = (): Promise<unknown> =>
+          readPluginConfigurations({ file, enabled, present: enabled, gates, logger: { warn: () => undefined } });
+        return assert.equal(await messageOf(read, directory), row.error);
+      }
+      const entries = await readAdmissionConfiguration(file);
+      const found: Record<string, object> = {};
+      for (const entry of entries.toReversed().filter(({ plugin }) => enabled.has(plugin))) {
+        const bytes = await readEntry(entry);
+        if (bytes === undefined) continue;
+        found[entry.plugin] = await parsePluginConfiguration(entry.plugin as ConfiguredPlugin, bytes, gates);
+      }
+      const text = JSON.stringify(found).replaceAll(directory, "/dir");
+      assert.deepEqual(withoutEmpty(JSON.parse(text)), row.plugins ?? {});
+    }),
+  );
+}
+
+/** Upstream's fixture omits empty fields, and plugins without settings. */
+function withoutEmpty(plugins: Readonly<Record<string, object>>): Record<string, object> {
+  const settings = Object.entries(plugins).map(
+    ([name, fields]) => [name, Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""))] as const,
+  );
+  return Object.fromEntries(settings.filter(([, fields]) => Object.keys(fields).length > 0));
+}

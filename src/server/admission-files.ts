@@ -1,0 +1,41 @@
+/** Opens what admission plugins read from files. Loaded only with `--admission-control-config-file`. */
+import { hostname } from "node:os";
+import type { ConfiguredPlugin, StaticManifests } from "../admission/config/contract.ts";
+import { openManifests } from "../admission/config/open-manifests.ts";
+import { serverIdentity } from "../apimachinery/server-identity.ts";
+import type { Catalog } from "../catalog/contract.ts";
+import { manifestMetrics } from "../metrics/manifest-metrics.ts";
+import type { ServerOptions } from "../options.ts";
+import type { Closers } from "./closers.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import type { Settings } from "./settings.ts";
+
+export { readPluginConfigurations } from "../admission/config/read-configurations.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly metrics: Pick<ServerMetrics, "add">;
+  readonly closers: Closers;
+}
+
+/**
+ * Loads the static manifests of each plugin that has some, and watches them.
+ *
+ * @throws Error with upstream's message when manifests are not valid
+ */
+export async function openStaticManifests(
+  { clock, logger }: ServerOptions,
+  { admissionConfigurations: configurations }: Settings,
+  { catalog, metrics, closers }: Needs,
+): Promise<ReadonlyMap<ConfiguredPlugin, StaticManifests>> {
+  const opened = new Map<ConfiguredPlugin, StaticManifests>();
+  const observer = manifestMetrics({ clock, identity: serverIdentity(hostname()) });
+  for (const [plugin, { staticManifestsDir: directory }] of configurations) {
+    if (directory === undefined) continue;
+    const manifests = await openManifests({ plugin, directory, catalog, clock, logger, observer });
+    closers.add(() => manifests.close());
+    opened.set(plugin, manifests);
+  }
+  if (opened.size > 0) metrics.add(observer.collect);
+  return opened;
+}
