@@ -12,6 +12,8 @@ import { suiteOptions } from "../contract.suite.ts";
 import { DamagedStore, HistoryDamaged, type LogEvent, type Storage } from "../contract.ts";
 import { positionOf } from "../embedded/ledger.ts";
 import type { StorageDamage } from "../options.ts";
+import { closingChecksum } from "./check-file.ts";
+import { readInUse } from "./in-use.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { type Maps, openMaps } from "./maps.ts";
 
@@ -187,6 +189,18 @@ for (const { what, damage, key, problem, revision } of rows) {
     );
   });
 }
+
+test("a start finds a position that was damaged before the store was closed", async () => {
+  const dir = await damagedStore(() => {});
+  const { storage } = await open(dir);
+  const ofOlderValue = (bytes: Buffer): void => void bytes.writeUInt32BE(positionOf(2, 1), 4);
+  await damageOpened(dir, change(current, "/p/b", ofOlderValue));
+  await storage.close();
+  // The closing checksum includes the damage, so it is no proof of the position.
+  assert.deepEqual(readInUse(dir), { closedAs: closingChecksum(dir) });
+  const reopened = await open(dir);
+  assert.equal((await reopened.storage.get("/p/b"))?.damage, "the position of its record is damaged");
+});
 
 const historyRows: [what: string, damage: (maps: Maps) => Promise<unknown>, revision: number][] = [
   ["a damaged change", change(log, positionOf(2, 1), flipLast), 2],
