@@ -12,7 +12,8 @@ interface CompactionLimits {
   readonly historyBytesMax: number;
 }
 
-interface CompactionStep extends Pick<LedgerGroup, "drop"> {
+/** A part of the history to compact. */
+export interface CompactionStep extends Pick<LedgerGroup, "drop"> {
   /** The newest revision that this step compacts. */
   readonly compacted: number;
   readonly historyBytes: number;

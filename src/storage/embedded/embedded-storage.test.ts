@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { suiteOptions } from "../contract.suite.ts";
-import type { LogEvent, Storage, Write } from "../contract.ts";
+import { type LogEvent, type Storage, StorageUnavailable, type Write } from "../contract.ts";
 import { openEmbeddedStorage } from "./embedded-storage.ts";
 import type { Change } from "./ledger.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
@@ -49,4 +49,26 @@ test("a deletion whose event cannot be read ends the watches of its key, and the
   await storage.commit([], [put("/c/e"), put("/a/e")]);
   assert.deepEqual(seen, ["/c/ /c/e"]);
   assert.equal(await storage.get("/a/b"), undefined);
+});
+
+test("history that cannot be read fails its compaction, and neither writes nor later compactions", async (context) => {
+  const ledger = new MemoryLedger();
+  const warnings: string[] = [];
+  const logger = { info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+  const storage = openEmbeddedStorage(ledger, { ...suiteOptions, logger });
+  context.after(() => storage.close());
+  await storage.commit([], [put("/a")]);
+  const heads = ledger.heads.bind(ledger);
+  ledger.heads = () => {
+    throw unreadable;
+  };
+  await Promise.all([
+    assert.rejects(storage.compact(2), StorageUnavailable),
+    storage.commit([], [put("/b")]),
+    assert.rejects(storage.compact(2), /the history cannot be read: Error: MDB_PAGE_NOTFOUND/),
+  ]);
+  assert.deepEqual(warnings, ["Compaction failed"]);
+  ledger.heads = heads;
+  await storage.compact(3);
+  assert.equal(storage.compacted(), 3);
 });

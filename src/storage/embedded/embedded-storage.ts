@@ -28,7 +28,7 @@ import {
   type Write,
 } from "../contract.ts";
 import type { StorageOptions } from "../options.ts";
-import { nextCompaction } from "./compaction.ts";
+import { type CompactionStep, nextCompaction } from "./compaction.ts";
 import { Expirer } from "./expirer.ts";
 import { type Change, changesMax, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
 import { LogSubscribers } from "./log-subscribers.ts";
@@ -91,6 +91,8 @@ class EmbeddedStorage implements Storage {
   readonly #reading = new Set<Promise<void>>();
   #compactionDue = false;
   #compactionRequested = 0;
+  /** The error of the last compaction; undefined after a successful one. */
+  #compactionFault: StorageUnavailable | undefined;
   #cancelCompaction: () => void = () => {};
   #closed: Promise<void> | undefined;
   /** The error of the last write; undefined after a successful one. */
@@ -194,6 +196,7 @@ class EmbeddedStorage implements Storage {
       this.#checkOpen();
       this.#compactionDue = true;
       await this.#enqueue([], [], []);
+      if (this.#compactionFault !== undefined) throw this.#compactionFault;
     }
   }
 
@@ -375,8 +378,7 @@ class EmbeddedStorage implements Storage {
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
-    const { limits, state } = this.#compaction();
-    const compaction = this.#compactionDue ? nextCompaction(this.#ledger, limits, state) : undefined;
+    const compaction = this.#compactionDue ? this.#nextCompaction() : undefined;
     this.#compactionDue = compaction?.more ?? false;
     const changes = group.flatMap((waiting) => waiting.changes);
     const last = changes.at(-1);
@@ -455,17 +457,24 @@ class EmbeddedStorage implements Storage {
     await this.#enqueue(this.#accept(writes), writes, due);
   }
 
-  #compaction() {
-    const { historyMs, historyBytesMax, clock } = this.#options;
-    const { revision, compacted } = this.#horizon;
+  /** Returns undefined also when the history cannot be read: the commits of the group do not need it. */
+  #nextCompaction(): CompactionStep | undefined {
+    const { clock, logger } = this.#options;
     const state = {
-      revision,
-      compacted,
+      ...this.#horizon,
       historyBytes: this.#historyBytes,
       now: clock.now(),
       requested: this.#compactionRequested,
     };
-    return { limits: { historyMs, historyBytesMax }, state };
+    try {
+      const step = nextCompaction(this.#ledger, this.#options, state);
+      this.#compactionFault = undefined;
+      return step;
+    } catch (cause) {
+      if (this.#compactionFault === undefined) logger?.warn("Compaction failed", { error: String(cause) });
+      this.#compactionFault = new StorageUnavailable(`the history cannot be read: ${cause}`, { cause });
+      return undefined;
+    }
   }
 
   #scheduleCompaction(): void {
