@@ -1,6 +1,7 @@
 /** Guarantees when the ledger cannot read: only what needs the read fails, and nothing of it is left. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { manualClock } from "../../../test/support/manual-clock.ts";
 import { suiteOptions } from "../contract.suite.ts";
 import { type LogEvent, type Storage, StorageUnavailable, type Write } from "../contract.ts";
 import { openEmbeddedStorage } from "./embedded-storage.ts";
@@ -71,4 +72,26 @@ test("history that cannot be read fails its compaction, and neither writes nor l
   ledger.heads = heads;
   await storage.compact(3);
   assert.equal(storage.compacted(), 3);
+});
+
+test("times of expiry that cannot be read are read again, and keys expire then", async (context) => {
+  const ledger = new MemoryLedger();
+  const clock = manualClock();
+  const warnings: string[] = [];
+  const logger = { info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+  const storage = openEmbeddedStorage(ledger, { ...suiteOptions, clock, logger });
+  context.after(() => storage.close());
+  await storage.commit([], [{ ...put("/a"), ttlSeconds: 10 }]);
+  const expiries = ledger.expiries.bind(ledger);
+  ledger.expiries = () => {
+    throw unreadable;
+  };
+  for (let second = 0; second < 12; second++) {
+    clock.advance(1000);
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(warnings, ["Could not delete expired keys, retrying"]);
+  ledger.expiries = expiries;
+  clock.advance(1000);
+  while ((await storage.get("/a")) !== undefined) await new Promise(setImmediate);
 });

@@ -109,7 +109,12 @@ class EmbeddedStorage implements Storage {
     this.#pending = new PendingKeys(ledger);
     this.#subscribers = new LogSubscribers(ledger, this.#horizon);
     this.#older = new OlderStates(ledger, this.#horizon);
-    this.#expirer = new Expirer({ ledger, clock: options.clock, expire: (due) => this.#expire(due) });
+    this.#expirer = new Expirer({
+      ledger,
+      clock: options.clock,
+      logger: options.logger,
+      expire: (due) => this.#expire(due),
+    });
     this.#scheduleCompaction();
   }
 

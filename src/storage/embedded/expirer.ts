@@ -1,11 +1,12 @@
 /** Deletes keys whose time to live has ended, a bounded number in one commit. */
 import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import { StorageUnavailable } from "../contract.ts";
 import type { Expiry, Ledger } from "./ledger.ts";
 
 /** Keys deleted in one commit; below the maximum writes of a commit. */
 const batchMax = 100;
-/** Delay after a failed write. */
+/** Delay after a failed read or write. */
 const retryMs = 1000;
 /** The longest delay of the timer; Node's limit is 2^31 - 1 ms. */
 const delayMaxMs = 86_400_000;
@@ -13,9 +14,10 @@ const delayMaxMs = 86_400_000;
 interface ExpirerOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
+  readonly logger: Logger | undefined;
   /**
    * Deletes the keys that have not changed since their expiry was set, and removes the expiries.
-   * @throws StorageUnavailable
+   * @throws Error when the keys cannot be read, or the write fails
    */
   expire(due: readonly Expiry[]): Promise<void>;
 }
@@ -26,6 +28,8 @@ export class Expirer {
   #firesAt = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #running = false;
+  /** The last read failed. */
+  #failed = false;
   #closed = false;
 
   constructor(options: ExpirerOptions) {
@@ -53,7 +57,7 @@ export class Expirer {
   }
 
   async #run(): Promise<void> {
-    const { ledger, clock, expire } = this.#options;
+    const { ledger, clock, logger, expire } = this.#options;
     this.#running = true;
     let next: number | undefined;
     try {
@@ -66,8 +70,12 @@ export class Expirer {
         await expire(due);
         if (this.#closed) break;
       }
+      this.#failed = false;
     } catch (error) {
-      if (!(error instanceof StorageUnavailable)) throw error;
+      // Failed writes are logged already.
+      const isRead = !(error instanceof StorageUnavailable);
+      if (isRead && !this.#failed) logger?.warn("Could not delete expired keys, retrying", { error: String(error) });
+      this.#failed = isRead;
       next = clock.now() + retryMs;
     }
     this.#running = false;
