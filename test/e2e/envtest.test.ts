@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -138,6 +138,22 @@ describe("controllers of kube-apiserver", () => {
     assert.match(String(text), /^Error: "foo" is not in the list of known controllers\n/);
     assert.equal(code, 1);
   });
+});
+
+test("a signal during the start removes what the server has created", async () => {
+  const certDir = newCertDir();
+  const watcher = watch(certDir);
+  const created = once(watcher, "change");
+  const server = spawn(createPrograms("interrupted"), ["--secure-port=0", `--cert-dir=${certDir}`], {
+    stdio: "ignore",
+  });
+  const exited = once(server, "exit");
+  await created;
+  watcher.close();
+  assert.ok(existsSync(storeIn(certDir)));
+  server.kill("SIGTERM");
+  assert.equal((await exited)[1], null, "the process ends itself");
+  assert.deepEqual([existsSync(certDir), existsSync(storeIn(certDir))], [true, false]);
 });
 
 /** Starts programs as envtest does and prints their ids. */

@@ -8,8 +8,12 @@ import { serve } from "../serve.ts";
  * Serves until a signal or the end of the test process, and then removes the data directory if it
  * was created in --cert-dir. A data directory from --data-dir, or from an earlier start, is kept.
  */
-export function serveForTests(argv: readonly string[]): Promise<void> {
-  return serve(argv, ({ server }) => removeAtExit(server));
+export async function serveForTests(argv: readonly string[]): Promise<void> {
+  // envtest ends a start that takes too long, and then starts another server in the same directory.
+  const endStart = (): never => process.exit(1);
+  process.on("SIGTERM", endStart);
+  await serve(argv, ({ server }) => removeAtExit(server));
+  process.off("SIGTERM", endStart);
 }
 
 function removeAtExit({ certDir, dataDir }: Pick<ServerOptions, "certDir" | "dataDir">): void {

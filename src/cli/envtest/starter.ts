@@ -6,7 +6,7 @@ type Wrapper = readonly [pid: number, parent: number];
 
 const wrappersMax = 8;
 
-const pollMs = 400;
+const pollMs = 250;
 
 /**
  * Exits when the test process is gone: the operating system then gives its children another parent.
