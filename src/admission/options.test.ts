@@ -8,6 +8,7 @@ const others = [
   "CertificateSigning",
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
+  "ValidatingAdmissionPolicy",
 ];
 const both = ["NamespaceLifecycle", "NodeRestriction", ...others];
 const noEffect = (name: string): string =>

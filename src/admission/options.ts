@@ -66,6 +66,7 @@ const presentPlugins: readonly string[] = [
   "CertificateSigning",
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
+  "ValidatingAdmissionPolicy",
 ];
 
 interface ChosenPlugins {

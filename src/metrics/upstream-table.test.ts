@@ -24,6 +24,7 @@ import { jwtMetrics } from "./jwt-metrics.ts";
 import { manifestMetrics } from "./manifest-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
+import { policyMetrics } from "./policy-metrics.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 import { reloadMetrics } from "./reload-metrics.ts";
 import { serviceAccountMetrics } from "./service-account-metrics.ts";
@@ -133,6 +134,14 @@ async function everyMetric(): Promise<Metric[]> {
   own.handler(collect);
   const authentication = authenticationMetrics(clock);
   await authentication.around(() => {})({ user: { name: "a" } } as RequestContext);
+  const policies = policyMetrics();
+  const labels = { policy: "p", binding: "b", errorType: "no_error" } as const;
+  policies.validated(labels, "deny", 1);
+  policies.mutated(labels, 1);
+  const owner = { name: "p", kind: "policy", type: "validate" } as const;
+  policies.evaluated(owner, "CREATE", 1);
+  policies.failed(owner, "CREATE");
+  policies.excluded(owner, "CREATE");
   const authorization = authorizationMetrics();
   authorization.attempted({ decision: "allow", reason: "" }, 1);
   authorization.decisions("RBAC", "rbac").allowed++;
@@ -205,6 +214,7 @@ async function everyMetric(): Promise<Metric[]> {
     serviceAccountMetrics(),
     authentication,
     authorization,
+    policies,
     conversion,
     jwt,
     tokens,

@@ -1,6 +1,8 @@
 /** Builds the admission chain. */
 import { createAdmission } from "../admission/chain.ts";
 import type { Admission } from "../admission/contract.ts";
+import { openMatching } from "../admission/matching/matcher.ts";
+import { versionedObjects } from "../admission/matching/versioned.ts";
 import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
 import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
 import { namespaceLifecycle } from "../admission/plugins/namespace-lifecycle.ts";
@@ -14,6 +16,7 @@ import type { ServerOptions } from "../options.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { policyPlugins } from "./policies.ts";
 import type { Settings } from "./settings.ts";
 
 interface Needs {
@@ -42,11 +45,13 @@ export async function openAdmission(
   const strict = gates.enabled("StrictIPCIDRValidation");
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict, portRange });
   closers.add(() => serviceAddresses.close());
+  const [matching, versioned] = [openMatching(catalog), versionedObjects(catalog)];
   const chosen = [
     namespaceLifecycle(catalog),
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
     priority(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
+    ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies }),
   ].filter(({ name }) => admissionPlugins.has(name));
   const rules = [
     serviceAddresses,

@@ -15,6 +15,7 @@ import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts"
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
+import { type PolicyMetrics, policyMetrics } from "../metrics/policy-metrics.ts";
 import { type QueueMetrics, queueMetrics } from "../metrics/queue-metrics.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
@@ -42,6 +43,7 @@ export interface ServerMetrics extends Metrics {
   readonly queues: QueueMetrics;
   readonly calls: CallObserver;
   readonly validation: ValidationMetrics;
+  readonly policies: PolicyMetrics;
   /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
 }
@@ -66,6 +68,7 @@ export function openMetrics(
   const serviceAccounts = serviceAccountMetrics();
   const queues = queueMetrics(() => performance.now());
   const validation = validationMetrics();
+  const policies = policyMetrics();
   const features = featureMetrics(knownGates(), gates);
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
@@ -79,6 +82,7 @@ export function openMetrics(
     tokens.collect,
     serviceAccounts.collect,
     validation.collect,
+    policies.collect,
     () => [features],
   ];
   const metrics = createMetrics(
@@ -104,6 +108,7 @@ export function openMetrics(
     serviceAccounts,
     queues,
     validation,
+    policies,
     calls: calls.observer,
     health,
     admission: { ...admission, clock },

@@ -1,3 +1,4 @@
-/** Compiles CEL expressions of webhooks, policies and claims. Loaded when a client writes the first of them. */
+/** Compiles and evaluates CEL expressions of webhooks, policies and devices. Loaded with the first of them. */
+export { validatingEvaluation } from "../admission/policies/validating.ts";
 export { deviceChecker } from "../cel-environment/device-checker.ts";
 export { policyChecker } from "../cel-environment/policy-checker.ts";

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "../../authorization/contract.ts";
 import { storedExpressions } from "../../cel-environment/environments.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
+import type { JsonValue } from "../../lib/cel/index.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import { AuthorizationChecks } from "./authorization-checks.ts";
 import { compileConditions, evaluateConditions } from "./match-conditions.ts";
@@ -24,12 +25,11 @@ const attributes = {
   dryRun: false,
   options: () => ({ kind: "CreateOptions", apiVersion: "meta.k8s.io/v1" }),
 } as unknown as AdmissionAttributes;
-const matched = {
-  group: "",
-  version: "v1",
-  resource: "configmaps",
+const match = {
+  resource: { group: "", version: "v1", resource: "configmaps" },
   kind: { group: "", version: "v1", kind: "ConfigMap" },
 };
+const objects = { object: object as JsonValue, oldObject: null };
 
 interface Answers {
   /** Verbs that are allowed. */
@@ -151,7 +151,7 @@ for (const { name, conditions, failurePolicy = "Fail", result, calls, ...answers
     const compiler = new PolicyCompiler(storedExpressions(), options);
     const specs = conditions.map((expression, index) => ({ name: `c${index}`, expression }));
     const compiled = compileConditions(compiler, specs, failurePolicy);
-    const bindings = requestBindings({ attributes, matched, object, oldObject: undefined, checks });
+    const bindings = requestBindings({ attributes, match, objects, checks });
     const outcome = checks.evaluate(() => evaluateConditions(compiled, bindings));
     assert.equal(outcome instanceof Promise, answers.isAsynchronous === true);
     assert.deepEqual(await outcome, result);

@@ -2,27 +2,26 @@
  * The values of the variables of policies and match conditions for one request. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/activation.go and condition.go.
  */
-import type { GroupVersionKind, KubeObject } from "../../apimachinery/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { PolicyBindings } from "../../cel-environment/policy-evaluator.ts";
 import { namespaceValue, requestValue } from "../../cel-environment/request-value.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
 import type { AdmissionAttributes } from "../contract.ts";
+import type { Match } from "../matching/contract.ts";
+import { requestedKind, requestedResource } from "../matching/kinds.ts";
 import type { AuthorizationChecks } from "./authorization-checks.ts";
 
-/** The resource and kind under which a policy or webhook matches a request. */
-export interface MatchedAs {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly kind: GroupVersionKind;
+/** The objects of a request at the version of a match. Null where the request has none. */
+export interface RequestObjects {
+  readonly object: JsonValue;
+  readonly oldObject: JsonValue;
 }
 
 interface BindingsOptions {
   readonly attributes: AdmissionAttributes;
-  readonly matched: MatchedAs;
-  /** At the version of the match; undefined for a deletion. */
-  readonly object: KubeObject | undefined;
-  readonly oldObject: KubeObject | undefined;
+  readonly match: Match;
+  /** Read when an expression uses them. */
+  readonly objects: RequestObjects;
   /** Undefined if the expressions have no variable `params`. */
   readonly params?: KubeObject | null | undefined;
   /** The namespace of the request; `namespaceObject` is null without it. */
@@ -31,16 +30,18 @@ interface BindingsOptions {
   readonly checks?: AuthorizationChecks | undefined;
 }
 
-/** Returns the values, of which `request` and `namespaceObject` are created on first use. */
+/** Returns the values, most of which are created on first use. */
 export function requestBindings(options: BindingsOptions): PolicyBindings {
-  const { attributes, matched, object = null, oldObject = null, params, namespace, checks } = options;
-  let request: JsonValue | undefined;
+  const { attributes, match, objects, params, namespace, checks } = options;
   return {
-    object: object as JsonValue,
-    oldObject: oldObject as JsonValue,
+    get object() {
+      return objects.object;
+    },
+    get oldObject() {
+      return objects.oldObject;
+    },
     get request() {
-      request ??= requestOf(attributes, matched);
-      return request;
+      return requestOf(attributes, match);
     },
     get namespaceObject() {
       return namespace === undefined ? null : namespaceValue(namespace);
@@ -50,16 +51,14 @@ export function requestBindings(options: BindingsOptions): PolicyBindings {
   };
 }
 
-function requestOf(attributes: AdmissionAttributes, matched: MatchedAs): JsonValue {
-  const { operation, target, subresource, namespace, name, user, dryRun, options } = attributes;
-  const { group, resource } = target.resource.definition;
-  const { version } = target.version;
+function requestOf(attributes: AdmissionAttributes, { resource, kind }: Match): JsonValue {
+  const { operation, subresource, namespace, name, user, dryRun, options } = attributes;
   return requestValue({
     operation,
-    kind: matched.kind,
-    resource: matched,
-    requestKind: requestKind(attributes),
-    requestResource: { group, version, resource },
+    kind,
+    resource,
+    requestKind: requestedKind(attributes),
+    requestResource: requestedResource(attributes),
     subresource,
     namespace,
     name,
@@ -67,12 +66,4 @@ function requestOf(attributes: AdmissionAttributes, matched: MatchedAs): JsonVal
     dryRun,
     options: options() as JsonValue,
   });
-}
-
-/** The kind of the body of a request: that of the resource, or of its subresource. */
-export function requestKind({ target, subresource }: AdmissionAttributes): GroupVersionKind {
-  const { group, kind } = target.resource.definition;
-  const { version, subresources } = target.version;
-  const own = subresource === "" ? undefined : subresources.find(({ name }) => name === subresource);
-  return { group, version, ...own?.kindGroupVersion, kind: own?.kind ?? kind };
 }

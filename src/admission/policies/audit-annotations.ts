@@ -1,0 +1,30 @@
+/**
+ * The audit annotations of one policy. Source: `auditAnnotationCollector` in
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/validating/dispatcher.go.
+ */
+import { annotateAudit } from "../annotate.ts";
+import type { AdmissionAttributes } from "../contract.ts";
+
+const valueBytesMax = 10 * 1024;
+
+/** Collects the values of all bindings and parameters. */
+export class AuditAnnotations {
+  readonly #values = new Map<string, Set<string>>();
+
+  /** Adds a value, which is cut at 10 KiB. Repeated values are published once. */
+  add(key: string, value: string): void {
+    const values = this.#values.get(key) ?? new Set();
+    this.#values.set(key, values.add(cut(value)));
+  }
+
+  /** Adds the annotations to the audit record. */
+  publish(policy: string, attributes: AdmissionAttributes): void {
+    for (const [key, values] of this.#values) annotateAudit(attributes, `${policy}/${key}`, [...values].join(", "));
+  }
+}
+
+/** Cuts at a byte, as upstream; JSON then replaces the rest of a character. */
+function cut(value: string): string {
+  const bytes = Buffer.from(value);
+  return bytes.length <= valueBytesMax ? value : bytes.subarray(0, valueBytesMax).toString();
+}

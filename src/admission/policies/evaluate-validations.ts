@@ -1,0 +1,187 @@
+/**
+ * Evaluates one ValidatingAdmissionPolicy for one parameter of a binding. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/validating/validator.go.
+ */
+import { messageBytesMax, runtimeBudget } from "../../cel-environment/limits.ts";
+import { OutOfBudget, type PolicyBindings, type PolicyEvaluator } from "../../cel-environment/policy-evaluator.ts";
+import { type CelValue, typeNameOf } from "../../lib/cel/index.ts";
+import { type ConditionsResult, evaluateConditions } from "../expressions/match-conditions.ts";
+import type { CompiledValidations } from "./compile-validations.ts";
+import type { Policy } from "./contract.ts";
+
+/** The decision of one validation. */
+export interface Decision {
+  readonly action: "admit" | "deny";
+  readonly evaluation: "admit" | "error" | "deny";
+  readonly message: string;
+  readonly reason: string;
+  readonly seconds: number;
+}
+
+/** The result of one audit annotation. */
+export interface Annotation {
+  readonly key: string;
+  readonly action: "publish" | "error" | "exclude";
+  /** The value, or the error. */
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** The result of one evaluation of a policy. */
+export interface ValidationResult {
+  readonly decisions: readonly Decision[];
+  readonly annotations: readonly Annotation[];
+  /** Undefined without match conditions. */
+  readonly conditions?:
+    | { readonly result: ConditionsResult; readonly errors: number; readonly seconds: number }
+    | undefined;
+}
+
+/** The values of the variables, which differ between the expressions of a policy. */
+export interface ValidationBindings {
+  /** Without the namespace. */
+  readonly conditions: PolicyBindings;
+  readonly validations: PolicyBindings;
+  /** Without the authorizer. */
+  readonly messages: PolicyBindings;
+}
+
+interface Options {
+  readonly failurePolicy: Policy["failurePolicy"];
+  /** Returns a monotonic time in milliseconds. */
+  now(): number;
+}
+
+/**
+ * Evaluates match conditions, validations, messages and audit annotations. Errors become decisions
+ * by the failure policy.
+ */
+export function evaluateValidations(
+  compiled: CompiledValidations,
+  bindings: ValidationBindings,
+  options: Options,
+): ValidationResult {
+  const failed = (message: string): Decision[] => [{ ...errorDecision(options.failurePolicy, message), seconds: 0 }];
+  const conditions = compiled.conditions && timedConditions(compiled.conditions, bindings.conditions, options);
+  if (conditions !== undefined && !conditions.result.matches) {
+    const { error } = conditions.result;
+    return { decisions: error === undefined ? [] : failed(error), annotations: [], conditions };
+  }
+  try {
+    const evaluator = compiled.compiler.evaluator(bindings.validations, runtimeBudget);
+    const results = compiled.validations.map(({ expression }) => timed(options, evaluator, expression));
+    const messages = evaluateMessages(compiled, bindings.messages, evaluator.budget);
+    const decisions = results.map((result, index) =>
+      decide(compiled.validations[index] as Validated, result, { messages, index, options }),
+    );
+    const annotations = evaluateAnnotations(compiled, bindings.messages, options);
+    return { decisions, annotations, conditions };
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+    return { decisions: failed(error.message), annotations: [], conditions };
+  }
+}
+
+type Validated = CompiledValidations["validations"][number];
+
+interface Timed {
+  readonly value?: CelValue | undefined;
+  readonly error?: string | undefined;
+  readonly seconds: number;
+}
+
+function timed({ now }: Options, evaluator: PolicyEvaluator, expression: Validated["expression"]): Timed {
+  const start = now();
+  const result = evaluator.evaluate(expression);
+  return { ...result, seconds: (now() - start) / 1000 };
+}
+
+function timedConditions(
+  conditions: NonNullable<CompiledValidations["conditions"]>,
+  bindings: PolicyBindings,
+  { now }: Options,
+): NonNullable<ValidationResult["conditions"]> {
+  const start = now();
+  const counts = { errors: 0 };
+  const result = evaluateConditions(conditions, bindings, counts);
+  return { result, errors: counts.errors, seconds: (now() - start) / 1000 };
+}
+
+/** The texts by validation, or why no message was evaluated. */
+type Messages = readonly (string | undefined)[] | { readonly error: string };
+
+/** Messages are evaluated for all validations, with the budget that these left. */
+function evaluateMessages(
+  { compiler, validations, hasMessages }: CompiledValidations,
+  bindings: PolicyBindings,
+  budget: number,
+): Messages {
+  if (!hasMessages) return [];
+  const evaluator = compiler.evaluator(bindings, budget);
+  try {
+    return validations.map(({ message }) => {
+      const { value } = message === undefined ? {} : evaluator.evaluate(message);
+      return typeof value === "string" ? usable(value.trim()) : undefined;
+    });
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+    return { error: error.message };
+  }
+}
+
+/** Messages that are long or have several lines are not used. */
+function usable(message: string): string | undefined {
+  return message === "" || Buffer.byteLength(message) > messageBytesMax || message.includes("\n") ? undefined : message;
+}
+
+interface DecideOptions {
+  readonly messages: Messages;
+  readonly index: number;
+  readonly options: Options;
+}
+
+function decide(
+  { spec }: Validated,
+  { value, error, seconds }: Timed,
+  { messages, index, options }: DecideOptions,
+): Decision {
+  if (error !== undefined) return { ...errorDecision(options.failurePolicy, error), seconds };
+  if ("error" in messages)
+    return { ...errorDecision(options.failurePolicy, `failed messageExpression: ${messages.error}`), seconds };
+  if (value === true) return { action: "admit", evaluation: "admit", message: "", reason: "", seconds };
+  const message = messages[index] ?? spec.message?.trim() ?? "";
+  return {
+    action: "deny",
+    evaluation: "deny",
+    message: message === "" ? `failed expression: ${spec.expression?.trim()}` : message,
+    reason: spec.reason ?? "Invalid",
+    seconds,
+  };
+}
+
+function errorDecision(failurePolicy: Policy["failurePolicy"], message: string): Omit<Decision, "seconds"> {
+  return { action: failurePolicy === "Ignore" ? "admit" : "deny", evaluation: "error", message, reason: "" };
+}
+
+/** @throws OutOfBudget */
+function evaluateAnnotations(
+  { compiler, annotations }: CompiledValidations,
+  bindings: PolicyBindings,
+  options: Options,
+): Annotation[] {
+  if (annotations.length === 0) return [];
+  const evaluator = compiler.evaluator(bindings, runtimeBudget);
+  return annotations.map(({ key, expression }): Annotation => {
+    const { value, error, seconds } = timed(options, evaluator, expression);
+    if (error !== undefined)
+      return { key, action: options.failurePolicy === "Ignore" ? "exclude" : "error", text: error, seconds };
+    if (value === null) return { key, action: "exclude", text: "", seconds };
+    if (typeof value === "string") {
+      const text = value.trim();
+      return { key, action: text === "" ? "exclude" : "publish", text, seconds };
+    }
+    const type = value === undefined ? "" : typeNameOf(value);
+    const text = `valueExpression '${expression.text}' resulted in unsupported return type: ${type}. Return type must be either string or null.`;
+    return { key, action: "error", text, seconds };
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * The policies that clients have created, with their bindings. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/generic/policy_source.go.
+ */
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Catalog } from "../../catalog/contract.ts";
+import { followConfigurations } from "../configurations.ts";
+import type { MatchCriteria } from "../matching/contract.ts";
+import type { Matching } from "../matching/matcher.ts";
+import type { Binding, BoundPolicy, Policy } from "./contract.ts";
+
+/** Follows the policies of one kind. */
+export interface StoredPolicies {
+  /** The policies with bindings, by name. A promise only until the watch caches are loaded. */
+  current(): readonly BoundPolicy[] | Promise<readonly BoundPolicy[]>;
+}
+
+interface Needs {
+  readonly catalog: Pick<Catalog, "findResource">;
+  readonly matching: Pick<Matching, "compile">;
+}
+
+/** @param kind the resource of the policies is this and `policies`, such as `validatingadmissionpolicies` */
+export function followPolicies(
+  kind: "validatingadmission" | "mutatingadmission",
+  { catalog, matching }: Needs,
+): StoredPolicies {
+  const policies = followConfigurations(catalog, `${kind}policies`, (object) => policyOf(object, matching));
+  const bindings = followConfigurations(catalog, `${kind}policybindings`, (object) => bindingOf(object, matching));
+  let [seenPolicies, seenBindings]: [readonly Policy[], readonly Binding[]] = [[], []];
+  let bound: readonly BoundPolicy[] = [];
+  const combine = (currentPolicies: readonly Policy[], currentBindings: readonly Binding[]): readonly BoundPolicy[] => {
+    if (seenPolicies === currentPolicies && seenBindings === currentBindings) return bound;
+    bound = bind(currentPolicies, currentBindings);
+    [seenPolicies, seenBindings] = [currentPolicies, currentBindings];
+    return bound;
+  };
+  return {
+    current() {
+      const [ofPolicies, ofBindings] = [policies.current(), bindings.current()];
+      if (ofPolicies instanceof Promise || ofBindings instanceof Promise)
+        return Promise.all([ofPolicies, ofBindings]).then(([each, all]) => combine(each, all));
+      return combine(ofPolicies, ofBindings);
+    },
+  };
+}
+
+/** Policies without bindings, and bindings without policies, have no effect. */
+export function bind(policies: readonly Policy[], bindings: readonly Binding[]): readonly BoundPolicy[] {
+  const byPolicy = Map.groupBy(bindings, ({ policyName }) => policyName);
+  return policies.flatMap((policy) => {
+    const own = byPolicy.get(policy.name);
+    return own === undefined ? [] : [{ policy, bindings: own }];
+  });
+}
+
+/** @param object a ValidatingAdmissionPolicy or MutatingAdmissionPolicy with defaults */
+export function policyOf({ metadata, spec = {} }: KubeObject, { compile }: Needs["matching"]): Policy {
+  return {
+    name: metadata.name as string,
+    spec,
+    matcher: compile(criteriaOf(spec.matchConstraints ?? {})),
+    failurePolicy: spec.failurePolicy === "Ignore" ? "Ignore" : "Fail",
+  };
+}
+
+/** @param object a binding with defaults */
+export function bindingOf({ metadata, spec = {} }: KubeObject, { compile }: Needs["matching"]): Binding {
+  return {
+    name: metadata.name as string,
+    policyName: spec.policyName,
+    matcher: spec.matchResources && compile(criteriaOf(spec.matchResources)),
+    paramRef: spec.paramRef,
+    validationActions: spec.validationActions,
+  };
+}
+
+/** Unlike webhooks, policies and bindings without rules match all requests. */
+function criteriaOf(resources: Partial<MatchCriteria>): MatchCriteria {
+  const { resourceRules = [], excludeResourceRules = [], matchPolicy = "Equivalent" } = resources;
+  const { namespaceSelector = {}, objectSelector = {} } = resources;
+  return { resourceRules, excludeResourceRules, isOpen: true, matchPolicy, namespaceSelector, objectSelector };
+}

@@ -1,0 +1,31 @@
+/** Builds the plugins of admission policies. */
+import type { AdmissionPlugin } from "../admission/contract.ts";
+import type { Matching } from "../admission/matching/matcher.ts";
+import type { VersionedObjects } from "../admission/matching/versioned.ts";
+import { validatingAdmissionPolicy } from "../admission/policies/plugin.ts";
+import { followPolicies } from "../admission/policies/stored-policies.ts";
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import type { Authorizer } from "../authorization/contract.ts";
+import type { Catalog } from "../catalog/contract.ts";
+import type { PolicyMetrics } from "../metrics/policy-metrics.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly gates: FeatureGates;
+  readonly authorize: Authorizer;
+  readonly matching: Matching;
+  readonly versioned: VersionedObjects;
+  readonly observer: PolicyMetrics;
+}
+
+/** The code that evaluates expressions is loaded with the first request that a policy matches. */
+export function policyPlugins({ matching, ...needs }: Needs): AdmissionPlugin[] {
+  const { catalog } = needs;
+  const evaluation = { ...needs, namespaces: matching.namespaces, now: () => performance.now() };
+  return [
+    validatingAdmissionPolicy({
+      stored: followPolicies("validatingadmission", { catalog, matching }),
+      load: async () => (await import("./policy-expressions.ts")).validatingEvaluation(evaluation),
+    }),
+  ];
+}
