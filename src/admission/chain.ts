@@ -8,6 +8,7 @@ import type {
   AdmissionType,
   Observe,
 } from "./contract.ts";
+import { traced } from "./trace.ts";
 
 /** Receives the duration of each plugin and of each whole step, measured by `clock`. */
 interface ChainObserver extends AdmissionObserver {
@@ -35,7 +36,8 @@ export function createAdmission(
   ): Step[] =>
     from.flatMap((plugin) => {
       const run = plugin[verb]?.bind(plugin);
-      return run === undefined ? [] : [{ run, observe: observe(plugin.name) }];
+      const step = { plugin: plugin.name, phase: verb === "mutate" ? "mutating" : "validating" } as const;
+      return run === undefined ? [] : [{ run: traced(step, run), observe: observe(plugin.name) }];
     });
   const chain = (type: AdmissionType, verb: "mutate" | "validate"): Run => {
     const observe = (name: string): Observe => observer.plugin(name, type);

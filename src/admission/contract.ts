@@ -39,6 +39,8 @@ export interface AdmissionAttributes {
    * this attempt to store the write fails.
    */
   readonly undo: (() => void)[];
+  /** Receives what plugins do, if the client requested an explanation. */
+  readonly trace?: AdmissionTrace | undefined;
   /** Set by the first mutating plugin that calls others or may be called again. */
   reinvocation?: Reinvocation;
 }
@@ -54,6 +56,40 @@ export interface Reinvocation {
   isRequested: boolean;
   /** The state of each plugin, by plugin name. */
   readonly states: Map<string, unknown>;
+}
+
+/** Receives what plugins, webhooks and policies do to one request, in order. */
+export interface AdmissionTrace {
+  add(step: TraceStep): void;
+}
+
+/** What a plugin, or one of its webhooks or policies, did to a request. */
+export interface TraceStep {
+  /** The name of the plugin. */
+  readonly plugin: string;
+  readonly phase: "mutating" | "validating";
+  /** The webhook or policy; undefined for the plugin as a whole. */
+  readonly part?: string;
+  /**
+   * The objects that the step shows: configuration, binding, parameters. Users who cannot get one
+   * of them do not see the step.
+   */
+  readonly objects?: readonly TracedObject[];
+  /** `skipped`: it does not match the request, for the reason in `message`. */
+  readonly outcome: "skipped" | "unchanged" | "changed" | "allowed" | "rejected" | "failed";
+  readonly message?: string;
+  /** The change as a JSON Patch. */
+  readonly patch?: readonly object[];
+  readonly seconds: number;
+}
+
+/** An object that a step of an explanation shows. */
+export interface TracedObject {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Each step is optional and throws an ApiError to reject the write. */
@@ -109,4 +145,6 @@ export interface AdmissionOptions {
   readonly disable: readonly string[];
   /** File with an AdmissionConfiguration of `apiserver.config.k8s.io`: the configuration of plugins. */
   readonly configFile?: string;
+  /** Whether clients can request explanations: what each plugin, webhook and policy did to a dry run. */
+  readonly explain?: boolean;
 }

@@ -1,5 +1,5 @@
 /** Admission flags. Names and defaults are kube-apiserver's. */
-import { stringSlice } from "./flag-values.ts";
+import { boolValue, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 const add =
@@ -14,6 +14,13 @@ export const admissionFlags: readonly Flag[] = [
     help: "File with an AdmissionConfiguration (apiserver.config.k8s.io/v1): the configuration of admission plugins, or the paths of files with it. MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook have one; that of other plugins is accepted without effect.",
     set: (text, { server }) => {
       server.admission = { ...server.admission, configFile: text };
+    },
+  },
+  {
+    term: "--enable-admission-explain [bool]",
+    help: "Answer `coxswain admission explain`: what each admission plugin, webhook and policy did to a dry run. Users see only configurations and parameters that they can get.",
+    set: (text, { server }) => {
+      server.admission = { ...server.admission, explain: boolValue(text) };
     },
   },
   {

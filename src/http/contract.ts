@@ -1,4 +1,5 @@
 /** The socket as the other layers see it, and the state of a request. */
+import type { AdmissionTrace } from "../admission/contract.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { AuditAnnotations } from "../authentication/contract.ts";
@@ -175,10 +176,19 @@ export interface RequestContext {
   annotations: AuditAnnotations | undefined;
   /** Whether a long response may be compressed; false until the compression filter runs. */
   gzip: boolean;
+  /** Set if the client requested an explanation of admission, which the response then contains. */
+  explanation: AdmissionExplanation | undefined;
   /** Sent as `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers of every response to this request. */
   readonly headers: AnswerHeaders;
+}
+
+/** What admission plugins did to the request of a client that requested an explanation. */
+export interface AdmissionExplanation {
+  readonly trace: AdmissionTrace;
+  /** Sends the explanation instead of the response, which it contains. */
+  answer(status: number, contentType: string, body: Buffer): void;
 }
 
 /**

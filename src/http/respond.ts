@@ -20,6 +20,7 @@ export function answerHeaders(context: RequestContext, contentType?: string): An
 
 /** Sends a whole response; a long one is compressed asynchronously if the client accepts that. */
 export function send(context: RequestContext, status: number, contentType: string, body: Buffer): void {
+  if (context.explanation !== undefined) return context.explanation.answer(status, contentType, body);
   const headers = answerHeaders(context, contentType);
   if (context.gzip && body.length > gzipThresholdBytes && headers["content-encoding"] === undefined)
     return respondGzipped(context.exchange, status, headers, body);

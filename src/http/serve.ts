@@ -98,6 +98,7 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
     audit: undefined,
     annotations: undefined,
     gzip: false,
+    explanation: undefined,
     warnings: [],
     headers: {},
   };

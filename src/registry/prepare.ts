@@ -172,7 +172,7 @@ export function admissionAttributes(
   request: WriteRequest,
   { operation, object, oldObject, undo = [] }: Change,
 ): AdmissionAttributes {
-  const { target, subresource, user, dryRun, warnings, audit, operationOptions } = request;
+  const { target, subresource, user, dryRun, warnings, audit, operationOptions, trace } = request;
   const { group, resource } = target.resource.definition;
   const name = request.name || (object?.metadata.name ?? "");
   return {
@@ -190,6 +190,7 @@ export function admissionAttributes(
     warnings,
     audit,
     undo,
+    trace,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { OpenAudit } from "../audit/open-audit.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
+import { admissionExplanationFilter } from "../http/filters/admission-explanation.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
@@ -55,7 +56,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const open = openRequests(timing);
   closers.add(() => open.close());
   const onExchange = createServe({
-    filters: filtersOf(needs, timing, open),
+    filters: filtersOf(options, needs, timing, open),
     registry,
     endpoints: resourceEndpoints({ watches, clock, components: componentProbes(registry.storage), ...needs }),
     routes: routesOf(options, needs),
@@ -92,7 +93,13 @@ function requestTiming({ clock, logger, requestTimeoutMs: timeoutMs }: ServerOpt
 type ServeOptions = Parameters<typeof createServe>[0];
 
 /** In the order in which a request passes them. */
-function filtersOf(needs: HttpNeeds, timing: Timing, open: OpenRequests): ServeOptions["filters"] {
+function filtersOf(
+  options: ServerOptions,
+  needs: HttpNeeds,
+  timing: Timing,
+  open: OpenRequests,
+): ServeOptions["filters"] {
+  const { explain: explains } = options.admission;
   const { registry, audit, authentication, authorization, metrics } = needs;
   const { gates, clock } = registry;
   const { authorize, attempted } = authorization;
@@ -107,6 +114,7 @@ function filtersOf(needs: HttpNeeds, timing: Timing, open: OpenRequests): ServeO
     ...(audit.filters === undefined ? [] : [audit.filters.filter]),
     impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
     authorizationFilter(authorize, { attempted, clock }),
+    ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
   ];
 }
 

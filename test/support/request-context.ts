@@ -66,6 +66,7 @@ export async function ask(
     audit: undefined,
     annotations: undefined,
     gzip: false,
+    explanation: undefined,
     warnings: [],
     headers: {},
   });

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
+import type { Sender } from "../client/ask.ts";
 import { authCommand } from "./command.ts";
 import { explain } from "./explain.ts";
 import { decidedBy, isAllowed } from "./explanation.ts";
 import { formatJson, formatText } from "./format.ts";
 import { userNamed } from "./question.ts";
-import type { Sender } from "./server.ts";
 
 const group = "rbac.authorization.k8s.io";
 let server: TestServer;

@@ -4,7 +4,7 @@
  * much may have decided. Other clients query the server at the same time, so there can be several
  * candidates.
  */
-import type { Sender } from "./server.ts";
+import type { Sender } from "../client/ask.ts";
 
 /** An authorizer as the label values of `apiserver_authorization_decisions_total` name it. */
 export interface CountedAuthorizer {

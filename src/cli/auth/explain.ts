@@ -2,20 +2,13 @@
  * `coxswain auth explain`: lets the server review a request, and evaluates its roles and bindings.
  */
 import type { UserInfo } from "../../apimachinery/user.ts";
+import { RequestRejected, type Sender } from "../client/ask.ts";
 import { countedAuthorizers } from "./counted-authorizers.ts";
 import { type Explanation, rbacReason } from "./explanation.ts";
 import { findResource } from "./find-resource.ts";
 import { pathQuestion, type Question, resourceQuestion, splitResource, type Target } from "./question.ts";
 import { type RbacMatches, rbacMatches } from "./rbac-matches.ts";
-import {
-  RequestRejected,
-  readPolicy,
-  reviewAccess,
-  reviewOwnAccess,
-  reviewSelf,
-  type Sender,
-  type Verdict,
-} from "./server.ts";
+import { readPolicy, reviewAccess, reviewOwnAccess, reviewSelf, type Verdict } from "./server.ts";
 
 /**
  * @param user undefined for the user of the kubeconfig

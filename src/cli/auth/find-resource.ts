@@ -2,7 +2,7 @@
  * Finds the resource for a name as kubectl accepts it: `po`, `pod`, `pods`, `Deployment`,
  * `deployments.apps`, `roles.rbac`.
  */
-import { ask, type Json, RequestRejected, type Sender } from "./server.ts";
+import { ask, type Json, RequestRejected, type Sender } from "../client/ask.ts";
 
 export interface FoundResource {
   readonly group: string;

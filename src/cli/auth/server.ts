@@ -1,65 +1,11 @@
 /** The requests that `coxswain auth explain` sends to an API server. */
+
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import type { Binding, Role } from "../../authorization/rbac/policy.ts";
+import { ask, type Sender } from "../client/ask.ts";
 import { type Question, requestSpec } from "./question.ts";
-
-/** Sends one request; implemented by `client/client.ts`. */
-export interface Sender {
-  send(request: {
-    method: string;
-    path: string;
-    headers?: Record<string, string>;
-    body?: object;
-  }): Promise<{ status: number; body: Buffer }>;
-}
-
-/** The server answered with an error. */
-export class RequestRejected extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.name = "RequestRejected";
-    this.status = status;
-  }
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are read member by member.
-export type Json = Record<string, any>;
-
-/** Sends a request and decodes the answer. @throws RequestRejected with the server's message */
-export async function ask(
-  server: Sender,
-  method: string,
-  path: string,
-  more: { body?: object; accept?: string } = {},
-): Promise<Json> {
-  const { body, accept } = more;
-  const answer = await server.send({
-    method,
-    path,
-    ...(accept !== undefined && { headers: { accept } }),
-    ...(body !== undefined && { body }),
-  });
-  const decoded = parse(answer.body);
-  if (answer.status < 300 && decoded !== undefined) return decoded;
-  throw new RequestRejected(
-    answer.status,
-    decoded?.message ?? `${method} ${path}: the server answered ${answer.status}`,
-  );
-}
-
-function parse(body: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === "object" && value !== null ? (value as Json) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
 
 /** The status of an access review. */
 export interface Verdict {

@@ -31,7 +31,7 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
 }
 
-interface ClientRequest {
+export interface ClientRequest {
   readonly method: string;
   /** Path and query, encoded. */
   readonly path: string;

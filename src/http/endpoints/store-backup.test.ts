@@ -58,6 +58,7 @@ function contextOf(exchange: Exchange): RequestContext {
     audit: undefined,
     annotations: undefined,
     gzip: false,
+    explanation: undefined,
     warnings: [],
     headers: {},
   };

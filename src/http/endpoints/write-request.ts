@@ -74,6 +74,7 @@ export function writeRequest(
     fieldManager: options.fieldManager,
     userAgent: headerText(exchange.header("user-agent") ?? ""),
     operationOptions,
+    trace: context.explanation?.trace,
     warnings,
     audit,
   };

@@ -1,0 +1,107 @@
+/** `coxswain admission explain` against a server that explains admission, and one that does not. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { rawClient } from "../../../test/support/raw-client.ts";
+import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
+import { defaultAdmissionOptions } from "../../admission/options.ts";
+import { admissionCommand } from "./command.ts";
+
+let server: TestServer;
+let other: TestServer;
+before(async () => {
+  server = await startTestServer({ admission: { ...defaultAdmissionOptions, explain: true } });
+  other = await startTestServer();
+});
+after(async () => {
+  await server.close();
+  await other.close();
+});
+
+async function run(object: object, argv: readonly string[] = [], on = server): Promise<{ code: number; text: string }> {
+  const file = join(server.directory, "object.json");
+  writeFileSync(file, JSON.stringify(object));
+  let text = "";
+  const write = (piece: string): void => {
+    text += piece;
+  };
+  const args = ["explain", "-f", file, "--kubeconfig", on.kubeconfigPath, ...argv];
+  const code = await admissionCommand(args, { out: write, err: write }, {});
+  return { code, text: text.replace(/[\d.]+ ms/g, "N ms") };
+}
+
+const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+const inNamespace = (namespace: string) => ({ ...configMap, metadata: { name: "a", namespace } });
+
+test("lists the plugins that saw a create, and stores nothing", async () => {
+  const { code, text } = await run(configMap);
+  assert.equal(code, 0);
+  assert.match(text, /^Allowed: the server would answer 201\.\n\nNamespaceLifecycle \(mutating\): unchanged, N ms\n/);
+  const client = rawClient(server.kubeconfig);
+  const { status } = await client.send({ method: "GET", path: "/api/v1/namespaces/default/configmaps/a" });
+  client.close();
+  assert.equal(status, 404);
+});
+
+test("shows the change of a plugin as a patch", async () => {
+  const spec = { ports: [{ port: 80 }] };
+  const { text } = await run({ apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec });
+  assert.match(text, /ServiceAddresses \(mutating\): changed, N ms\n {4}\{"op":"(add|replace)","path":"\/spec/);
+});
+
+const rejected: [what: string, object: object, argv: string[], expected: RegExp][] = [
+  [
+    "a rejection names the plugin and its message",
+    inNamespace("missing"),
+    [],
+    /^Rejected with 404: namespaces "missing" not found\n\nNamespaceLifecycle \(mutating\): rejected, N ms\n {4}namespaces "missing" not found\n$/,
+  ],
+  [
+    "a user without permission for the request sees nothing",
+    configMap,
+    ["--as", "ann"],
+    /^Error: configmaps is forbidden: User "ann" cannot create resource "configmaps" in API group "" in the namespace "default"\n$/,
+  ],
+  [
+    "an update of a missing object",
+    configMap,
+    ["--operation", "delete"],
+    /^Rejected with 404: configmaps "a" not found/,
+  ],
+  ["an object without a kind", { metadata: {} }, [], /^Error: the object has no apiVersion and kind\n$/],
+  ["an unknown kind", { ...configMap, kind: "X" }, [], /^Error: the server has no kind "X" in v1\n$/],
+];
+for (const [what, object, argv, expected] of rejected)
+  test(what, async () => {
+    const { code, text } = await run(object, argv);
+    assert.match(text, expected);
+    assert.equal(code, text.startsWith("Error") ? 2 : 1);
+  });
+
+test("a server without the flag does not explain", async () => {
+  const { code, text } = await run(configMap, [], other);
+  assert.deepEqual(
+    [code, text],
+    [2, "Error: the server does not explain admission; Coxswain does with --enable-admission-explain\n"],
+  );
+});
+
+test("requests that are not dry runs of one write are rejected", async () => {
+  const client = rawClient(server.kubeconfig);
+  const headers = { "coxswain-explain": "admission" };
+  const path = "/api/v1/namespaces/default/configmaps";
+  for (const [method, target] of [
+    ["POST", path],
+    ["GET", `${path}?dryRun=All`],
+    ["DELETE", `${path}?dryRun=All`],
+  ]) {
+    const answer = await client.send({ method: method as string, path: target as string, headers, body: configMap });
+    assert.equal(answer.status, 400, `${method} ${target}`);
+    assert.match(
+      answer.text,
+      /admission can only be explained for creates, updates, patches and deletes with dryRun=All/,
+    );
+  }
+  client.close();
+});

@@ -1,0 +1,41 @@
+/**
+ * Formats an explanation of admission as text. Names and messages come from other users, so that
+ * control characters in them are escaped.
+ */
+import type { TracedObject, TraceStep } from "../../admission/contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import type { Explanation } from "./explain.ts";
+
+export function formatText({ response, steps, hidden }: Explanation): string {
+  const lines = [
+    response.status < 300
+      ? `Allowed: the server would answer ${response.status}.`
+      : `Rejected with ${response.status}: ${printable(response.body?.message ?? "")}`,
+    "",
+    ...steps.flatMap(formatStep),
+    ...(hidden > 0 ? ["", `${hidden} steps are hidden: you may not get their configurations or parameters.`] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function formatStep({ plugin, phase, part, objects = [], outcome, message, patch = [], seconds }: TraceStep): string[] {
+  const title = part === undefined ? printable(plugin) : `  ${printable(part)}`;
+  const details = [
+    ...objects.map((object) => `from ${formatObject(object)}`),
+    ...(message === undefined ? [] : [printable(message)]),
+    ...patch.map((operation) => printable(JSON.stringify(operation))),
+  ];
+  return [
+    `${title} (${phase}): ${outcome}, ${(seconds * 1000).toFixed(2)} ms`,
+    ...details.map((line) => `    ${line}`),
+  ];
+}
+
+function formatObject({ group, resource, namespace, name }: TracedObject): string {
+  const place = namespace === "" ? name : `${namespace}/${name}`;
+  return printable(`${resource}${group === "" ? "" : `.${group}`} ${place}`);
+}
+
+function printable(text: string): string {
+  return quoteGo(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
+}
