@@ -8,6 +8,7 @@ const others = [
   "CertificateSigning",
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
+  "MutatingAdmissionPolicy",
   "ValidatingAdmissionPolicy",
 ];
 const both = ["NamespaceLifecycle", "NodeRestriction", ...others];

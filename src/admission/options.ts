@@ -66,6 +66,7 @@ const presentPlugins: readonly string[] = [
   "CertificateSigning",
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
+  "MutatingAdmissionPolicy",
   "ValidatingAdmissionPolicy",
 ];
 

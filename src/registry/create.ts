@@ -1,4 +1,5 @@
 /** Creates one object: POST, and a PUT or apply of an object that does not exist. */
+import type { AdmissionAttributes } from "../admission/contract.ts";
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -65,17 +66,23 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
   try {
     const mutating = registry.admission.mutate(attributes);
     if (mutating !== undefined) await mutating;
+    checkNamespace(object, request.namespace); // Admission may have changed it.
     const preparing = prepareNew(registry, request, object);
     if (preparing !== undefined) await preparing;
     const authorizing = registry.admission.authorize(attributes);
     if (authorizing !== undefined) await authorizing;
-    const validating = registry.admission.validate(attributes);
+    const validating = registry.admission.validate(withGeneratedName(attributes, object));
     if (validating !== undefined) await validating;
     return await store(registry, request, object);
   } catch (error) {
     undoAll(attributes.undo);
     throw error;
   }
+}
+
+/** Plugins that validate see the generated name; those that mutate run before it is generated. */
+function withGeneratedName(attributes: AdmissionAttributes, { metadata }: KubeObject): AdmissionAttributes {
+  return attributes.name === "" ? { ...attributes, name: metadata.name as string } : attributes;
 }
 
 /** Undoes the side effects of admission, such as quota usage, for a write that is not stored. */

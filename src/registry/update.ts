@@ -27,6 +27,7 @@ import {
   acceptsAnyFinalizer,
   admissionAttributes,
   checkNames,
+  checkNamespace,
   dedupOwnerReferences,
   strategyContext,
   wipeSystemFields,
@@ -143,6 +144,7 @@ async function replace(
   const attributes = admissionAttributes(request, { operation: "UPDATE", object: next, oldObject: old, undo });
   const mutating = registry.admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
+  checkNamespace(next, request.namespace); // Admission may have changed it.
   dedupOwnerReferences(next.metadata, request.warnings, "admitted");
   checkVersion(resource, next, existing.revision);
   const rules = rulesFor(registry, request);
@@ -269,6 +271,7 @@ async function createMissing(
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
   const attributes = admissionAttributes(request, { operation: "CREATE", object, undo });
   await registry.admission.mutate(attributes);
+  checkNamespace(object, request.namespace); // Admission may have changed it.
   await prepareNew(registry, request, object);
   await registry.admission.authorize(attributes);
   await request.checkCreate?.();

@@ -2,7 +2,7 @@
 import type { AdmissionPlugin } from "../admission/contract.ts";
 import type { Matching } from "../admission/matching/matcher.ts";
 import type { VersionedObjects } from "../admission/matching/versioned.ts";
-import { validatingAdmissionPolicy } from "../admission/policies/plugin.ts";
+import { mutatingAdmissionPolicy, validatingAdmissionPolicy } from "../admission/policies/plugin.ts";
 import { followPolicies } from "../admission/policies/stored-policies.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Authorizer } from "../authorization/contract.ts";
@@ -22,7 +22,12 @@ interface Needs {
 export function policyPlugins({ matching, ...needs }: Needs): AdmissionPlugin[] {
   const { catalog } = needs;
   const evaluation = { ...needs, namespaces: matching.namespaces, now: () => performance.now() };
+  const mutating = mutatingAdmissionPolicy({
+    stored: followPolicies("mutatingadmission", { catalog, matching }),
+    load: async () => (await import("./policy-expressions.ts")).mutatingEvaluation(evaluation),
+  });
   return [
+    ...(needs.gates.enabled("MutatingAdmissionPolicy") ? [mutating] : []),
     validatingAdmissionPolicy({
       stored: followPolicies("validatingadmission", { catalog, matching }),
       load: async () => (await import("./policy-expressions.ts")).validatingEvaluation(evaluation),

@@ -1,4 +1,5 @@
 /** Compiles and evaluates CEL expressions of webhooks, policies and devices. Loaded with the first of them. */
+export { mutatingEvaluation } from "../admission/policies/mutating.ts";
 export { validatingEvaluation } from "../admission/policies/validating.ts";
 export { deviceChecker } from "../cel-environment/device-checker.ts";
 export { policyChecker } from "../cel-environment/policy-checker.ts";

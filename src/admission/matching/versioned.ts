@@ -16,6 +16,8 @@ import type { Match } from "./contract.ts";
 
 /** The objects of a request at the version of a match. */
 export interface VersionedObjects {
+  /** Returns the schema of the kind of a match. */
+  schemaOf(attributes: AdmissionAttributes, match: Match): Struct;
   /**
    * Encodes an object of the request as Go encodes the kind of the match.
    *
@@ -42,6 +44,7 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
       ? target
       : (catalog.find(group, version, resource) as Resolved);
   return {
+    schemaOf: (attributes, match) => subresourceSchema(attributes, match) ?? resolve(attributes, match).version.schema,
     encode(object, attributes, match) {
       const own = subresourceSchema(attributes, match);
       if (own !== undefined) return encode(object, own);
