@@ -7,6 +7,7 @@ import { ApiError } from "../../apimachinery/errors.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
 import type { BoundPolicy, Candidate } from "./contract.ts";
 import type { StoredPolicies } from "./stored-policies.ts";
+import { tracePolicy } from "./trace-policies.ts";
 
 /** Evaluates the policies that match a request. @throws ApiError that rejects the request */
 export type EvaluatePolicies = (
@@ -22,21 +23,29 @@ interface PolicyPluginOptions {
 
 /** The plugin ValidatingAdmissionPolicy. */
 export function validatingAdmissionPolicy(options: PolicyPluginOptions): AdmissionPlugin {
-  return { name: "ValidatingAdmissionPolicy", validate: runner(options) };
+  return { name: "ValidatingAdmissionPolicy", validate: runner("validatingadmission", options) };
 }
 
 /** The plugin MutatingAdmissionPolicy. Deletions have no object to change. */
 export function mutatingAdmissionPolicy(options: PolicyPluginOptions): AdmissionPlugin {
-  const run = runner(options);
+  const run = runner("mutatingadmission", options);
   return {
     name: "MutatingAdmissionPolicy",
     mutate: (attributes) => (attributes.operation === "DELETE" ? undefined : run(attributes)),
   };
 }
 
-function runner({ stored, load }: PolicyPluginOptions): (attributes: AdmissionAttributes) => void | Promise<void> {
+function runner(
+  kind: "validatingadmission" | "mutatingadmission",
+  { stored, load }: PolicyPluginOptions,
+): (attributes: AdmissionAttributes) => void | Promise<void> {
   let evaluate: EvaluatePolicies | undefined;
-  const run = (candidates: readonly Candidate[], attributes: AdmissionAttributes): void | Promise<void> => {
+  const run = (
+    policies: readonly BoundPolicy[],
+    candidates: readonly Candidate[],
+    attributes: AdmissionAttributes,
+  ): void | Promise<void> => {
+    if (attributes.trace !== undefined) traceSkipped(kind, policies, candidates, attributes);
     if (candidates.length === 0) return;
     if (evaluate !== undefined) return evaluate(candidates, attributes);
     return load().then((loaded) => {
@@ -47,8 +56,8 @@ function runner({ stored, load }: PolicyPluginOptions): (attributes: AdmissionAt
   const select = (policies: readonly BoundPolicy[], attributes: AdmissionAttributes): void | Promise<void> => {
     const selected = candidatesOf(policies, attributes);
     return selected instanceof Promise
-      ? selected.then((candidates) => run(candidates, attributes))
-      : run(selected, attributes);
+      ? selected.then((candidates) => run(policies, candidates, attributes))
+      : run(policies, selected, attributes);
   };
   return (attributes) => {
     if (isExcluded(attributes)) return;
@@ -57,6 +66,18 @@ function runner({ stored, load }: PolicyPluginOptions): (attributes: AdmissionAt
       ? policies.then((loaded) => select(loaded, attributes))
       : select(policies, attributes);
   };
+}
+
+function traceSkipped(
+  kind: "validatingadmission" | "mutatingadmission",
+  policies: readonly BoundPolicy[],
+  candidates: readonly Candidate[],
+  attributes: AdmissionAttributes,
+): void {
+  const matching = new Set(candidates.map(({ policy }) => policy));
+  const message = "the request does not match the matchConstraints of the policy";
+  for (const { policy } of policies)
+    if (!matching.has(policy)) tracePolicy(attributes, { kind, policy }, { outcome: "skipped", message, seconds: 0 });
 }
 
 /**

@@ -24,6 +24,7 @@ import { type Decision, evaluateValidations, type ValidationResult } from "./eva
 import { ConfigurationError, findParams, paramResource } from "./parameters.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { errorType, findNamespace, noObjects, ObjectsByKind } from "./request-objects.ts";
+import { traceOfResult, tracePolicy } from "./trace-policies.ts";
 
 /** What the evaluation of policies needs of the server. */
 export interface PolicyNeeds extends Measuring {
@@ -73,6 +74,12 @@ async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, 
       for (const param of prepared.params) {
         const evaluating = evaluate(needs, run, { ...prepared, policy, match, namespace, param });
         const result = evaluating instanceof Promise ? await evaluating : evaluating;
+        const params = resource && param ? { resource, param } : undefined;
+        tracePolicy(
+          run.attributes,
+          { kind, policy, binding, params },
+          traceOfResult(result, binding.validationActions),
+        );
         recordResult(needs, run, { policy, binding, result });
         collect(needs, run, { policy, binding, result }, annotations);
       }
@@ -84,6 +91,9 @@ async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, 
   annotations.publish(policy.name, run.attributes);
 }
 
+const kind = "validatingadmission";
+const unmatched = "the request does not match the matchResources of the binding";
+
 interface Prepared {
   readonly params: readonly Param[];
   /** Undefined without parameters, which are not evaluated. */
@@ -92,13 +102,17 @@ interface Prepared {
 
 /** @returns undefined if the binding does not match, or has an error, which is recorded */
 async function prepare(
-  { attributes, objects, ...run }: Run,
+  run: Run,
   policy: Policy,
   binding: Binding,
   { match, resource }: { readonly match: Match; readonly resource: Resolved | undefined },
 ): Promise<Prepared | undefined> {
+  const { attributes, objects } = run;
   try {
-    if (binding.matcher !== undefined && (await binding.matcher.match(attributes)) === undefined) return undefined;
+    if (binding.matcher !== undefined && (await binding.matcher.match(attributes)) === undefined) {
+      tracePolicy(attributes, { kind, policy, binding }, { outcome: "skipped", message: unmatched, seconds: 0 });
+      return undefined;
+    }
     const params = await findParams(resource, binding, attributes.namespace);
     return { params, objects: params.length === 0 ? undefined : await objects.at(match) };
   } catch (error) {
@@ -195,11 +209,13 @@ function failureValue(binding: Binding, expressionIndex: number, message: string
 
 /** Errors of the configuration reject the request, unless the policy ignores failures. */
 function configurationError(
-  { denials }: Pick<Run, "denials">,
+  { denials, attributes }: Pick<Run, "denials" | "attributes">,
   policy: Policy,
   binding: Binding | undefined,
   problem: string,
 ): void {
+  const traced = { kind, policy, ...(binding !== undefined && { binding }) } as const;
+  tracePolicy(attributes, traced, { outcome: "failed", message: problem, seconds: 0 });
   if (policy.failurePolicy === "Ignore") return;
   const message = `failed to configure ${binding === undefined ? "policy" : "binding"}: ${problem}`;
   denials.push({ policy, binding, message, reason: "" });

@@ -79,6 +79,87 @@ for (const [what, object, argv, expected] of rejected)
     assert.equal(code, text.startsWith("Error") ? 2 : 1);
   });
 
+const group = "/apis/admissionregistration.k8s.io/v1";
+
+/** Creates a policy about ConfigMaps, with a binding. */
+async function createPolicy(name: string, spec: object, binding: object = {}): Promise<void> {
+  const client = rawClient(server.kubeconfig);
+  const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] };
+  const send = async (path: string, body: object): Promise<void> =>
+    assert.equal((await client.send({ method: "POST", path, body })).status, 201);
+  await send(`${group}/validatingadmissionpolicies`, {
+    metadata: { name },
+    spec: { matchConstraints: { resourceRules: [rule] }, ...spec },
+  });
+  await send(`${group}/validatingadmissionpolicybindings`, {
+    metadata: { name: `bind-${name}` },
+    spec: { policyName: name, validationActions: ["Deny"], ...binding },
+  });
+  client.close();
+}
+
+test("lists each policy with its verdict, or why it does not match", async () => {
+  const isBlue = { expression: "object.metadata.name != 'blue'", message: "blue is taken" };
+  await createPolicy("names", { validations: [isBlue] });
+  await createPolicy("warns", { validations: [isBlue] }, { validationActions: ["Warn"] });
+  const never = { name: "never", expression: "false" };
+  await createPolicy("conditional", { validations: [isBlue], matchConditions: [never] });
+  const matchResources = { objectSelector: { matchLabels: { a: "b" } } };
+  await createPolicy("labeled", { validations: [isBlue] }, { matchResources });
+  await createPolicy(
+    "params",
+    {
+      paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+      validations: [{ expression: "params.data.name != object.metadata.name" }],
+    },
+    { paramRef: { name: "taken", parameterNotFoundAction: "Deny" } },
+  );
+  const { code, text } = await run({ ...configMap, metadata: { name: "blue" } });
+  assert.equal(code, 1);
+  assert.match(text, /^Rejected with 422: configmaps "blue" is forbidden: /);
+  const policies = `validatingadmissionpolicies.admissionregistration.k8s.io`;
+  const bindings = `validatingadmissionpolicybindings.admissionregistration.k8s.io`;
+  for (const [name, verdict, more] of [
+    ["names", "rejected", "blue is taken"],
+    ["warns", "allowed", "Warn: blue is taken"],
+    ["conditional", "skipped", "the match condition never is false"],
+    ["labeled", "skipped", "the request does not match the matchResources of the binding"],
+    ["params", "failed", "no params found for policy binding with `Deny` parameterNotFoundAction"],
+  ])
+    assert.ok(
+      text.includes(
+        `  ${name} (validating): ${verdict}, N ms\n    from ${policies} ${name}\n    from ${bindings} bind-${name}\n    ${more}\n`,
+      ),
+      `${name}: ${text}`,
+    );
+  const { text: ofService } = await run({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "s" },
+    spec: { ports: [{ port: 80 }] },
+  });
+  assert.match(
+    ofService,
+    /names \(validating\): skipped, N ms\n.*\n {4}the request does not match the matchConstraints of the policy/,
+  );
+});
+
+test("counts the steps of policies and parameters that the user cannot get", async () => {
+  const admin = rawClient(server.kubeconfig);
+  const rbac = "/apis/rbac.authorization.k8s.io/v1";
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create"] }];
+  await admin.send({ method: "POST", path: `${rbac}/clusterroles`, body: { metadata: { name: "creator" }, rules } });
+  const subjects = [{ kind: "User", name: "joe", apiGroup: "rbac.authorization.k8s.io" }];
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "creator" };
+  const body = { metadata: { name: "joe" }, subjects, roleRef };
+  await admin.send({ method: "POST", path: `${rbac}/clusterrolebindings`, body });
+  admin.close();
+  const { text } = await run({ ...configMap, metadata: { name: "green" } }, ["--as", "joe"]);
+  assert.match(text, /NamespaceLifecycle/);
+  assert.doesNotMatch(text, /names|warns|labeled/);
+  assert.match(text, /\n5 steps are hidden: you may not get their configurations or parameters\.\n$/);
+});
+
 test("a server without the flag does not explain", async () => {
   const { code, text } = await run(configMap, [], other);
   assert.deepEqual(
