@@ -3,6 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/generic/policy_dispatcher.go.
  */
 import { ApiError } from "../../apimachinery/errors.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
@@ -10,6 +11,7 @@ import { rejection } from "../rejection.ts";
 import type { Binding, Candidate, Param, Policy } from "./contract.ts";
 import type { MutatedObjects } from "./mutated-objects.ts";
 import { ConfigurationError, findParams, paramResource } from "./parameters.ts";
+import { tracePolicy, traceUnmatchedBinding } from "./trace-policies.ts";
 import type { PolicyNeeds } from "./validating.ts";
 
 /** One evaluation: a policy with a binding and a parameter. */
@@ -17,6 +19,8 @@ export interface Invocation {
   readonly policy: Policy;
   readonly binding: Binding;
   readonly match: Match;
+  /** Undefined for a policy without parameters. */
+  readonly paramResource: Resolved | undefined;
   readonly param: Param;
 }
 
@@ -40,6 +44,8 @@ export async function findInvocations(
     const failed = (binding: Binding | undefined, message: string): void => {
       const what = binding === undefined ? "policy" : "binding";
       errors.push({ policy, binding, message: `failed to configure ${what}: ${message}` });
+      const traced = { kind: "mutatingadmission", policy, ...(binding !== undefined && { binding }) } as const;
+      tracePolicy(attributes, traced, { outcome: "failed", message, seconds: 0 });
     };
     if ("error" in match) {
       failed(undefined, match.error);
@@ -48,13 +54,16 @@ export async function findInvocations(
     for (const binding of bindings) {
       let blamed: Binding | undefined = binding;
       try {
-        if (binding.matcher !== undefined && (await binding.matcher.match(attributes)) === undefined) continue;
+        if (binding.matcher !== undefined && (await binding.matcher.match(attributes)) === undefined) {
+          traceUnmatchedBinding(attributes, { kind: "mutatingadmission", policy, binding });
+          continue;
+        }
         blamed = undefined;
         const resource = paramResource(catalog, policy.spec.paramKind);
         await objects.at(match);
         blamed = binding;
         const params = await findParams(resource, binding, attributes.namespace);
-        invocations.push(...params.map((param) => ({ policy, binding, match, param })));
+        invocations.push(...params.map((param) => ({ policy, binding, match, paramResource: resource, param })));
       } catch (error) {
         if (!(error instanceof ApiError) && !(error instanceof ConfigurationError)) throw error;
         failed(blamed, error.message);

@@ -7,8 +7,9 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { runtimeBudget } from "../../cel-environment/limits.ts";
 import { OutOfBudget, type PolicyBindings } from "../../cel-environment/policy-evaluator.ts";
 import type { CelValue } from "../../lib/cel/index.ts";
+import { diffJson } from "../../lib/json/diff.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes, TraceStep } from "../contract.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { type ConditionsResult, evaluateConditions, recordConditions } from "../expressions/match-conditions.ts";
 import { requestBindings } from "../expressions/request-bindings.ts";
@@ -20,6 +21,7 @@ import { type MutatedObject, MutatedObjects } from "./mutated-objects.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { type PolicyReinvocation, policyReinvocation } from "./reinvocation.ts";
 import { errorType, findNamespace } from "./request-objects.ts";
+import { type TracedPolicy, traceOfConditions, tracePolicy } from "./trace-policies.ts";
 import type { PolicyNeeds } from "./validating.ts";
 
 /** One run of the plugin. */
@@ -70,8 +72,12 @@ async function runAll(
 async function invoke(needs: PolicyNeeds, run: Run, invocation: Invocation): Promise<void> {
   const { policy, binding, match, param } = invocation;
   const mutated = await run.objects.at(match);
+  const start = needs.now();
+  const trace = (step: Omit<TraceStep, "plugin" | "phase" | "seconds">): void =>
+    tracePolicy(run.attributes, tracedInvocation(invocation), { ...step, seconds: (needs.now() - start) / 1000 });
   const conditions = await evaluateMatchConditions(needs, run, invocation, mutated);
   if (!conditions.matches) {
+    trace(traceOfConditions(conditions));
     if (conditions.error !== undefined)
       run.errors.push({ policy, binding, message: conditions.error, reason: "Invalid" });
     return;
@@ -84,8 +90,18 @@ async function invoke(needs: PolicyNeeds, run: Run, invocation: Invocation): Pro
     run.last = mutated;
     if (mutated.object !== null) await mutate(needs, run, { invocation, mutated, mutation });
   }
-  if (!deepEqual(before, mutated.object)) run.reinvocation.changed();
+  const isChanged = !deepEqual(before, mutated.object);
+  if (isChanged) run.reinvocation.changed();
+  const failed = run.errors.find((error) => error.binding === binding);
+  if (failed !== undefined) trace({ outcome: "failed", message: failed.message });
+  else if (run.attributes.trace !== undefined)
+    trace({ outcome: isChanged ? "changed" : "unchanged", patch: diffJson(before, mutated.object) });
   if (policy.spec.reinvocationPolicy === "IfNeeded") run.reinvocation.evaluated(key);
+}
+
+function tracedInvocation({ policy, binding, paramResource: resource, param }: Invocation): TracedPolicy {
+  const params = resource && param ? { resource, param } : undefined;
+  return { kind: "mutatingadmission", policy, binding, params };
 }
 
 async function evaluateMatchConditions(

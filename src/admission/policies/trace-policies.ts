@@ -1,11 +1,12 @@
 /** Reports what policies do to a request, for an explanation. */
 import type { Resolved } from "../../catalog/contract.ts";
 import type { AdmissionAttributes, TracedObject, TraceStep } from "../contract.ts";
+import type { ConditionsResult } from "../expressions/match-conditions.ts";
 import type { Binding, Param, Policy } from "./contract.ts";
 import type { ValidationResult } from "./evaluate-validations.ts";
 
 /** A policy, and what it was evaluated with. */
-interface TracedPolicy {
+export interface TracedPolicy {
   readonly kind: "validatingadmission" | "mutatingadmission";
   readonly policy: Policy;
   readonly binding?: Binding;
@@ -27,6 +28,12 @@ export function tracePolicy(
     objects: objectsOf(traced),
     ...step,
   });
+}
+
+/** Reports a binding whose matchResources exclude the request. */
+export function traceUnmatchedBinding(attributes: Pick<AdmissionAttributes, "trace">, traced: TracedPolicy): void {
+  const message = "the request does not match the matchResources of the binding";
+  tracePolicy(attributes, traced, { outcome: "skipped", message, seconds: 0 });
 }
 
 function objectsOf({ kind, policy, binding, params }: TracedPolicy): TracedObject[] {
@@ -53,8 +60,16 @@ export function traceOfResult(
   if (denied !== undefined && actions.includes("Deny"))
     return { outcome: denied.evaluation === "error" ? "failed" : "rejected", message: denied.message, seconds };
   if (denied !== undefined) return { outcome: "allowed", message: `${actions.join(", ")}: ${denied.message}`, seconds };
-  if (conditions?.result.matches !== false) return { outcome: "allowed", seconds };
-  const { condition } = conditions.result as { readonly condition?: string };
-  const why = condition === undefined ? "a match condition failed" : `the match condition ${condition} is false`;
-  return { outcome: "skipped", message: why, seconds };
+  if (conditions === undefined || conditions.result.matches) return { outcome: "allowed", seconds };
+  return { ...traceOfConditions(conditions.result), seconds };
+}
+
+/** The outcome of match conditions that exclude the request, or failed. */
+export function traceOfConditions(
+  result: ConditionsResult & { readonly matches: false },
+): Pick<TraceStep, "outcome" | "message"> {
+  if (result.error !== undefined) return { outcome: "failed", message: result.error };
+  const { condition } = result;
+  const message = condition === undefined ? "a match condition failed" : `the match condition ${condition} is false`;
+  return { outcome: "skipped", message };
 }

@@ -24,7 +24,7 @@ import { type Decision, evaluateValidations, type ValidationResult } from "./eva
 import { ConfigurationError, findParams, paramResource } from "./parameters.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { errorType, findNamespace, noObjects, ObjectsByKind } from "./request-objects.ts";
-import { traceOfResult, tracePolicy } from "./trace-policies.ts";
+import { traceOfResult, tracePolicy, traceUnmatchedBinding } from "./trace-policies.ts";
 
 /** What the evaluation of policies needs of the server. */
 export interface PolicyNeeds extends Measuring {
@@ -92,7 +92,6 @@ async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, 
 }
 
 const kind = "validatingadmission";
-const unmatched = "the request does not match the matchResources of the binding";
 
 interface Prepared {
   readonly params: readonly Param[];
@@ -110,7 +109,7 @@ async function prepare(
   const { attributes, objects } = run;
   try {
     if (binding.matcher !== undefined && (await binding.matcher.match(attributes)) === undefined) {
-      tracePolicy(attributes, { kind, policy, binding }, { outcome: "skipped", message: unmatched, seconds: 0 });
+      traceUnmatchedBinding(attributes, { kind, policy, binding });
       return undefined;
     }
     const params = await findParams(resource, binding, attributes.namespace);

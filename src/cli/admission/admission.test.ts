@@ -144,6 +144,29 @@ test("lists each policy with its verdict, or why it does not match", async () =>
   );
 });
 
+test("shows what a mutating policy changes", async () => {
+  const client = rawClient(server.kubeconfig);
+  const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["secrets"] };
+  const mutations = [{ patchType: "ApplyConfiguration", applyConfiguration: { expression: "Object{type: 'x/y'}" } }];
+  const spec = { matchConstraints: { resourceRules: [rule] }, reinvocationPolicy: "Never", mutations };
+  for (const [path, body] of [
+    ["mutatingadmissionpolicies", { metadata: { name: "typed" }, spec }],
+    ["mutatingadmissionpolicybindings", { metadata: { name: "typed" }, spec: { policyName: "typed" } }],
+  ] as const)
+    assert.equal((await client.send({ method: "POST", path: `${group}/${path}`, body })).status, 201);
+  client.close();
+  const { text } = await run({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" } });
+  assert.match(text, /MutatingAdmissionPolicy \(mutating\): changed/);
+  assert.match(
+    text,
+    / {2}typed \(mutating\): changed, N ms\n.*\n.*\n {4}\{"op":"(add|replace)","path":"\/type","value":"x\/y"\}/,
+  );
+  assert.match(
+    (await run(configMap)).text,
+    / {2}typed \(mutating\): skipped, N ms\n.*\n {4}the request does not match/,
+  );
+});
+
 test("counts the steps of policies and parameters that the user cannot get", async () => {
   const admin = rawClient(server.kubeconfig);
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -157,7 +180,7 @@ test("counts the steps of policies and parameters that the user cannot get", asy
   const { text } = await run({ ...configMap, metadata: { name: "green" } }, ["--as", "joe"]);
   assert.match(text, /NamespaceLifecycle/);
   assert.doesNotMatch(text, /names|warns|labeled/);
-  assert.match(text, /\n5 steps are hidden: you may not get their configurations or parameters\.\n$/);
+  assert.match(text, /\n6 steps are hidden: you may not get their configurations or parameters\.\n$/);
 });
 
 test("a server without the flag does not explain", async () => {
