@@ -78,7 +78,8 @@ export async function setUp(server: AdmissionServer, steps: readonly SetupStep[]
   for (const [path, object] of steps) {
     const body = server.webhook.fill(JSON.stringify(object));
     const answer = await server.send(`POST ${path}`, body, { "content-type": "application/json" });
-    if (answer.status !== 201 && answer.status !== 409) throw new Error(`${path}: ${body}: ${answer.text}`);
+    if (answer.status !== 201 && answer.status !== 409)
+      throw new Error(`${path} ${object.metadata.name}: ${answer.text}`);
   }
 }
 

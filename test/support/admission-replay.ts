@@ -12,6 +12,7 @@ import { quietControllers, startTestServer } from "./start-test-server.ts";
 
 /** Plugins that change or reject the requests, and did not run in the recorded server. */
 const disable = [
+  "Priority",
   "LimitRanger",
   "ServiceAccount",
   "TaintNodesByCondition",

@@ -24,10 +24,16 @@ if (kubeconfig === undefined || auditLog === undefined) {
 /** The server looks up new resources at this interval. */
 const discoveryMs = 12_000;
 
+/** Until the server's watch cache has the last write. An update from an older object would be tried twice, with the reviews of both. */
+const cacheMs = 20;
+
 const send = openServerClient(readFileSync(kubeconfig, "utf8"));
 const webhook = await startScriptedWebhook();
 const server: AdmissionServer = {
-  send: (line, body, headers) => send(line, body, headers),
+  async send(line, body, headers) {
+    await new Promise((resolve) => setTimeout(resolve, cacheMs));
+    return send(line, body, headers);
+  },
   settle: await openMarkers(send, webhook),
   annotations: readAuditLog(auditLog),
   webhook,

@@ -1,7 +1,24 @@
 /** All families by name; each is a fixture. */
 import type { Family } from "./builders.ts";
+import { mutatingPolicies } from "./mutating-policies.ts";
+import { policyBindings } from "./policy-bindings.ts";
+import { policyExpressions } from "./policy-expressions.ts";
+import { policyRequests } from "./policy-requests.ts";
+import { randomScenarios } from "./random.ts";
+import { webhookAnswers } from "./webhook-answers.ts";
+import { webhookMatching } from "./webhook-matching.ts";
+import { webhookOrder, webhookPatches } from "./webhook-patches.ts";
 import { webhookRequests } from "./webhook-requests.ts";
 
 export const families: Readonly<Record<string, Family>> = {
   "webhook-requests": webhookRequests,
+  "webhook-answers": webhookAnswers,
+  "webhook-matching": webhookMatching,
+  "webhook-patches": webhookPatches,
+  "webhook-order": webhookOrder,
+  "policy-expressions": policyExpressions,
+  "policy-bindings": policyBindings,
+  "policy-requests": policyRequests,
+  "mutating-policies": mutatingPolicies,
+  random: randomScenarios,
 };
