@@ -97,6 +97,165 @@ for (const [title, document, operations, expected] of rows) {
   });
 }
 
+/** The messages are those of json-patch v4.13. */
+const messageRows: [document: unknown, operation: unknown, message: string][] = [
+  [
+    {},
+    { op: "add", path: "/a/b", value: 1 },
+    'add operation does not apply: doc is missing path: "/a/b": missing value',
+  ],
+  [{}, { op: "add", value: 1 }, "add operation failed to decode path: missing value"],
+  [{}, { op: "add", path: 5, value: 1 }, "add operation failed to decode path: missing value"],
+  [
+    { a: [1] },
+    { op: "add", path: "/a/2", value: 1 },
+    "error in add for path: '/a/2': Unable to access invalid index: 2: invalid index referenced",
+  ],
+  [
+    { a: [1] },
+    { op: "add", path: "/a/x", value: 1 },
+    "error in add for path: '/a/x': value was not a proper array index: 'x': strconv.Atoi: parsing \"x\": invalid syntax",
+  ],
+  [
+    { a: [1] },
+    { op: "add", path: "/a/-3", value: 1 },
+    "error in add for path: '/a/-3': Unable to access invalid index: -3: invalid index referenced",
+  ],
+  [
+    { a: [1] },
+    { op: "remove", path: "/a/1" },
+    "error in remove for path: '/a/1': Unable to access invalid index: 1: invalid index referenced",
+  ],
+  [
+    { a: [1] },
+    { op: "remove", path: "/a/-" },
+    "error in remove for path: '/a/-': strconv.Atoi: parsing \"-\": invalid syntax",
+  ],
+  [
+    { a: 1 },
+    { op: "remove", path: "/b" },
+    "error in remove for path: '/b': Unable to remove nonexistent key: b: missing value",
+  ],
+  [
+    { a: 1 },
+    { op: "remove", path: "/b/c" },
+    'remove operation does not apply: doc is missing path: "/b/c": missing value',
+  ],
+  [{ a: 1 }, { op: "remove" }, "remove operation failed to decode path: missing value"],
+  [
+    { a: 1 },
+    { op: "replace", path: "/b/c", value: 1 },
+    "replace operation does not apply: doc is missing path: /b/c: missing value",
+  ],
+  [
+    { a: [1] },
+    { op: "replace", path: "/a/1", value: 1 },
+    "replace operation does not apply: doc is missing key: /a/1: missing value",
+  ],
+  [{ a: [1] }, { op: "replace", path: "", value: 1 }, "replace operation value must be object or array: %!w(<nil>)"],
+  [
+    { a: [1] },
+    { op: "replace", value: 1 },
+    "replace operation failed to decode path: operation missing path field: missing value",
+  ],
+  [
+    { a: [1] },
+    { op: "replace", path: 7, value: 1 },
+    "replace operation failed to decode path: json: cannot unmarshal number into Go value of type string",
+  ],
+  [
+    { a: 1 },
+    { op: "move", path: "/b" },
+    "move operation failed to decode from: operation, missing from field: missing value",
+  ],
+  [
+    { a: 1 },
+    { op: "move", from: "/c/d", path: "/b" },
+    "move operation does not apply: doc is missing from path: /c/d: missing value",
+  ],
+  [
+    { a: 1 },
+    { op: "move", from: "/c", path: "/b" },
+    "error in move for path: 'c': Unable to remove nonexistent key: c: missing value",
+  ],
+  [
+    { a: 1 },
+    { op: "move", from: "/a" },
+    "move operation failed to decode path: operation missing path field: missing value",
+  ],
+  [
+    { a: 1 },
+    { op: "move", from: "/a", path: "/a/b" },
+    "move operation does not apply: doc is missing destination path: /a/b: missing value",
+  ],
+  [
+    { a: [1] },
+    { op: "move", from: "/a/3", path: "/b" },
+    "error in move for path: '3': Unable to access invalid index: 3: invalid index referenced",
+  ],
+  [
+    { a: [1], b: 1 },
+    { op: "move", from: "/b", path: "/a/7" },
+    "error in move for path: '/a/7': Unable to access invalid index: 7: invalid index referenced",
+  ],
+  [
+    { a: 1 },
+    { op: "copy", path: "/b" },
+    "copy operation failed to decode from: operation, missing from field: missing value",
+  ],
+  [
+    { a: 1 },
+    { op: "copy", from: "/c/d", path: "/b" },
+    "copy operation does not apply: doc is missing from path: /c/d: missing value",
+  ],
+  [
+    { a: [1] },
+    { op: "copy", from: "/a/3", path: "/b" },
+    "error in copy for from: '/a/3': Unable to access invalid index: 3: invalid index referenced",
+  ],
+  [
+    { a: [1] },
+    { op: "copy", from: "/a", path: "/a/9" },
+    "error while adding value during copy: Unable to access invalid index: 9: invalid index referenced",
+  ],
+  [
+    { a: [1] },
+    { op: "copy", from: "/a", path: "/c/9" },
+    "copy operation does not apply: doc is missing destination path: /c/9: missing value",
+  ],
+  [{ a: [1] }, { op: "copy", from: "/a" }, "copy operation failed to decode path: missing value"],
+  [{ a: 1 }, { op: "test", path: "/a", value: 2 }, "testing value /a failed: test failed"],
+  [{ a: 1 }, { op: "test", path: "/b", value: 2 }, "testing value /b failed: test failed"],
+  [{ a: 1 }, { op: "test", path: "", value: {} }, "testing value  failed: test failed"],
+  [
+    { a: 1 },
+    { op: "test", path: "/a/b", value: 2 },
+    "test operation does not apply: is missing path: /a/b: missing value",
+  ],
+  [
+    { a: [1] },
+    { op: "test", path: "/a/4", value: 2 },
+    "error in test for path: '/a/4': Unable to access invalid index: 4: invalid index referenced",
+  ],
+  [
+    { a: [1] },
+    { op: "test", value: 2 },
+    "test operation failed to decode path: operation missing path field: missing value",
+  ],
+  [{ a: 1 }, { op: "nope", path: "/a", value: 2 }, "Unexpected kind: nope"],
+  [{ a: 1 }, { path: "/a", value: 2 }, "Unexpected kind: unknown"],
+  [{ a: 1 }, { op: 1, path: "/a", value: 2 }, "Unexpected kind: unknown"],
+];
+
+for (const [document, operation, message] of messageRows) {
+  test(`JSON patch: the message for ${JSON.stringify(operation)}`, () => {
+    assert.throws(() => applyJsonPatch(document, [operation as JsonPatchOperation]), {
+      name: "JsonPatchError",
+      message,
+    });
+  });
+}
+
 test("JSON patch: __proto__ is an ordinary member", () => {
   const patched = applyJsonPatch({}, [
     { op: "add", path: "/__proto__", value: {} },

@@ -1,5 +1,7 @@
 /** JSON Patch (RFC 6902) as kube-apiserver applies it, as lenient as its library, json-patch v4. */
 import { encodeAny } from "../json/encode-any.ts";
+import { goKindOf } from "../json/parse.ts";
+import { quoteGo } from "../json/quote.ts";
 import { cloneJson, identical, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
 import { cloneOpened, openAll } from "./encode-patched.ts";
@@ -20,7 +22,7 @@ export interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** The patch cannot be applied to the document. */
+/** The patch cannot be applied to the document. The message is that of json-patch v4. */
 export class JsonPatchError extends Error {
   /** The exceeded limit; undefined if the patch does not fit the document. */
   readonly limit: "copiedBytes" | "depth" | undefined;
@@ -49,14 +51,19 @@ export function applyJsonPatch(
 ): unknown {
   const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map() };
   for (const operation of operations) {
-    const apply = operators.get(operation.op ?? "");
-    if (apply === undefined) throw new JsonPatchError(`unknown operation: ${operation.op ?? "none"}`);
+    const apply = operators.get(kindOf(operation));
+    if (apply === undefined) throw new JsonPatchError(`Unexpected kind: ${kindOf(operation)}`);
     apply(state, operation);
   }
   for (const [array, list] of state.long) list.writeTo(array);
   checkDepth(state.root, retainedDepthMax);
   if (isContainer(state.root)) opened?.add(state.root);
   return state.root;
+}
+
+/** The operation; `unknown` if it is missing or no text. */
+function kindOf({ op }: { readonly op?: unknown }): string {
+  return typeof op === "string" ? op : "unknown";
 }
 
 interface State {
@@ -90,66 +97,122 @@ const operators: ReadonlyMap<string, (state: State, operation: JsonPatchOperatio
 ]);
 
 function add(state: State, { path, value }: JsonPatchOperation): void {
-  insertAt(state, getPlace(state, path), cloneJson(value ?? null));
+  const at = pathFor("add", path);
+  const place = getPlace(state, at, `add operation does not apply: doc is missing path: "${at}"`);
+  within(`error in add for path: '${at}'`, () => insertAt(state, place, cloneJson(value ?? null)));
 }
 
 function remove(state: State, { path }: JsonPatchOperation): void {
-  removeAt(state, getPlace(state, path));
+  const at = pathFor("remove", path);
+  const place = getPlace(state, at, `remove operation does not apply: doc is missing path: "${at}"`);
+  within(`error in remove for path: '${at}'`, () => removeAt(state, place));
 }
 
 function replace(state: State, { path, value }: JsonPatchOperation): void {
-  if (path === "") {
-    if (!isContainer(value))
-      throw new JsonPatchError("the whole document can only be replaced by an object or an array");
+  const at = within("replace operation failed to decode path", () => textOf(path, noPath));
+  if (at === "") {
+    if (!isContainer(value)) throw new JsonPatchError("replace operation value must be object or array: %!w(<nil>)");
     state.root = cloneJson(value);
     return;
   }
-  const { container, key } = getPlace(state, path);
+  const { container, key } = getPlace(state, at, `replace operation does not apply: doc is missing path: ${at}`);
   const next = cloneJson(value ?? null);
-  if (Array.isArray(container)) setItem(state, container, key, next);
-  else setMember(container, key, next);
+  if (!Array.isArray(container)) return setMember(container, key, next);
+  if (indexIn(state, container, key) === undefined)
+    throw new JsonPatchError(`replace operation does not apply: doc is missing key: ${at}: ${missing}`);
+  setItem(state, container, key, next);
 }
 
 function move(state: State, { path, from }: JsonPatchOperation): void {
-  const source = getPlace(state, from);
-  const value = valueAt(state, source);
-  removeAt(state, source);
-  insertAt(state, getPlace(state, path), value);
+  const start = within("move operation failed to decode from", () => textOf(from, noFrom));
+  const source = getPlace(state, start, `move operation does not apply: doc is missing from path: ${start}`);
+  const value = within(`error in move for path: '${source.key}'`, () => {
+    const found = valueAt(state, source);
+    removeAt(state, source);
+    return found;
+  });
+  const at = within("move operation failed to decode path", () => textOf(path, noPath));
+  const target = getPlace(state, at, `move operation does not apply: doc is missing destination path: ${at}`);
+  within(`error in move for path: '${at}'`, () => insertAt(state, target, value));
 }
 
 function copy(state: State, { path, from }: JsonPatchOperation): void {
-  const value = withCurrentItems(state, valueAt(state, getPlace(state, from)));
-  const target = getPlace(state, path);
+  const start = within("copy operation failed to decode from", () => textOf(from, noFrom));
+  const source = getPlace(state, start, `copy operation does not apply: doc is missing from path: ${start}`);
+  const value = within(`error in copy for from: '${start}'`, () => withCurrentItems(state, valueAt(state, source)));
+  const at = pathFor("copy", path);
+  const target = getPlace(state, at, `copy operation does not apply: doc is missing destination path: ${at}`);
   checkDepth(value, retainedDepthMax);
   state.copiedBytes += Buffer.byteLength(encodeAny(value));
-  if (state.copiedBytes > copiedBytesMax) {
-    throw new JsonPatchError(`copies of more than ${copiedBytesMax} bytes`, "copiedBytes");
-  }
-  insertAt(state, target, state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened));
+  if (state.copiedBytes > copiedBytesMax) throw new JsonPatchError(copiedTooMuch(state.copiedBytes), "copiedBytes");
+  const copied = state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened);
+  within("error while adding value during copy", () => insertAt(state, target, copied));
 }
 
+const copiedTooMuch = (bytes: number): string =>
+  `Unable to complete the copy, the accumulated size increase of copy is ${bytes}, exceeding the limit ${copiedBytesMax}`;
+
 function test(state: State, { path, value }: JsonPatchOperation): void {
-  const found = withCurrentItems(state, path === "" ? state.root : valueAt(state, getPlace(state, path)));
-  if (!identical(found, value ?? null)) throw new JsonPatchError(`test failed: ${path}`);
+  const at = within("test operation failed to decode path", () => textOf(path, noPath));
+  const found = withCurrentItems(state, at === "" ? state.root : testedAt(state, at));
+  if (!identical(found, value ?? null)) throw new JsonPatchError(`testing value ${at} failed: test failed`);
   if (state.opened !== undefined) openAll(found, state.opened);
+}
+
+function testedAt(state: State, at: string): unknown {
+  const place = getPlace(state, at, `test operation does not apply: is missing path: ${at}`);
+  return within(`error in test for path: '${at}'`, () => valueAt(state, place));
+}
+
+const missing = "missing value";
+const noPath = `operation missing path field: ${missing}`;
+const noFrom = `operation, missing from field: ${missing}`;
+
+/** Adds the operation to the message of an error. */
+function within<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof JsonPatchError && error.limit === undefined)
+      throw new JsonPatchError(`${what}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** @throws JsonPatchError if a member of the operation is missing or no text */
+function textOf(value: unknown, absent: string): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) throw new JsonPatchError(absent);
+  throw new JsonPatchError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type string`);
+}
+
+/** Any problem of the path counts as a missing one. */
+function pathFor(operation: string, path: unknown): string {
+  if (typeof path === "string") return path;
+  throw new JsonPatchError(`${operation} operation failed to decode path: ${missing}`);
 }
 
 /**
  * Finds the container of a path's last part.
  *
- * @throws JsonPatchError if there is no path or no container
+ * @throws JsonPatchError if there is no container
  */
-function getPlace(state: State, path: string | null | undefined): Place {
-  if (typeof path !== "string") throw new JsonPatchError("an operation lacks its path");
+function getPlace(state: State, path: string, problem: string): Place {
   const parts = path.split("/").slice(1).map(unescapePart);
   const key = parts.pop();
   let container = state.root;
   for (const part of parts) {
-    container = isContainer(container) ? valueAt(state, { container, key: part }) : undefined;
+    container = isContainer(container) ? partOf(state, container, part) : undefined;
     if (state.opened !== undefined && isContainer(container)) state.opened.add(container);
   }
-  if (key === undefined || !isContainer(container)) throw new JsonPatchError(`the document is missing path ${path}`);
+  if (key === undefined || !isContainer(container)) throw new JsonPatchError(`${problem}: ${missing}`);
   return { container, key };
+}
+
+/** @returns undefined for an index out of range */
+function partOf(state: State, container: Container, key: string): unknown {
+  if (Array.isArray(container) && indexIn(state, container, key) === undefined) return undefined;
+  return valueAt(state, { container, key });
 }
 
 function unescapePart(part: string): string {
@@ -177,9 +240,14 @@ function insertAt(state: State, { container, key }: Place, value: unknown): void
   if (!Array.isArray(container)) return setMember(container, key, value);
   const list = listOf(state, container);
   const { length } = list ?? container;
-  const index = key === "-" ? length : indexBelow(length + 1, key);
+  const index = key === "-" ? length : insertionIndex(length + 1, key);
   if (list === undefined) container.splice(index, 0, value);
   else list.insert(index, value);
+}
+
+function insertionIndex(length: number, key: string): number {
+  if (isIndex(key)) return indexBelow(length, key);
+  throw new JsonPatchError(`value was not a proper array index: '${key}': ${notAnIndex(key)}`);
 }
 
 function removeAt(state: State, { container, key }: Place): void {
@@ -189,7 +257,7 @@ function removeAt(state: State, { container, key }: Place): void {
     else list.remove(indexBelow(list.length, key));
     return;
   }
-  if (!Object.hasOwn(container, key)) throw new JsonPatchError(`nothing to remove at ${key}`);
+  if (!Object.hasOwn(container, key)) throw new JsonPatchError(`Unable to remove nonexistent key: ${key}: ${missing}`);
   delete container[key];
 }
 
@@ -218,11 +286,30 @@ function writeItems(long: State["long"], value: unknown, levels: number): void {
   for (const member of Object.values(value)) writeItems(long, member, levels - 1);
 }
 
-/** Parses an index. Negative ones count from the end: -1 is `length - 1`. */
-function indexBelow(length: number, key: string): number {
-  const index = /^[+-]?[0-9]+$/.test(key) ? Number(key) : Number.NaN;
+/** @returns undefined for an index out of range */
+function indexIn({ long }: State, array: unknown[], key: string): number | undefined {
+  return isIndex(key) ? indexWithin((long.get(array) ?? array).length, key) : undefined;
+}
+
+const isIndex = (key: string): boolean => /^[+-]?[0-9]+$/.test(key);
+const notAnIndex = (key: string): string => `strconv.Atoi: parsing ${quoteGo(key)}: invalid syntax`;
+
+/** Negative indices count from the end: -1 is `length - 1`. */
+function indexWithin(length: number, key: string): number | undefined {
+  const index = Number(key);
   if (index >= 0 ? index < length : index >= -length) return index < 0 ? index + length : index;
-  throw new JsonPatchError(`no such index: ${key}`);
+  return undefined;
+}
+
+/** @throws JsonPatchError for a key that is no index below the length */
+function indexBelow(length: number, key: string): number {
+  if (!isIndex(key)) throw new JsonPatchError(notAnIndex(key));
+  const index = indexWithin(length, key);
+  if (index === undefined)
+    throw new JsonPatchError(
+      `Unable to access invalid index: ${BigInt(key.replace("+", ""))}: invalid index referenced`,
+    );
+  return index;
 }
 
 function checkDepth(value: unknown, levels: number): void {
