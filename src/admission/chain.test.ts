@@ -101,3 +101,19 @@ for (const [what, requests, expected] of secondRuns) {
     });
   }
 }
+
+test("validating plugins run once, also after a second run of mutating plugins", () => {
+  let ran = 0;
+  const plugin: AdmissionPlugin = {
+    name: "changing",
+    mutate(attributes) {
+      reinvocationOf(attributes).isRequested = true;
+    },
+    validate: () => void ran++,
+  };
+  const attributes = {} as AdmissionAttributes;
+  const admission = createAdmission([plugin]);
+  admission.mutate(attributes);
+  admission.validate(attributes);
+  assert.equal(ran, 1);
+});

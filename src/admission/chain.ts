@@ -42,10 +42,12 @@ export function createAdmission(
   const chain = (type: AdmissionType, verb: "mutate" | "validate"): Run => {
     const observe = (name: string): Observe => observer.plugin(name, type);
     const [steps, last] = [stepsOf(plugins, verb, observe), stepsOf(rules, verb, observe)];
-    const whole: Step = {
-      run: (attributes) => runTwice({ steps, last }, attributes, observer.clock),
-      observe: observer.step(type),
-    };
+    const all = [...steps, ...last];
+    const run: Run =
+      verb === "mutate"
+        ? (attributes) => runTwice({ steps, last }, attributes, observer.clock)
+        : (attributes) => runFrom(all, 0, attributes, observer.clock);
+    const whole: Step = { run, observe: observer.step(type) };
     return (attributes) => observed(whole, attributes, observer.clock);
   };
   const authorizing = stepsOf([...plugins, ...rules], "authorize", () => () => {});
