@@ -66,7 +66,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     catalog,
     clock,
     gates,
-    admission: await openAdmission(options, settings, { catalog, authorization, metrics, closers }),
+    admission: await openAdmission(options, settings, { catalog, authorization, state, metrics, closers }),
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),
     random: pooledRandom(),

@@ -28,12 +28,14 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean;
   /**
    * Returns the options of the request with `kind` and `apiVersion`, such as CreateOptions, in
-   * upstream's order of fields.
+   * upstream's order of fields; null for CONNECT.
    */
-  readonly options: () => Readonly<Record<string, unknown>>;
+  readonly options: () => Readonly<Record<string, unknown>> | null;
   readonly warnings: string[];
   /** The audit record, see `annotateAudit`; undefined if the request is not audited. */
   readonly audit?: RequestAudit | undefined;
+  /** Undefined for writes of the server itself. */
+  readonly lifetime?: RequestLifetime | undefined;
   /**
    * A plugin that reserves something for this write adds a function that releases it. They run if
    * this attempt to store the write fails.
@@ -43,6 +45,14 @@ export interface AdmissionAttributes {
   readonly trace?: AdmissionTrace | undefined;
   /** Set by the first mutating plugin that calls others or may be called again. */
   reinvocation?: Reinvocation;
+}
+
+/** How long plugins can work on a request. */
+export interface RequestLifetime {
+  /** When the time limit of the request ends, in milliseconds since 1970. */
+  readonly endsAt: number;
+  /** Aborts when the client has disconnected or the response is complete. */
+  signal(): AbortSignal;
 }
 
 /**

@@ -9,7 +9,9 @@ const others = [
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
   "MutatingAdmissionPolicy",
+  "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionWebhook",
 ];
 const both = ["NamespaceLifecycle", "NodeRestriction", ...others];
 const noEffect = (name: string): string =>

@@ -67,7 +67,9 @@ const presentPlugins: readonly string[] = [
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
   "MutatingAdmissionPolicy",
+  "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionWebhook",
 ];
 
 interface ChosenPlugins {

@@ -36,6 +36,10 @@ export interface Status {
   details?: StatusDetails;
   /** A token with which the client can continue an expired chunked list. */
   continue?: string;
+  /** The field `status`, if a webhook sets another text than `Failure`. */
+  status?: string;
+  /** The field `metadata`, if a webhook sets it. */
+  metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** An expected failure of a request. */

@@ -83,7 +83,14 @@ export interface AuditSink {
  * The parts of a request whose time is measured: the suffixes of the annotations
  * `apiserver.latency.k8s.io/…`.
  */
-export type LatencyLayer = "authentication" | "authorization" | "impersonation" | "etcd" | "response-write";
+export type LatencyLayer =
+  | "authentication"
+  | "authorization"
+  | "impersonation"
+  | "etcd"
+  | "response-write"
+  | "mutating-webhook"
+  | "validating-webhook";
 
 /** Receives the facts about one request from the handlers that process it. */
 export interface RequestAudit {

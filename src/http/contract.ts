@@ -161,6 +161,8 @@ export interface RequestContext {
   exchange: Exchange;
   readonly info: RequestInfo;
   readonly receivedAt: number;
+  /** When the time limit of the request ends, in milliseconds since 1970. */
+  endsAt: number;
   readonly auditId: string;
   /** Set by the authentication filter; must not be read before. */
   user: UserInfo;

@@ -107,8 +107,8 @@ export function statusBody(status: Status): StatusBody {
   return {
     kind: "Status",
     apiVersion: "v1",
-    metadata: status.continue === undefined ? {} : { continue: status.continue },
-    status: "Failure",
+    metadata: status.continue === undefined ? (status.metadata ?? {}) : { continue: status.continue },
+    status: status.status ?? "Failure",
     message: status.message,
     ...(status.reason !== undefined && { reason: status.reason }),
     ...(status.details !== undefined && { details: status.details }),
@@ -128,7 +128,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   const { status } =
     error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
-  if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
+  if (retryAfter !== undefined && retryAfter > 0) context.headers["retry-after"] = String(retryAfter);
   if (!(error instanceof ApiError)) context.audit?.panicked(status.message);
   const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
   if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // Nothing acceptable.

@@ -90,6 +90,7 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
     exchange,
     info: noInfo,
     receivedAt,
+    endsAt: Number.POSITIVE_INFINITY,
     auditId: sentId !== undefined && /^[\x21-\x7e]{1,64}$/.test(sentId) ? sentId : randomUUID(),
     user: noUser,
     resolved: undefined,

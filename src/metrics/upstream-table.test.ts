@@ -31,6 +31,7 @@ import { serviceAccountMetrics } from "./service-account-metrics.ts";
 import { shownMetrics } from "./shown-metrics.ts";
 import { tokenMetrics } from "./token-metrics.ts";
 import { validationMetrics } from "./validation-metrics.ts";
+import { webhookMetrics } from "./webhook-metrics.ts";
 
 interface Row {
   readonly type: string;
@@ -148,6 +149,12 @@ async function everyMetric(): Promise<Metric[]> {
   authorization.webhookCalled("w", "success", 1);
   authorization.webhookFailedOpen("w", "error");
   for (const outcome of ["excluded", "failed"] as const) authorization.conditionsEvaluated("w", outcome, 1);
+  const webhooks = webhookMetrics();
+  const call = { name: "w", type: "admit", operation: "CREATE" } as const;
+  webhooks.observer.called(call, { seconds: 1, code: 200, rejected: false });
+  webhooks.observer.rejected(call, "no_error", 400);
+  webhooks.observer.failedOpen(call);
+  all.push(...webhooks.collect());
   const conversion = conversionMetrics();
   conversion.observer.called(undefined, 1);
   conversion.observer.converted("d", "v1", "v2", true, 1);

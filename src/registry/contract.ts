@@ -1,5 +1,5 @@
 /** The generic verbs for all resources, as endpoints and controllers call them. */
-import type { Admission, AdmissionTrace } from "../admission/contract.ts";
+import type { Admission, AdmissionTrace, RequestLifetime } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
@@ -32,6 +32,8 @@ export interface WriteRequest {
    * writes of the server itself, which have none.
    */
   readonly operationOptions?: () => Readonly<Record<string, unknown>>;
+  /** The limits of the request; absent for writes of the server itself. */
+  readonly lifetime?: RequestLifetime | undefined;
   /** Receives what admission plugins do. */
   readonly trace?: AdmissionTrace | undefined;
   /** Strategy warnings are added here. */

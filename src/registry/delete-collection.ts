@@ -67,7 +67,8 @@ function exactly(list: ListOptions): ListOptions {
 /** @returns the error; an object that does not exist any more is none */
 async function tryDelete(registry: RegistryContext, request: DeleteRequest, { index }: Entry): Promise<unknown> {
   try {
-    await deleteOne(registry, { ...request, namespace: index.namespace, name: index.name });
+    const { namespace, name } = index;
+    await deleteOne(registry, { ...request, namespace, name, isOfCollection: true });
     return undefined;
   } catch (error) {
     return error instanceof ApiError && error.status.reason === "NotFound" ? undefined : error;

@@ -22,6 +22,8 @@ export interface DeleteRequest extends WriteRequest {
   readonly options: DeleteOptions;
   /** A resourceVersion, bare or quoted, that the object must have. */
   readonly ifMatch?: string | undefined;
+  /** The object is one of a collection. Admission does not see its name in the request. */
+  readonly isOfCollection?: boolean;
   /** Skips admission, because the deletion is part of an admitted request. */
   readonly admitted?: boolean;
 }
@@ -170,7 +172,8 @@ export async function admitDeletion(
   request: DeleteRequest,
   oldObject: KubeObject | undefined,
 ): Promise<void> {
-  const attributes = admissionAttributes(request, { operation: "DELETE", oldObject });
+  const name = request.isOfCollection === true ? "" : request.name;
+  const attributes = admissionAttributes({ ...request, name }, { operation: "DELETE", oldObject });
   const mutating = admission.mutate(attributes);
   if (mutating !== undefined) await mutating;
   const validating = admission.validate(attributes);

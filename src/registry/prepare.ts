@@ -172,7 +172,7 @@ export function admissionAttributes(
   request: WriteRequest,
   { operation, object, oldObject, undo = [] }: Change,
 ): AdmissionAttributes {
-  const { target, subresource, user, dryRun, warnings, audit, operationOptions, trace } = request;
+  const { target, subresource, user, dryRun, warnings, audit, lifetime, operationOptions, trace } = request;
   const { group, resource } = target.resource.definition;
   const name = request.name || (object?.metadata.name ?? "");
   return {
@@ -186,17 +186,16 @@ export function admissionAttributes(
     oldObject,
     user,
     dryRun,
-    options: () => ({ kind: optionsKinds[operation], apiVersion: "meta.k8s.io/v1", ...operationOptions?.() }),
+    options: () => {
+      if (operation === "CONNECT") return null;
+      return { kind: optionsKinds[operation], apiVersion: "meta.k8s.io/v1", ...operationOptions?.() };
+    },
     warnings,
     audit,
+    lifetime,
     undo,
     trace,
   };
 }
 
-const optionsKinds: Readonly<Record<AdmissionOperation, string>> = {
-  CREATE: "CreateOptions",
-  UPDATE: "UpdateOptions",
-  DELETE: "DeleteOptions",
-  CONNECT: "",
-};
+const optionsKinds = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" };

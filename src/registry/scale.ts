@@ -24,7 +24,7 @@ import { scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries, scaleVersion } from "./managed-fields/scale.ts";
 import { requestVersion, writerOf } from "./managed-fields/track.ts";
 import { checkUid, keyInErrors } from "./preconditions.ts";
-import { checkNames, dedupOwnerReferences } from "./prepare.ts";
+import { admissionAttributes, checkNames, dedupOwnerReferences } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 
@@ -58,7 +58,8 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
   const written = await update(registry, {
     ...request,
     tracksManagers: false,
-    next(current) {
+    admittedAs: (object) => mapping.toScale(object),
+    async next(current) {
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
       const { managedFields } = object.metadata;
       const live = (): KubeObject => withEntries(currentScale(mapping, object), scaleEntries(managedFields, paths));
@@ -67,6 +68,8 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       if (request.tracksManagers !== false)
         trackScale(registry, writerOf(request, scaleVersion), scale, live(), context);
       checkNames(scale, request);
+      const admitted = admissionAttributes(request, { operation: "UPDATE", object: scale, oldObject: live() });
+      await registry.admission.mutate(admitted);
       checkScale(registry, request, { object, scale, old: mapping.toScale(object) });
       if (scale.spec?.replicas === noReplicas)
         throw badRequest(`the spec replicas field ${replicasField(mapping)} cannot be empty`);

@@ -59,6 +59,11 @@ export interface UpdateRequest extends WriteRequest {
    */
   readonly tracksManagers?: boolean;
   /**
+   * Returns the object that admission sees instead of the stored one, such as its Scale. `next`
+   * then runs mutating admission.
+   */
+  readonly admittedAs?: (object: KubeObject) => KubeObject;
+  /**
    * Returns the new object at the storage version, which the registry may change. Called for each
    * attempt, because another writer may win.
    * @param current returns a new copy of the existing object, at each call; undefined when it does
@@ -142,7 +147,7 @@ async function replace(
   const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
   if (tracking !== undefined) await tracking;
   const attributes = admissionAttributes(request, { operation: "UPDATE", object: next, oldObject: old, undo });
-  const mutating = registry.admission.mutate(attributes);
+  const mutating = request.admittedAs === undefined ? registry.admission.mutate(attributes) : undefined;
   if (mutating !== undefined) await mutating;
   checkNamespace(next, request.namespace); // Admission may have changed it.
   dedupOwnerReferences(next.metadata, request.warnings, "admitted");
@@ -155,7 +160,7 @@ async function replace(
   if (checking !== undefined) await checking;
   const authorizing = registry.admission.authorize(attributes);
   if (authorizing !== undefined) await authorizing;
-  const validating = registry.admission.validate(attributes);
+  const validating = registry.admission.validate(asAdmitted(attributes, request));
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
   const settling = settle(request.target, next);
@@ -163,6 +168,12 @@ async function replace(
   if (converted !== undefined && request.dryRun) return { do: "put", object: next }; // At the request's version.
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
   return { do: "put", object: settled, mayDropManagedFields: request.tracksManagers !== false };
+}
+
+function asAdmitted(attributes: AdmissionAttributes, { admittedAs }: UpdateRequest): AdmissionAttributes {
+  const { object, oldObject } = attributes;
+  if (admittedAs === undefined || object === undefined || oldObject === undefined) return attributes;
+  return { ...attributes, object: admittedAs(object), oldObject: admittedAs(oldObject) };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Builds the admission chain. */
 import { createAdmission } from "../admission/chain.ts";
+import type { ConfiguredPlugin, StaticManifests } from "../admission/config/contract.ts";
 import type { Admission } from "../admission/contract.ts";
 import { openMatching } from "../admission/matching/matcher.ts";
 import { versionedObjects } from "../admission/matching/versioned.ts";
@@ -13,15 +14,20 @@ import { rbacEscalation } from "../admission/plugins/rbac-escalation.ts";
 import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { ServerOptions } from "../options.ts";
+import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { policyPlugins } from "./policies.ts";
 import type { Settings } from "./settings.ts";
+import type { ServerState } from "./state.ts";
+
+type Manifests = ReadonlyMap<ConfiguredPlugin, StaticManifests>;
 
 interface Needs {
   readonly catalog: Catalog;
   readonly authorization: ServerAuthorization;
+  readonly state: Pick<ServerState, "port">;
   readonly metrics: ServerMetrics;
   readonly closers: Closers;
 }
@@ -31,17 +37,12 @@ interface Needs {
  *
  * @throws Error when static manifests are not valid
  */
-export async function openAdmission(
-  options: ServerOptions,
-  settings: Settings,
-  { catalog, authorization: { authorize, rbac }, metrics, closers }: Needs,
-): Promise<Admission> {
+export async function openAdmission(options: ServerOptions, settings: Settings, needs: Needs): Promise<Admission> {
   const { clock } = options;
   const { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange } = settings;
-  if (settings.admissionConfigurations.size > 0) {
-    const { openStaticManifests } = await import("./admission-files.ts");
-    await openStaticManifests(options, settings, { catalog, metrics, closers });
-  }
+  const { catalog, metrics, closers } = needs;
+  const { authorize, rbac } = needs.authorization;
+  const manifests = await openManifests(options, settings, needs);
   const strict = gates.enabled("StrictIPCIDRValidation");
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict, portRange });
   closers.add(() => serviceAddresses.close());
@@ -52,6 +53,7 @@ export async function openAdmission(
     priority(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
     ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies }),
+    ...openAdmissionWebhooks(options, settings, { ...needs, manifests, matching, versioned }),
   ].filter(({ name }) => admissionPlugins.has(name));
   const rules = [
     serviceAddresses,
@@ -60,4 +62,11 @@ export async function openAdmission(
     policyParameters(catalog, authorize),
   ];
   return createAdmission(chosen, rules, metrics.admission);
+}
+
+/** The code that reads them is loaded only with a configuration file. */
+async function openManifests(options: ServerOptions, settings: Settings, needs: Needs): Promise<Manifests> {
+  if (settings.admissionConfigurations.size === 0) return new Map();
+  const { openStaticManifests } = await import("./admission-files.ts");
+  return openStaticManifests(options, settings, needs);
 }

@@ -50,7 +50,7 @@ export async function startControllers(
   const { logger, legacyTokenCleanUpMs: unusedMs } = options;
   const { caBundle } = serving;
   const { observers: queues } = metrics.queues;
-  const webhooks = openWebhooks(options, { catalog, metrics, self: selfAddress(options, needs.state) });
+  const webhooks = openWebhooks(options, { catalog, metrics, self: () => selfAddress(options, needs.state) });
   closers.add(() => webhooks.close());
   const definitions = definitionsOnDemand({
     registry,

@@ -51,7 +51,7 @@ for (const [what, service, port, byAddress, byEndpoint] of rows) {
     [true, byEndpoint],
   ] as const) {
     test(`${what} is reached${enableAggregatorRouting ? " by its endpoints" : ""}`, async () => {
-      const self = { host: "127.0.0.1", port: 6443 };
+      const self = () => ({ host: "127.0.0.1", port: 6443 });
       const webhooks = openWebhooks(
         { enableAggregatorRouting },
         { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self },
@@ -73,7 +73,7 @@ test("resolves the Service kubernetes to this server, unless an option replaces 
   const needs = {
     catalog: registry.catalog,
     metrics: { add() {}, calls: callMetrics().observer },
-    self: { host: "127.0.0.1", port: 6443 },
+    self: () => ({ host: "127.0.0.1", port: 6443 }),
   };
   const own = openWebhooks({ enableAggregatorRouting: false }, needs);
   assert.deepEqual(await own.resolve("default", "kubernetes", 443), { host: "127.0.0.1", port: 6443 });

@@ -27,8 +27,8 @@ interface ServerWebhooks {
 interface Needs {
   readonly catalog: Catalog;
   readonly metrics: Pick<ServerMetrics, "add" | "calls">;
-  /** Where this server listens: the address of the Service `kubernetes`. */
-  readonly self: Address;
+  /** Returns where this server listens: the address of the Service `kubernetes`. */
+  readonly self: () => Address;
 }
 
 type Options = Pick<ServerOptions, "serviceResolver" | "enableAggregatorRouting">;
@@ -41,9 +41,10 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
   return { resolve, conversion, close: () => conversion.close() };
 }
 
-function serviceResolver(
+/** Resolves the Services of webhooks to addresses. */
+export function serviceResolver(
   { serviceResolver: given, enableAggregatorRouting }: Options,
-  { catalog, self }: Needs,
+  { catalog, self }: Pick<Needs, "catalog" | "self">,
 ): ServiceResolver {
   if (given !== undefined) return given;
   const source = serviceSource(catalog);

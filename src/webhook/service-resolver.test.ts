@@ -106,7 +106,10 @@ for (const [what, { service: found, slices = [], port = 443 }, cluster, endpoint
 }
 
 test("resolves default/kubernetes to the server itself", async () => {
-  const resolver = withLoopback(() => ({ host: "elsewhere", port: 1 }), { host: "127.0.0.1", port: 6443 });
+  const resolver = withLoopback(
+    () => ({ host: "elsewhere", port: 1 }),
+    () => ({ host: "127.0.0.1", port: 6443 }),
+  );
   assert.deepEqual(await resolver("default", "kubernetes", 443), { host: "127.0.0.1", port: 6443 });
   assert.deepEqual(await resolver("default", "kubernetes", 80), { host: "elsewhere", port: 1 });
 });

@@ -73,11 +73,11 @@ export function endpointResolver(source: ServiceSource, random: () => number = M
 /**
  * Resolves the Service `kubernetes` to the server itself.
  *
- * @param self the listening address
+ * @param self returns the listening address
  */
-export function withLoopback(delegate: ServiceResolver, self: Address): ServiceResolver {
+export function withLoopback(delegate: ServiceResolver, self: () => Address): ServiceResolver {
   return (namespace, name, port) =>
-    namespace === "default" && name === "kubernetes" && port === 443 ? self : delegate(namespace, name, port);
+    namespace === "default" && name === "kubernetes" && port === 443 ? self() : delegate(namespace, name, port);
 }
 
 async function specOf(

@@ -58,6 +58,7 @@ export async function ask(
     exchange,
     info: requestInfo(method, path),
     receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+    endsAt: Number.POSITIVE_INFINITY,
     auditId: "audit",
     user: { name: "tester", uid: "", groups: [], extra: new Map() },
     resolved: undefined,

@@ -192,20 +192,18 @@ test("encodes an object at an equivalent version, and replaces it by a changed o
   const json = String(await versioned.encode(object, attributes, match));
   assert.equal(
     json,
-    '{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v1","metadata":{"resourceVersion":"7","name":"a"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"d"},"minReplicas":1,"maxReplicas":3},"status":{"currentReplicas":0,"desiredReplicas":0}}',
+    '{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v1","metadata":{"name":"a","resourceVersion":"7"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"d"},"minReplicas":1,"maxReplicas":3},"status":{"currentReplicas":0,"desiredReplicas":0}}',
   );
-  await versioned.replace(
-    attributes,
-    match,
-    Buffer.from(json.replace('"minReplicas":1,', '"unknown":1,').replace(":3}", ":9}")),
-  );
+  const before = Buffer.from(json);
+  const changed = Buffer.from(json.replace('"minReplicas":1,', '"unknown":1,').replace(":3}", ":9}"));
+  assert.equal(await versioned.replace(attributes, match, changed, before), true);
   assert.equal(attributes.object, object);
   assert.equal(object.apiVersion, "autoscaling/v2");
   assert.equal(object.spec.maxReplicas, 9);
   assert.equal(object.spec.minReplicas, 1);
   assert.equal("unknown" in object.spec, false);
   await assert.rejects(
-    async () => versioned.replace(attributes, match, Buffer.from('{"spec":{"maxReplicas":"x"}}')),
+    async () => versioned.replace(attributes, match, Buffer.from('{"spec":{"maxReplicas":"x"}}'), before),
     /Internal error occurred: json: cannot unmarshal/,
   );
 });

@@ -4,10 +4,14 @@
  */
 import { internalError } from "../../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import type { Catalog, Resolved } from "../../catalog/contract.ts";
-import { cloneJson } from "../../lib/json/values.ts";
+import { encodeSorted } from "../../lib/json/encode-any.ts";
+import { parseEncoded } from "../../lib/json/parse.ts";
+import { cloneJson, identical } from "../../lib/json/values.ts";
 import { DecodeError, decodeJson } from "../../lib/schema/decode.ts";
-import { encodeObject } from "../../lib/schema/encode.ts";
+import { encodeValue } from "../../lib/schema/encode.ts";
+import { equalBySchema } from "../../lib/schema/equal.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { toStorageVersion, withMetadata } from "../../registry/decode-body.ts";
 import { atVersion } from "../../registry/patch.ts";
@@ -28,13 +32,17 @@ export interface VersionedObjects {
   encode(object: KubeObject, attributes: AdmissionAttributes, match: Match): Buffer | Promise<Buffer>;
   /**
    * Replaces `attributes.object`: decodes it, sets defaults, and converts it to the version that
-   * the registry uses. Unknown fields are dropped.
+   * the registry uses. Unknown fields are dropped, except those of custom resources, which are
+   * pruned when the object is stored.
    *
    * @param json of the kind of the match
-   * @returns a promise only if a conversion webhook converts the object
+   * @param before the object that was encoded for the same match; without it, any object counts as
+   *   changed
+   * @returns whether the object changed, before defaults are set; a promise only if a conversion
+   *   webhook converts the object
    * @throws ApiError 500 if the JSON is not an object of the kind, or the webhook fails
    */
-  replace(attributes: AdmissionAttributes, match: Match, json: Buffer): void | Promise<void>;
+  replace(attributes: AdmissionAttributes, match: Match, json: Buffer, before?: Buffer): boolean | Promise<boolean>;
 }
 
 /** @param catalog finds the version of a match */
@@ -53,26 +61,38 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
       if (target.converted === undefined || resolved === target) return encodeAt(object, resolved);
       return convert(encodeAt(object, target), target, resolved).then((converted) => encodeAt(converted, resolved));
     },
-    replace(attributes, match, json) {
+    replace(attributes, match, json, before) {
       const own = subresourceSchema(attributes, match);
-      const object = attributes.object as KubeObject;
-      if (own !== undefined) return assign(object, decode(json, own));
-      const resolved = resolve(attributes, match);
       const { target } = attributes;
-      const decoded = decode(json, resolved.version.schema);
-      if (target.converted === undefined || resolved === target)
-        return assign(object, toStorageVersion(decoded, resolved));
-      return convert(encodeAt(decoded, resolved), resolved, target).then((converted) =>
-        assign(object, toStorageVersion(converted, target)),
-      );
+      const object = attributes.object as KubeObject;
+      const resolved = resolve(attributes, match);
+      const schema = own ?? resolved.version.schema;
+      const decoded = decode(json, schema);
+      const changed = before === undefined || !isEqual(decode(before, schema), decoded, schema);
+      if (own !== undefined) assign(object, decoded);
+      else if (target.converted === undefined || resolved === target)
+        assign(object, toStorageVersion(decoded, resolved));
+      else
+        return convert(encodeAt(decoded, resolved), resolved, target).then((converted) => {
+          assign(object, toStorageVersion(converted, target));
+          return changed;
+        });
+      return changed;
     },
   };
 }
 
+/** As Go compares typed objects, and the maps of custom resources. */
+function isEqual(a: KubeObject, b: KubeObject, schema: Struct): boolean {
+  return schema.custom === undefined ? equalBySchema(a, b, schema) : identical(a, b);
+}
+
 /** The schema of a subresource with its own kind, which has no other versions. */
-function subresourceSchema({ target, subresource }: AdmissionAttributes, { kind }: Match): Struct | undefined {
-  if (subresource === "" || kind.kind === target.resource.definition.kind) return undefined;
-  return target.version.subresources.find(({ name }) => name === subresource)?.schema;
+function subresourceSchema({ target, subresource }: AdmissionAttributes, { kind: named }: Match): Struct | undefined {
+  const { group, version, kind } = named;
+  if (subresource === "" || kind === target.resource.definition.kind) return undefined;
+  const { schema } = target.version.subresources.find(({ name }) => name === subresource) ?? {};
+  return schema ?? builtinSchema(definitionOf(group, version, kind) as string);
 }
 
 function isVersion({ version }: Resolved, name: string): boolean {
@@ -83,19 +103,20 @@ function encodeAt(object: KubeObject, resolved: Resolved): Buffer {
   return encode(atVersion(cloneJson(object), resolved), resolved.version.schema);
 }
 
-/** The encoder leaves out the resourceVersion. */
 function encode(object: KubeObject, schema: Struct): Buffer {
-  const { json, versionOffset } = encodeObject(object, schema);
-  const { resourceVersion } = object.metadata;
-  if (resourceVersion === undefined || versionOffset === 0) return json;
-  const member = Buffer.from(`"resourceVersion":${JSON.stringify(resourceVersion)},`);
-  return Buffer.concat([json.subarray(0, versionOffset), member, json.subarray(versionOffset)]);
+  return Buffer.from(schema.custom === undefined ? encodeValue(object, schema) : encodeSorted(object));
 }
 
 /** @throws ApiError 500 */
 function decode(json: Buffer, schema: Struct): KubeObject {
   try {
-    return withMetadata(decodeJson(json, schema).object);
+    if (schema.custom === undefined) {
+      const { object } = decodeJson(json, schema);
+      return schema.byName.has("metadata") ? withMetadata(object) : (object as KubeObject);
+    }
+    const object = parseEncoded(json) as Record<string, unknown>;
+    schema.custom.complete(object);
+    return withMetadata(object);
   } catch (error) {
     if (error instanceof DecodeError) throw internalError(error.message);
     throw error;

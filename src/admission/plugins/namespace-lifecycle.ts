@@ -34,7 +34,7 @@ export function namespaceLifecycle(catalog: Pick<Catalog, "findResource">): Admi
  * would reveal which namespaces exist.
  */
 function needsNamespace({ operation, namespace, target }: AdmissionAttributes): boolean {
-  if (namespace === "" || operation === "DELETE") return false;
+  if (namespace === "" || operation === "DELETE" || operation === "CONNECT") return false;
   const { group, resource } = target.resource.definition;
   if (group === namespaces.group && resource === namespaces.resource) return false;
   return !(group === "authorization.k8s.io" && resource === "localsubjectaccessreviews");

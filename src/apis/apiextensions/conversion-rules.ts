@@ -8,8 +8,9 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/formats/uri.ts";
+import type { WebhookClientConfig } from "../../webhook/client-config.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
-import type { Conversion, WebhookClientConfig } from "./definition.ts";
+import type { Conversion } from "./definition.ts";
 import { type Requirements, recognizedReviewVersions } from "./requirements.ts";
 
 export function checkConversion(

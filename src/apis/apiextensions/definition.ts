@@ -7,6 +7,7 @@ import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { equalValues } from "../../lib/schema/equal.ts";
 import type { Type } from "../../lib/schema/schema.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
+import type { WebhookClientConfig } from "../../webhook/client-config.ts";
 
 export interface DefinitionNames {
   readonly plural?: string;
@@ -55,19 +56,6 @@ export interface DefinitionVersion extends VersionParts {
   readonly storage?: boolean;
   readonly deprecated?: boolean;
   readonly deprecationWarning?: string;
-}
-
-/** The address of a webhook. */
-export interface WebhookClientConfig {
-  readonly url?: string;
-  readonly service?: {
-    readonly namespace?: string;
-    readonly name?: string;
-    readonly path?: string;
-    readonly port?: number;
-  };
-  /** Base64. */
-  readonly caBundle?: string;
 }
 
 /** How objects are converted between versions. */

@@ -50,6 +50,7 @@ function contextOf(exchange: Exchange): RequestContext {
     exchange,
     info: requestInfo(exchange.method, exchange.target),
     receivedAt: 0,
+    endsAt: Number.POSITIVE_INFINITY,
     auditId: "audit",
     user: { name: "tester", uid: "", groups: [], extra: new Map() },
     resolved: undefined,

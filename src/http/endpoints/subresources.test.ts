@@ -48,6 +48,7 @@ for (const [line, featureGates, error, asked, status, message] of rows) {
     );
     const answer = await ask(
       async (context) => {
+        context.resolved = registry.catalog.find("", "v1", "pods");
         try {
           await endpoints[`/pods/${subresource}`]?.(context, gated);
         } catch (problem) {

@@ -1,16 +1,18 @@
 /** Subresources that are actions: a POST runs the action, a connection is rejected. */
 
 import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { answerHeaders, sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve.ts";
+import { connectOptions } from "./connect-options.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /**
@@ -51,6 +53,7 @@ export function subresourceEndpoints(
   const connections = [...connectSubresources].map((key): [string, Endpoint] => [
     `/${key}`,
     async (context, registry) => {
+      await admitConnection(context, registry);
       if (createdConnections.has(key) && registry.gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")) {
         await checkConnectionRight(context, authorize);
       }
@@ -59,6 +62,16 @@ export function subresourceEndpoints(
     },
   ]);
   return Object.fromEntries([...actions, ...connections]);
+}
+
+/** @throws ApiError 400, 403 */
+async function admitConnection(context: RequestContext, registry: RegistryContext): Promise<void> {
+  const object = connectOptions(context);
+  if (object === undefined) return;
+  const request = writeRequest(context, { dryRun: false, fieldManager: "" });
+  const attributes = admissionAttributes(request, { operation: "CONNECT", object });
+  await registry.admission.mutate(attributes);
+  await registry.admission.validate(attributes);
 }
 
 /** Connections that clients request by GET over a WebSocket, and by POST over other protocols. */
@@ -85,10 +98,14 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   const bytes = await exchange.body(bodyBytesMax);
   const options = readWriteOptions("CreateOptions", info.query);
   const target = context.resolved as Resolved;
-  const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
+  const expected = kindOf(target, info.subresource);
+  const body = decodeBody(bytes, expected, decodeOptions(context, registry, options));
+  body.kind = expected.kind;
+  body.apiVersion = formatGroupVersion(expected.group, expected.version);
   if (info.subresource !== "binding") wipeSystemFields(body.metadata); // The uid of a binding is that of its pod.
   const request = { ...writeRequest(context, options), name: info.name };
   checkNamespace(body, info.namespace);
+  trackAnswer(registry, request, body, { apiVersion: body.apiVersion, schema: expected.schema });
   const attributes = admissionAttributes(request, { operation: "CREATE", object: body });
   await registry.admission.mutate(attributes);
   await registry.admission.validate(attributes);

@@ -1,4 +1,5 @@
 /** The parts of requests that all write endpoints read. */
+import type { RequestLifetime } from "../../admission/contract.ts";
 import { dryRunOfQuery } from "../../apimachinery/dry-run.ts";
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -77,6 +78,23 @@ export function writeRequest(
     trace: context.explanation?.trace,
     warnings,
     audit,
+    lifetime: lifetimeOf(context),
+  };
+}
+
+/** Registers for the end of the request only if a plugin needs that. */
+function lifetimeOf({ exchange, endsAt }: RequestContext): RequestLifetime {
+  let ended: AbortController | undefined;
+  return {
+    endsAt,
+    signal() {
+      if (ended !== undefined) return ended.signal;
+      const controller = new AbortController();
+      ended = controller;
+      if (exchange.closed) controller.abort();
+      else exchange.onClose(() => controller.abort());
+      return controller.signal;
+    },
   };
 }
 

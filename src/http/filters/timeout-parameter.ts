@@ -26,10 +26,13 @@ interface RequestTiming {
 export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: RequestTiming): Filter {
   return (context) => {
     const { info, exchange, receivedAt } = context;
+    if (isLongRunning(info)) return;
+    context.endsAt = receivedAt + timeoutMs;
     const text = info.query.get("timeout") ?? "";
-    if (text === "" || isLongRunning(info)) return;
+    if (text === "") return;
     const requestedMs = readTimeoutMs(text);
     if (requestedMs <= 0 || requestedMs >= timeoutMs) return;
+    context.endsAt = receivedAt + requestedMs;
     const left = requestedMs - (clock.now() - receivedAt);
     if (left < 1) {
       late?.(context);

@@ -4,9 +4,9 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/client.go
  */
 import { type ClientOptions, webhookClient } from "../../../webhook/client.ts";
-import type { WebhookClient, WebhookEndpoint } from "../../../webhook/contract.ts";
+import { endpointOf, type WebhookClientConfig } from "../../../webhook/client-config.ts";
+import type { WebhookClient } from "../../../webhook/contract.ts";
 import type { ServiceResolver } from "../../../webhook/service-resolver.ts";
-import type { WebhookClientConfig } from "../definition.ts";
 import type { ConversionObserver } from "./contract.ts";
 
 /** The webhook clients of a server. */
@@ -51,25 +51,5 @@ export function openConversionWebhooks({
       for (const client of clients.values()) client.close();
       clients.clear();
     },
-  };
-}
-
-const defaultPort = 443;
-
-function endpointOf({ url, service, caBundle = "" }: WebhookClientConfig, resolve: ServiceResolver): WebhookEndpoint {
-  const bundle = Buffer.from(caBundle, "base64").toString();
-  const ca = bundle.trim() === "" ? {} : { ca: bundle };
-  if (service === undefined) {
-    if (url === undefined || url === "") throw new Error("webhook configuration must have either service or URL");
-    return { url, ...ca };
-  }
-  const { name = "", namespace = "", port = defaultPort, path = "" } = service;
-  const host = `${name}.${namespace}.svc`;
-  const rooted = path === "" || path.startsWith("/") ? path : `/${path}`;
-  return {
-    url: `https://${host}:${port}${rooted}`,
-    serverName: host,
-    resolve: () => resolve(namespace, name, port),
-    ...ca,
   };
 }

@@ -1,0 +1,91 @@
+/**
+ * Calls one webhook. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go and
+ * mutating/dispatcher.go.
+ */
+import { type WebhookAnswer, WebhookError } from "../../webhook/contract.ts";
+import { InvalidClientConfig } from "../../webhook/shared-clients.ts";
+import { annotateAudit } from "../annotate.ts";
+import type { AdmissionAttributes } from "../contract.ts";
+import type { Match } from "../matching/contract.ts";
+import type { CallNeeds, ReviewedObjects, Webhook, WebhookType } from "./contract.ts";
+import { CallFailure, Denied, denial, dryRunUnsupported, requestTimedOut } from "./denial.ts";
+import { encodeReview } from "./review-request.ts";
+import { InvalidReview, type ReviewResponse, readResponse } from "./review-response.ts";
+
+/** A request as a webhook sees it. */
+export interface CallRequest extends ReviewedObjects {
+  readonly attributes: AdmissionAttributes;
+  readonly match: Match;
+  readonly type: WebhookType;
+}
+
+/**
+ * Calls a webhook, and adds its warnings and audit annotations to the request.
+ *
+ * @returns the response, which allows the request
+ * @throws CallFailure
+ * @throws Denied
+ * @throws ApiError 400 for a dry run that the webhook does not support
+ */
+export async function callWebhook(webhook: Webhook, request: CallRequest, needs: CallNeeds): Promise<ReviewResponse> {
+  const { attributes, match, type } = request;
+  const { name, reviewVersion: version } = webhook;
+  if (attributes.dryRun && !webhook.supportsDryRun) throw dryRunUnsupported(name);
+  if (version === undefined) throw new CallFailure(name, unknownVersions, { code: 400 });
+  const uid = needs.newUid();
+  const review = encodeReview(attributes, { ...request, version, uid, match });
+  const sent = { version, uid, isMutating: type === "admit" };
+  const response = readAnswer(webhook, await post(webhook, review, request, needs), sent);
+  for (const [key, value] of Object.entries(response.auditAnnotations)) {
+    const problem = annotateAudit(attributes, `${name}/${key}`, value);
+    if (problem !== undefined)
+      needs.logger.warn("Dropped an audit annotation of a webhook", { webhook: name, problem });
+  }
+  attributes.warnings.push(...response.warnings);
+  if (!response.allowed) throw new Denied(denial(name, response.result));
+  return response;
+}
+
+const unknownVersions =
+  "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
+
+function readAnswer(webhook: Webhook, answer: WebhookAnswer, sent: Parameters<typeof readResponse>[1]): ReviewResponse {
+  try {
+    return readResponse(answer, sent);
+  } catch (error) {
+    if (error instanceof InvalidReview)
+      throw new CallFailure(webhook.name, `received invalid webhook response: ${error.message}`);
+    throw callFailure(webhook, error);
+  }
+}
+
+async function post(
+  webhook: Webhook,
+  review: Buffer,
+  { attributes, type }: CallRequest,
+  { now }: CallNeeds,
+): Promise<WebhookAnswer> {
+  const { lifetime, audit } = attributes;
+  const leftMs = lifetime === undefined ? webhook.timeoutMs : lifetime.endsAt - now();
+  if (leftMs <= 0) throw requestTimedOut();
+  const stopTimer = audit?.timing(type === "admit" ? "mutating-webhook" : "validating-webhook");
+  try {
+    const timeoutMs = Math.min(webhook.timeoutMs, Math.ceil(leftMs / 1000) * 1000);
+    return await webhook.client.post(review, { timeoutMs, ...(lifetime && { signal: lifetime.signal() }) });
+  } catch (error) {
+    throw callFailure(webhook, error);
+  } finally {
+    stopTimer?.();
+  }
+}
+
+/** Other errors than those of the client are bugs, and remain as they are. */
+function callFailure({ name }: Webhook, error: unknown): unknown {
+  if (error instanceof InvalidClientConfig)
+    return new CallFailure(name, `could not get REST client: ${error.message}`, { code: 500 });
+  if (!(error instanceof WebhookError)) return error;
+  const { code = 503 } = error.status ?? {};
+  const isCanceled = error.kind === "canceled";
+  return new CallFailure(name, `failed to call webhook: ${error.message}`, { code, isCanceled });
+}

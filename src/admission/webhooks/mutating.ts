@@ -1,0 +1,102 @@
+/**
+ * MutatingAdmissionWebhook: calls the matching webhooks one after another. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/mutating/dispatcher.go.
+ */
+import { annotateAudit } from "../annotate.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, reinvocationOf } from "../contract.ts";
+import { checkManagedFields } from "../managed-fields.ts";
+import type { Match } from "../matching/contract.ts";
+import { callWebhook } from "./call.ts";
+import type { Webhook } from "./contract.ts";
+import { withOutcome } from "./outcome.ts";
+import { applyPatch } from "./patch.ts";
+import { reinvocationState, type WebhookReinvocation } from "./reinvocation.ts";
+import { RequestObjects } from "./reviewed-objects.ts";
+import { firstMatch, isCalled, type StartedMatching } from "./select.ts";
+import type { DispatchNeeds } from "./validating.ts";
+
+const pluginName = "MutatingAdmissionWebhook";
+
+/** @returns the plugin MutatingAdmissionWebhook */
+export function mutatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
+  const dispatch = (attributes: AdmissionAttributes, webhooks: readonly Webhook[]): void | Promise<void> => {
+    const first = firstMatch(webhooks, attributes);
+    return first && callInOrder(attributes, webhooks, first, needs);
+  };
+  return {
+    name: pluginName,
+    mutate(attributes) {
+      const webhooks = needs.webhooks(attributes);
+      if (webhooks instanceof Promise) return webhooks.then((loaded) => dispatch(attributes, loaded));
+      return webhooks.length === 0 ? undefined : dispatch(attributes, webhooks);
+    },
+  };
+}
+
+/** One run of the plugin for a request. */
+interface Run {
+  readonly attributes: AdmissionAttributes;
+  readonly objects: RequestObjects;
+  readonly state: WebhookReinvocation;
+  /** 1 when the plugins run again. */
+  readonly round: 0 | 1;
+}
+
+async function callInOrder(
+  attributes: AdmissionAttributes,
+  webhooks: readonly Webhook[],
+  first: StartedMatching,
+  needs: DispatchNeeds,
+): Promise<void> {
+  const reinvocation = reinvocationOf(attributes);
+  const state = reinvocationState(pluginName, reinvocation);
+  state.start(attributes);
+  const run: Run = {
+    attributes,
+    objects: new RequestObjects(attributes, needs.versioned),
+    state,
+    round: reinvocation.isSecondRun ? 1 : 0,
+  };
+  const managers = attributes.object?.metadata?.managedFields;
+  for (let at = first.index; at < webhooks.length; at++) {
+    const webhook = webhooks[at] as Webhook;
+    const match = await (at === first.index ? first.match : webhook.matcher.match(attributes));
+    if (match === undefined || !(await isCalled(webhook, attributes, match, run.objects))) continue;
+    if (!state.isDue(webhook.uid)) continue;
+    if (await callOne(webhook, match, at, run, needs)) state.changed();
+    if (webhook.isReinvoked) state.called(webhook.uid);
+  }
+  checkManagedFields(attributes, managers);
+  state.finish(attributes);
+}
+
+/** @param index among all webhooks @returns whether the webhook changed the object */
+async function callOne(
+  webhook: Webhook,
+  match: Match,
+  index: number,
+  run: Run,
+  needs: DispatchNeeds,
+): Promise<boolean> {
+  const { attributes, objects, state, round } = run;
+  const place = `round_${round}_index_${index}`;
+  const annotate = (key: string, value: string): void =>
+    void annotateAudit(attributes, `${key}mutation.webhook.admission.k8s.io/${place}`, value);
+  let mutated = false;
+  const call = async (): Promise<void> => {
+    try {
+      const reviewed = await objects.at(match);
+      const response = await callWebhook(webhook, { attributes, match, type: "admit", ...reviewed }, needs);
+      const isFirst = !state.isPatched;
+      mutated = await applyPatch({ webhook, match, place, response, reviewed, attributes, isFirst }, needs);
+      if (response.patch.length > 0) state.isPatched = true;
+    } finally {
+      const { configuration, name } = webhook;
+      annotate("", JSON.stringify({ configuration, webhook: name, mutated }));
+    }
+  };
+  const failedOpen = (): void => annotate("failed-open.", webhook.name);
+  await withOutcome(webhook, { attributes, type: "admit", failedOpen }, needs, call);
+  objects.objectChanged();
+  return mutated;
+}

@@ -1,0 +1,48 @@
+/** The objects of one request at the versions that webhooks review, each encoded once. */
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { AdmissionAttributes } from "../contract.ts";
+import type { Match } from "../matching/contract.ts";
+import type { VersionedObjects } from "../matching/versioned.ts";
+import type { ReviewedObjects } from "./contract.ts";
+
+/** Encodes objects when they are first reviewed. */
+export class RequestObjects {
+  readonly #attributes: AdmissionAttributes;
+  readonly #versioned: VersionedObjects;
+  readonly #objects = new Map<string, Promise<Buffer>>();
+  readonly #oldObjects = new Map<string, Promise<Buffer>>();
+
+  constructor(attributes: AdmissionAttributes, versioned: VersionedObjects) {
+    this.#attributes = attributes;
+    this.#versioned = versioned;
+  }
+
+  /** @throws ApiError 500 if a conversion webhook fails */
+  async at(match: Match): Promise<ReviewedObjects> {
+    const { object, oldObject } = this.#attributes;
+    return {
+      oldObject: await this.#encode(this.#oldObjects, oldObject, match),
+      object: await this.#encode(this.#objects, object, match),
+    };
+  }
+
+  /** The object has changed. */
+  objectChanged(): void {
+    this.#objects.clear();
+  }
+
+  async #encode(
+    encoded: Map<string, Promise<Buffer>>,
+    object: KubeObject | undefined,
+    match: Match,
+  ): Promise<Buffer | undefined> {
+    if (object === undefined) return undefined;
+    const { group, version, kind } = match.kind;
+    const key = `${group}/${version}/${kind}`;
+    const existing = encoded.get(key);
+    if (existing !== undefined) return existing;
+    const encoding = (async () => this.#versioned.encode(object, this.#attributes, match))();
+    encoded.set(key, encoding);
+    return encoding;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * ValidatingAdmissionWebhook: calls all matching webhooks in parallel. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go.
+ */
+import { annotateAudit } from "../annotate.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { Match } from "../matching/contract.ts";
+import type { VersionedObjects } from "../matching/versioned.ts";
+import { callWebhook } from "./call.ts";
+import type { CallNeeds, ReviewedObjects, Webhook, WebhookSource } from "./contract.ts";
+import { withOutcome } from "./outcome.ts";
+import { RequestObjects } from "./reviewed-objects.ts";
+import { firstMatch, isCalled, type StartedMatching } from "./select.ts";
+
+/** What the plugins of webhooks need. */
+export interface DispatchNeeds extends CallNeeds {
+  readonly webhooks: WebhookSource;
+  readonly versioned: VersionedObjects;
+}
+
+/** @returns the plugin ValidatingAdmissionWebhook */
+export function validatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
+  const dispatch = (attributes: AdmissionAttributes, webhooks: readonly Webhook[]): void | Promise<void> => {
+    const first = firstMatch(webhooks, attributes);
+    return first && callAll(attributes, webhooks, first, needs);
+  };
+  return {
+    name: "ValidatingAdmissionWebhook",
+    validate(attributes) {
+      const webhooks = needs.webhooks(attributes);
+      if (webhooks instanceof Promise) return webhooks.then((loaded) => dispatch(attributes, loaded));
+      return webhooks.length === 0 ? undefined : dispatch(attributes, webhooks);
+    },
+  };
+}
+
+interface Review extends ReviewedObjects {
+  readonly webhook: Webhook;
+  readonly match: Match;
+}
+
+async function callAll(
+  attributes: AdmissionAttributes,
+  webhooks: readonly Webhook[],
+  first: StartedMatching,
+  needs: DispatchNeeds,
+): Promise<void> {
+  const reviews = await selectReviews(attributes, webhooks, first, needs);
+  const errors: unknown[] = [];
+  const calls = reviews.map((review, index) =>
+    callOne(attributes, review, index, needs).catch((error: unknown) => void errors.push(error)),
+  );
+  await Promise.all(calls);
+  if (errors.length > 0) throw errors[0]; // The first in time, as upstream.
+}
+
+async function selectReviews(
+  attributes: AdmissionAttributes,
+  webhooks: readonly Webhook[],
+  first: StartedMatching,
+  { versioned }: DispatchNeeds,
+): Promise<Review[]> {
+  const objects = new RequestObjects(attributes, versioned);
+  const reviews: Review[] = [];
+  for (let at = first.index; at < webhooks.length; at++) {
+    const webhook = webhooks[at] as Webhook;
+    const match = await (at === first.index ? first.match : webhook.matcher.match(attributes));
+    if (match === undefined || !(await isCalled(webhook, attributes, match, objects))) continue;
+    reviews.push({ webhook, match, ...(await objects.at(match)) });
+  }
+  return reviews;
+}
+
+/** @param index among the webhooks that are called */
+async function callOne(
+  attributes: AdmissionAttributes,
+  { webhook, ...review }: Review,
+  index: number,
+  needs: DispatchNeeds,
+): Promise<void> {
+  const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`;
+  const failedOpen = (): void => void annotateAudit(attributes, key, webhook.name);
+  await withOutcome(webhook, { attributes, type: "validating", failedOpen }, needs, () =>
+    callWebhook(webhook, { attributes, type: "validating", ...review }, needs),
+  );
+}

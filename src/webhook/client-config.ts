@@ -1,0 +1,53 @@
+/**
+ * The endpoints of webhooks that objects configure. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/util/webhook/client.go.
+ */
+import type { Address, WebhookEndpoint } from "./contract.ts";
+import type { ServiceResolver } from "./service-resolver.ts";
+
+/** The field `clientConfig` of a webhook: either a URL or a Service. */
+export interface WebhookClientConfig {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+  /** Base64. */
+  readonly caBundle?: string;
+}
+
+const defaultPort = 443;
+
+/**
+ * Returns the endpoint of a webhook.
+ *
+ * @throws Error for a configuration without address
+ */
+export function endpointOf(
+  { url, service, caBundle = "" }: WebhookClientConfig,
+  resolve: ServiceResolver,
+): WebhookEndpoint {
+  const bundle = Buffer.from(caBundle, "base64").toString();
+  const ca = bundle.trim() === "" ? {} : { ca: bundle };
+  if (service === undefined) {
+    if (url === undefined || url === "") throw new Error("webhook configuration must have either service or URL");
+    return { url, ...ca };
+  }
+  const { name = "", namespace = "", port = defaultPort, path = "" } = service;
+  const host = `${name}.${namespace}.svc`;
+  const rooted = path === "" || path.startsWith("/") ? path : `/${path}`;
+  return {
+    url: `https://${host}:${port}${rooted}`,
+    serverName: host,
+    resolve: () => resolve(namespace, name, port),
+    ...ca,
+  };
+}
+
+/** Returns the host without brackets and the port by which credentials are selected. */
+export function addressOf({ url, serverName }: WebhookEndpoint): Address {
+  const { hostname, port } = new URL(url);
+  return { host: serverName ?? hostname.replace(/^\[|\]$/g, ""), port: port === "" ? defaultPort : Number(port) };
+}
