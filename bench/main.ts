@@ -4,6 +4,7 @@
  * - `npm run bench -- --cel`: CEL compared with other implementations, see cel.ts.
  * - `npm run bench -- --rbac`: RBAC decisions with many bindings, see rbac.ts.
  * - `npm run bench -- --authentication`: tokens and certificates, see authentication.ts.
+ * - `npm run bench -- --admission`: the cost of policies and webhooks, see admission.ts.
  * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
  * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     cel: { type: "boolean" },
     rbac: { type: "boolean" },
     authentication: { type: "boolean" },
+    admission: { type: "boolean" },
     audit: { type: "boolean" },
     backup: { type: "string" },
   },
@@ -45,6 +47,11 @@ if (values.rbac === true) {
 if (values.authentication === true) {
   const { authenticationBench } = await import("./authentication.ts");
   await authenticationBench();
+  process.exit(0);
+}
+if (values.admission === true) {
+  const { admissionBench } = await import("./admission.ts");
+  await admissionBench();
   process.exit(0);
 }
 if (values.audit === true) {

@@ -31,7 +31,7 @@ export interface PolicyBindings {
   /** Null for cluster-scoped objects. */
   readonly namespaceObject: JsonValue;
   readonly params?: JsonValue;
-  readonly authorizer?: { readonly authorizer: CelAuthorizer; readonly requestResource: CelAuthorizer };
+  readonly authorizer?: { readonly authorizer: CelAuthorizer; readonly requestResource: CelAuthorizer } | undefined;
   readonly isInterrupted?: () => boolean;
 }
 

@@ -22,33 +22,49 @@ interface BindingsOptions {
   readonly match: Match;
   /** Read when an expression uses them. */
   readonly objects: RequestObjects;
-  /** Undefined if the expressions have no variable `params`. */
   readonly params?: KubeObject | null | undefined;
-  /** The namespace of the request; `namespaceObject` is null without it. */
-  readonly namespace?: KubeObject | undefined;
+  /** Decodes the namespace of the request; `namespaceObject` is null without it. */
+  readonly namespace?: (() => KubeObject) | undefined;
   /** Undefined if the expressions have no variable `authorizer`. */
   readonly checks?: AuthorizationChecks | undefined;
 }
 
 /** Returns the values, most of which are created on first use. */
 export function requestBindings(options: BindingsOptions): PolicyBindings {
-  const { attributes, match, objects, params, namespace, checks } = options;
-  return {
-    get object() {
-      return objects.object;
-    },
-    get oldObject() {
-      return objects.oldObject;
-    },
-    get request() {
-      return requestOf(attributes, match);
-    },
-    get namespaceObject() {
-      return namespace === undefined ? null : namespaceValue(namespace);
-    },
-    ...(params !== undefined && { params: params as JsonValue }),
-    ...(checks !== undefined && { authorizer: checks.values }),
-  };
+  return new RequestBindings(options);
+}
+
+class RequestBindings implements PolicyBindings {
+  readonly #options: BindingsOptions;
+
+  constructor(options: BindingsOptions) {
+    this.#options = options;
+  }
+
+  get object(): JsonValue {
+    return this.#options.objects.object;
+  }
+
+  get oldObject(): JsonValue {
+    return this.#options.objects.oldObject;
+  }
+
+  get request(): JsonValue {
+    return requestOf(this.#options.attributes, this.#options.match);
+  }
+
+  get namespaceObject(): JsonValue {
+    const { namespace } = this.#options;
+    return namespace === undefined ? null : namespaceValue(namespace());
+  }
+
+  get params(): JsonValue {
+    return (this.#options.params ?? null) as JsonValue;
+  }
+
+  get authorizer(): PolicyBindings["authorizer"] {
+    return this.#options.checks?.values;
+  }
 }
 
 function requestOf(attributes: AdmissionAttributes, { resource, kind }: Match): JsonValue {

@@ -19,8 +19,13 @@ export interface Namespaces {
    * @throws ApiError 404
    */
   labels(attributes: AdmissionAttributes): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  /** Returns a new copy of a namespace. @throws ApiError 404 */
-  get(name: string): Promise<KubeObject>;
+  /**
+   * Finds a namespace, and returns a function that decodes it. A promise only when the watch cache
+   * lacks the namespace.
+   *
+   * @throws ApiError 404
+   */
+  find(name: string): (() => KubeObject) | Promise<() => KubeObject>;
 }
 
 const resource = { group: "", resource: "namespaces" };
@@ -49,9 +54,10 @@ export function namespacesOf(catalog: Pick<Catalog, "findResource">): Namespaces
       const entry = find(namespace);
       return entry instanceof Promise ? entry.then(({ index }) => index.labels) : entry.index.labels;
     },
-    async get(name) {
-      const entry = await find(name);
-      return (ready as ResourceStore).decode(entry);
+    find(name) {
+      const decode = (entry: Entry) => (): KubeObject => (ready as ResourceStore).decode(entry);
+      const entry = find(name);
+      return entry instanceof Promise ? entry.then(decode) : decode(entry);
     },
   };
 }

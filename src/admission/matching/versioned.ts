@@ -100,7 +100,8 @@ function isVersion({ version }: Resolved, name: string): boolean {
 }
 
 function encodeAt(object: KubeObject, resolved: Resolved): Buffer {
-  return encode(atVersion(cloneJson(object), resolved), resolved.version.schema);
+  const copy = resolved.version.conversion === undefined ? { ...object } : cloneJson(object);
+  return encode(atVersion(copy, resolved), resolved.version.schema);
 }
 
 function encode(object: KubeObject, schema: Struct): Buffer {

@@ -37,13 +37,13 @@ export interface ValidationResult {
     | undefined;
 }
 
-/** The values of the variables, which differ between the expressions of a policy. */
+/** Create the values of the variables, which differ between the expressions of a policy. */
 export interface ValidationBindings {
   /** Without the namespace. */
-  readonly conditions: PolicyBindings;
-  readonly validations: PolicyBindings;
+  conditions(): PolicyBindings;
+  validations(): PolicyBindings;
   /** Without the authorizer. */
-  readonly messages: PolicyBindings;
+  messages(): PolicyBindings;
 }
 
 interface Options {
@@ -62,19 +62,19 @@ export function evaluateValidations(
   options: Options,
 ): ValidationResult {
   const failed = (message: string): Decision[] => [{ ...errorDecision(options.failurePolicy, message), seconds: 0 }];
-  const conditions = compiled.conditions && timedConditions(compiled.conditions, bindings.conditions, options);
+  const conditions = compiled.conditions && timedConditions(compiled.conditions, bindings.conditions(), options);
   if (conditions !== undefined && !conditions.result.matches) {
     const { error } = conditions.result;
     return { decisions: error === undefined ? [] : failed(error), annotations: [], conditions };
   }
   try {
-    const evaluator = compiled.compiler.evaluator(bindings.validations, runtimeBudget);
+    const evaluator = compiled.compiler.evaluator(bindings.validations(), runtimeBudget);
     const results = compiled.validations.map(({ expression }) => timed(options, evaluator, expression));
-    const messages = evaluateMessages(compiled, bindings.messages, evaluator.budget);
+    const messages = evaluateMessages(compiled, bindings, evaluator.budget);
     const decisions = results.map((result, index) =>
       decide(compiled.validations[index] as Validated, result, { messages, index, options }),
     );
-    const annotations = evaluateAnnotations(compiled, bindings.messages, options);
+    const annotations = evaluateAnnotations(compiled, bindings, options);
     return { decisions, annotations, conditions };
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
@@ -113,11 +113,11 @@ type Messages = readonly (string | undefined)[] | { readonly error: string };
 /** Messages are evaluated for all validations, with the budget that these left. */
 function evaluateMessages(
   { compiler, validations, hasMessages }: CompiledValidations,
-  bindings: PolicyBindings,
+  bindings: ValidationBindings,
   budget: number,
 ): Messages {
   if (!hasMessages) return [];
-  const evaluator = compiler.evaluator(bindings, budget);
+  const evaluator = compiler.evaluator(bindings.messages(), budget);
   try {
     return validations.map(({ message }) => {
       const { value } = message === undefined ? {} : evaluator.evaluate(message);
@@ -166,11 +166,11 @@ function errorDecision(failurePolicy: Policy["failurePolicy"], message: string):
 /** @throws OutOfBudget */
 function evaluateAnnotations(
   { compiler, annotations }: CompiledValidations,
-  bindings: PolicyBindings,
+  bindings: ValidationBindings,
   options: Options,
 ): Annotation[] {
   if (annotations.length === 0) return [];
-  const evaluator = compiler.evaluator(bindings, runtimeBudget);
+  const evaluator = compiler.evaluator(bindings.messages(), runtimeBudget);
   return annotations.map(({ key, expression }): Annotation => {
     const { value, error, seconds } = timed(options, evaluator, expression);
     if (error !== undefined)

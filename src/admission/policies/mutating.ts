@@ -27,7 +27,7 @@ import type { PolicyNeeds } from "./validating.ts";
 /** One run of the plugin. */
 interface Run {
   readonly attributes: AdmissionAttributes;
-  readonly namespace: KubeObject | undefined;
+  readonly namespace: (() => KubeObject) | undefined;
   readonly objects: MutatedObjects;
   readonly checks: AuthorizationChecks;
   readonly reinvocation: PolicyReinvocation;
@@ -113,8 +113,7 @@ async function evaluateMatchConditions(
   const { conditions } = compiledMutations(policy);
   if (conditions === undefined) return { matches: true };
   const asRequested = { kind: match.kind, resource: requestedResource(attributes) };
-  const params = policy.spec.paramKind === undefined ? undefined : param;
-  const bindings = requestBindings({ attributes, match: asRequested, objects, params, checks });
+  const bindings = requestBindings({ attributes, match: asRequested, objects, params: param, checks });
   const start = now();
   const counts = { errors: 0 };
   const result = await checks.evaluate(() => evaluateConditions(conditions, bindings, counts));
@@ -154,8 +153,7 @@ async function applyMutation(
   { invocation, mutated, mutation }: Step,
 ): Promise<void> {
   const { policy, match, param } = invocation;
-  const params = policy.spec.paramKind === undefined ? undefined : param;
-  const bindings = requestBindings({ attributes, match, objects: mutated, params, namespace, checks });
+  const bindings = requestBindings({ attributes, match, objects: mutated, params: param, namespace, checks });
   const value = await checks.evaluate(() => resultOf(policy, mutation, bindings));
   const schema = objects.schemaOf(match);
   const apply = mutation.type === "JSONPatch" ? applyPatch : applyConfiguration;

@@ -23,15 +23,22 @@ export class ObjectsByKind {
     this.#attributes = attributes;
   }
 
-  /** @throws ApiError 500 if a conversion webhook fails */
-  async at(match: Match): Promise<RequestObjects> {
+  /**
+   * @returns a promise only for resources with a conversion webhook
+   * @throws ApiError 500 if the webhook fails
+   */
+  at(match: Match): RequestObjects | Promise<RequestObjects> {
     const { group, version, kind } = match.kind;
     const key = `${group}/${version}/${kind}`;
     const known = this.#objects.get(key);
     if (known !== undefined) return known;
-    const objects = this.#attributes.target.converted === undefined ? this.#onDemand(match) : await this.#now(match);
-    this.#objects.set(key, objects);
-    return objects;
+    const keep = (objects: RequestObjects): RequestObjects => {
+      this.#objects.set(key, objects);
+      return objects;
+    };
+    return this.#attributes.target.converted === undefined
+      ? keep(this.#onDemand(match))
+      : this.#now(match).then(keep);
   }
 
   /** Without a conversion webhook, objects are encoded when an expression reads them. */
@@ -68,16 +75,17 @@ function parse(json: Buffer): JsonValue {
 }
 
 /**
- * The namespace of a request; undefined for cluster-scoped objects and for namespaces.
+ * Finds the namespace of a request; undefined for cluster-scoped objects and for namespaces.
  *
+ * @returns a function that decodes the namespace
  * @throws ApiError 404
  */
-export async function findNamespace(
+export function findNamespace(
   namespaces: Namespaces,
   { target, namespace }: AdmissionAttributes,
-): Promise<KubeObject | undefined> {
+): (() => KubeObject) | undefined | Promise<() => KubeObject> {
   const { group, kind } = target.resource.definition;
-  return namespace === "" || (group === "" && kind === "Namespace") ? undefined : namespaces.get(namespace);
+  return namespace === "" || (group === "" && kind === "Namespace") ? undefined : namespaces.find(namespace);
 }
 
 /** The label of an error in metrics, by its text. */

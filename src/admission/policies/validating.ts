@@ -68,9 +68,11 @@ async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, 
   try {
     const resource = paramResource(needs.catalog, policy.spec.paramKind);
     for (const binding of bindings) {
-      const prepared = await prepare(run, policy, binding, { match, resource });
+      const preparing = prepare(run, policy, binding, { match, resource });
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       if (prepared === undefined) continue;
-      const namespace = await findNamespace(needs.namespaces, run.attributes);
+      const finding = findNamespace(needs.namespaces, run.attributes);
+      const namespace = finding instanceof Promise ? await finding : finding;
       for (const param of prepared.params) {
         const evaluating = evaluate(needs, run, { ...prepared, policy, match, namespace, param });
         const result = evaluating instanceof Promise ? await evaluating : evaluating;
@@ -99,12 +101,36 @@ interface Prepared {
   readonly objects: RequestObjects | undefined;
 }
 
-/** @returns undefined if the binding does not match, or has an error, which is recorded */
-async function prepare(
+interface PrepareInput {
+  readonly match: Match;
+  readonly resource: Resolved | undefined;
+}
+
+/**
+ * @returns undefined if the binding does not match, or has an error, which is recorded; a promise
+ *   only if the binding has rules or parameters, or a webhook converts the objects
+ */
+function prepare(
   run: Run,
   policy: Policy,
   binding: Binding,
-  { match, resource }: { readonly match: Match; readonly resource: Resolved | undefined },
+  input: PrepareInput,
+): Prepared | undefined | Promise<Prepared | undefined> {
+  if (binding.matcher !== undefined || input.resource !== undefined)
+    return prepareBinding(run, policy, binding, input);
+  const objects = run.objects.at(input.match);
+  return objects instanceof Promise
+    ? prepareBinding(run, policy, binding, input)
+    : { params: noParams, objects };
+}
+
+const noParams: readonly Param[] = [null];
+
+async function prepareBinding(
+  run: Run,
+  policy: Policy,
+  binding: Binding,
+  { match, resource }: PrepareInput,
 ): Promise<Prepared | undefined> {
   const { attributes, objects } = run;
   try {
@@ -124,7 +150,7 @@ async function prepare(
 interface Input extends Prepared {
   readonly policy: Policy;
   readonly match: Match;
-  readonly namespace: KubeObject | undefined;
+  readonly namespace: (() => KubeObject) | undefined;
   readonly param: Param;
 }
 
@@ -134,12 +160,12 @@ function evaluate(
   { policy, match, namespace, param, objects = noObjects }: Input,
 ): ValidationResult | Promise<ValidationResult> {
   const compiled = compiledValidations(policy);
-  const common = { attributes, match, objects, ...(policy.spec.paramKind !== undefined && { params: param }) };
-  const asRequested = { kind: match.kind, resource: requestedResource(attributes) };
+  const common = { attributes, objects, params: param };
   const bindings = {
-    conditions: requestBindings({ ...common, match: asRequested, checks }),
-    validations: requestBindings({ ...common, namespace, checks }),
-    messages: requestBindings({ ...common, namespace }),
+    conditions: () =>
+      requestBindings({ ...common, match: { kind: match.kind, resource: requestedResource(attributes) }, checks }),
+    validations: () => requestBindings({ ...common, match, namespace, checks }),
+    messages: () => requestBindings({ ...common, match, namespace }),
   };
   const options = { failurePolicy: policy.failurePolicy, now };
   return checks.evaluate(() => evaluateValidations(compiled, bindings, options));
