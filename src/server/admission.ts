@@ -52,7 +52,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
     priority(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
-    ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies }),
+    ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies, manifests }),
     ...openAdmissionWebhooks(options, settings, { ...needs, manifests, matching, versioned }),
   ].filter(({ name }) => admissionPlugins.has(name));
   const rules = [

@@ -50,6 +50,11 @@ export interface Match {
 /** Compiled criteria. */
 export interface Matcher {
   /**
+   * Returns whether the request can match, by its resource, version, subresource and operation, and
+   * whether it has a namespace.
+   */
+  mayMatch(attributes: AdmissionAttributes): boolean;
+  /**
    * @returns undefined if the request does not match; a promise only when the namespace is not yet
    *   in the watch cache
    * @throws ApiError 404 when the namespace does not exist, 500 when a selector is invalid; only if

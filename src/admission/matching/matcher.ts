@@ -48,6 +48,11 @@ function compileMatcher(criteria: MatchCriteria, needs: Needs): Matcher {
   const find = (rules: readonly CompiledRule[], attributes: AdmissionAttributes): Match | undefined =>
     findMatch(rules, attributes, { ...needs, isExact: criteria.matchPolicy === "Exact" });
   return {
+    mayMatch: (attributes) =>
+      (included.length === 0 && criteria.isOpen === true) ||
+      [requestedResource(attributes), ...needs.findEquivalents(attributes)].some((resource) =>
+        included.some((rule) => matchesRule(rule, attributes, resource)),
+      ),
     match(attributes) {
       const match =
         included.length === 0 && criteria.isOpen

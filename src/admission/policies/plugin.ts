@@ -4,8 +4,10 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/generic/plugin.go.
  */
 import { ApiError } from "../../apimachinery/errors.ts";
+import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
 import type { BoundPolicy, Candidate } from "./contract.ts";
+import { possiblePolicies } from "./possible-policies.ts";
 import type { StoredPolicies } from "./stored-policies.ts";
 import { tracePolicy } from "./trace-policies.ts";
 
@@ -17,6 +19,9 @@ export type EvaluatePolicies = (
 
 interface PolicyPluginOptions {
   readonly stored: StoredPolicies;
+  /** Policies of static manifests, which are evaluated first, and also for policies. */
+  readonly statics?: Pick<StoredPolicies, "current"> | undefined;
+  readonly catalog: Pick<Catalog, "generation">;
   /** Loads the code that compiles and evaluates expressions. */
   load(): Promise<EvaluatePolicies>;
 }
@@ -37,9 +42,11 @@ export function mutatingAdmissionPolicy(options: PolicyPluginOptions): Admission
 
 function runner(
   kind: "validatingadmission" | "mutatingadmission",
-  { stored, load }: PolicyPluginOptions,
+  { stored, statics, load, catalog }: PolicyPluginOptions,
 ): (attributes: AdmissionAttributes) => void | Promise<void> {
   let evaluate: EvaluatePolicies | undefined;
+  const all = statics === undefined ? stored : combined(statics, stored);
+  const findPossible = possiblePolicies(catalog);
   const run = (
     policies: readonly BoundPolicy[],
     candidates: readonly Candidate[],
@@ -54,14 +61,17 @@ function runner(
     });
   };
   const select = (policies: readonly BoundPolicy[], attributes: AdmissionAttributes): void | Promise<void> => {
-    const selected = candidatesOf(policies, attributes);
+    const possible = attributes.trace === undefined ? findPossible(policies, attributes) : policies;
+    const selected = candidatesOf(possible, attributes);
     return selected instanceof Promise
       ? selected.then((candidates) => run(policies, candidates, attributes))
       : run(policies, selected, attributes);
   };
   return (attributes) => {
-    if (isExcluded(attributes)) return;
-    const policies = stored.current();
+    const source = sourceFor(attributes, all, statics);
+    if (source === undefined) return;
+    const policies = source.current();
+    if (!(policies instanceof Promise) && policies.length === 0) return;
     return policies instanceof Promise
       ? policies.then((loaded) => select(loaded, attributes))
       : select(policies, attributes);
@@ -81,10 +91,10 @@ function traceSkipped(
 }
 
 /**
- * Reviews of authentication and authorization, whose interception could break the cluster, and the
- * policies themselves. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/admission/exclusion.
+ * Reviews of authentication and authorization, whose interception could break the cluster. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/admission/exclusion.
  */
-const excluded: Readonly<Record<string, ReadonlySet<string>>> = {
+const reviews: Readonly<Record<string, ReadonlySet<string>>> = {
   "authentication.k8s.io": new Set(["selfsubjectreviews", "tokenreviews"]),
   "authorization.k8s.io": new Set([
     "localsubjectaccessreviews",
@@ -92,17 +102,43 @@ const excluded: Readonly<Record<string, ReadonlySet<string>>> = {
     "selfsubjectrulesreviews",
     "subjectaccessreviews",
   ]),
-  "admissionregistration.k8s.io": new Set([
-    "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings",
-    "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings",
-  ]),
 };
 
-function isExcluded({ target }: AdmissionAttributes): boolean {
+/** Stored policies do not apply to policies, so that a wrong one can be removed. */
+const policyKinds = new Set([
+  "validatingadmissionpolicies",
+  "validatingadmissionpolicybindings",
+  "mutatingadmissionpolicies",
+  "mutatingadmissionpolicybindings",
+]);
+
+function sourceFor(
+  { target }: AdmissionAttributes,
+  all: StoredPolicies,
+  statics: StoredPolicies | undefined,
+): StoredPolicies | undefined {
   const { group, resource } = target.resource.definition;
-  return Object.hasOwn(excluded, group) && (excluded[group]?.has(resource) ?? false);
+  if (Object.hasOwn(reviews, group) && reviews[group]?.has(resource)) return undefined;
+  return group === "admissionregistration.k8s.io" && policyKinds.has(resource) ? statics : all;
+}
+
+/** The list changes only if one of the sources does. */
+function combined(statics: StoredPolicies, stored: StoredPolicies): StoredPolicies {
+  let [seenStatic, seenStored]: (readonly BoundPolicy[])[] = [];
+  let list: readonly BoundPolicy[] = [];
+  const combine = (ofFiles: readonly BoundPolicy[], ofClients: readonly BoundPolicy[]): readonly BoundPolicy[] => {
+    if (seenStatic !== ofFiles || seenStored !== ofClients) list = [...ofFiles, ...ofClients];
+    [seenStatic, seenStored] = [ofFiles, ofClients];
+    return list;
+  };
+  return {
+    current() {
+      const [ofFiles, ofClients] = [statics.current(), stored.current()];
+      if (ofFiles instanceof Promise || ofClients instanceof Promise)
+        return Promise.all([ofFiles, ofClients]).then(([files, clients]) => combine(files, clients));
+      return combine(ofFiles, ofClients);
+    },
+  };
 }
 
 /** The policies whose rules match. A promise only if a namespace is not in the watch cache yet. */

@@ -36,9 +36,7 @@ export class ObjectsByKind {
       this.#objects.set(key, objects);
       return objects;
     };
-    return this.#attributes.target.converted === undefined
-      ? keep(this.#onDemand(match))
-      : this.#now(match).then(keep);
+    return this.#attributes.target.converted === undefined ? keep(this.#onDemand(match)) : this.#now(match).then(keep);
   }
 
   /** Without a conversion webhook, objects are encoded when an expression reads them. */

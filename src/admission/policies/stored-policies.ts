@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
+import type { StaticManifests } from "../config/contract.ts";
 import { followConfigurations } from "../configurations.ts";
 import type { MatchCriteria } from "../matching/contract.ts";
 import type { Matching } from "../matching/matcher.ts";
@@ -45,8 +46,31 @@ export function followPolicies(
   };
 }
 
+/** Follows the policies of static manifests, which are replaced as a whole. */
+export function staticPolicies(
+  kind: "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy",
+  manifests: Pick<StaticManifests, "current">,
+  matching: Needs["matching"],
+): StoredPolicies {
+  let seen: readonly (readonly KubeObject[])[] = [];
+  let bound: readonly BoundPolicy[] = [];
+  return {
+    current() {
+      const now = [manifests.current(kind), manifests.current(`${kind}Binding`)] as const;
+      if (now[0] === seen[0] && now[1] === seen[1]) return bound;
+      seen = now;
+      const policies = now[0].map((object) => policyOf(object, matching));
+      bound = bind(
+        policies,
+        now[1].map((object) => bindingOf(object, matching)),
+      );
+      return bound;
+    },
+  };
+}
+
 /** Policies without bindings, and bindings without policies, have no effect. */
-export function bind(policies: readonly Policy[], bindings: readonly Binding[]): readonly BoundPolicy[] {
+function bind(policies: readonly Policy[], bindings: readonly Binding[]): readonly BoundPolicy[] {
   const byPolicy = Map.groupBy(bindings, ({ policyName }) => policyName);
   return policies.flatMap((policy) => {
     const own = byPolicy.get(policy.name);
@@ -55,7 +79,7 @@ export function bind(policies: readonly Policy[], bindings: readonly Binding[]):
 }
 
 /** @param object a ValidatingAdmissionPolicy or MutatingAdmissionPolicy with defaults */
-export function policyOf({ metadata, spec = {} }: KubeObject, { compile }: Needs["matching"]): Policy {
+function policyOf({ metadata, spec = {} }: KubeObject, { compile }: Needs["matching"]): Policy {
   return {
     name: metadata.name as string,
     spec,
@@ -65,7 +89,7 @@ export function policyOf({ metadata, spec = {} }: KubeObject, { compile }: Needs
 }
 
 /** @param object a binding with defaults */
-export function bindingOf({ metadata, spec = {} }: KubeObject, { compile }: Needs["matching"]): Binding {
+function bindingOf({ metadata, spec = {} }: KubeObject, { compile }: Needs["matching"]): Binding {
   return {
     name: metadata.name as string,
     policyName: spec.policyName,

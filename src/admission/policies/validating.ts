@@ -76,12 +76,11 @@ async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, 
       for (const param of prepared.params) {
         const evaluating = evaluate(needs, run, { ...prepared, policy, match, namespace, param });
         const result = evaluating instanceof Promise ? await evaluating : evaluating;
-        const params = resource && param ? { resource, param } : undefined;
-        tracePolicy(
-          run.attributes,
-          { kind, policy, binding, params },
-          traceOfResult(result, binding.validationActions),
-        );
+        if (run.attributes.trace !== undefined) {
+          const params = resource && param ? { resource, param } : undefined;
+          const step = traceOfResult(result, binding.validationActions);
+          tracePolicy(run.attributes, { kind, policy, binding, params }, step);
+        }
         recordResult(needs, run, { policy, binding, result });
         collect(needs, run, { policy, binding, result }, annotations);
       }
@@ -116,12 +115,9 @@ function prepare(
   binding: Binding,
   input: PrepareInput,
 ): Prepared | undefined | Promise<Prepared | undefined> {
-  if (binding.matcher !== undefined || input.resource !== undefined)
-    return prepareBinding(run, policy, binding, input);
+  if (binding.matcher !== undefined || input.resource !== undefined) return prepareBinding(run, policy, binding, input);
   const objects = run.objects.at(input.match);
-  return objects instanceof Promise
-    ? prepareBinding(run, policy, binding, input)
-    : { params: noParams, objects };
+  return objects instanceof Promise ? prepareBinding(run, policy, binding, input) : { params: noParams, objects };
 }
 
 const noParams: readonly Param[] = [null];
