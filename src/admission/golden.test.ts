@@ -1,6 +1,6 @@
 /**
  * Sends the recorded requests of `tools/golden/server/admission` to a server with the same webhooks and policies. `ADMISSION=NAME,…` replays
- * families that the table does not replay yet, and `SCENARIO=NAME` only that scenario of them.
+ * only these families, and all their rows; `SCENARIO=NAME` only that scenario of them.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,18 +17,33 @@ import {
 } from "../../test/support/admission-golden.ts";
 import { differencesOf, startReplayServer } from "../../test/support/admission-replay.ts";
 
-/** Whether the server answers like the recorded one. */
-const families: Readonly<Record<string, "replayed" | "not yet">> = {
-  "mutating-policies": "not yet",
-  "policy-bindings": "not yet",
-  "policy-expressions": "replayed",
-  "policy-requests": "not yet",
-  random: "not yet",
-  "webhook-answers": "not yet",
-  "webhook-matching": "not yet",
-  "webhook-order": "not yet",
-  "webhook-patches": "not yet",
-  "webhook-requests": "not yet",
+/** By family: the rows that this server answers in another way, as patterns of "SCENARIO METHOD PATH". */
+const families: Readonly<Record<string, readonly RegExp[]>> = {
+  "mutating-policies": [],
+  "policy-bindings": [],
+  "policy-expressions": [],
+  "policy-requests": [
+    /^labeled (?:PATCH|DELETE) .*\/widgets/, // Policies that change a Scale of a custom resource.
+  ],
+  random: [
+    /^random-(?:1|21) POST/, // Whether the audit annotation says that a webhook changed the object.
+  ],
+  "webhook-answers": [
+    /-(?:denied-details|denied-metadata)\//, // The order of fields of a status.
+    /-(?:http-301|http-302-external|http-307)\//, // Redirects.
+    /-body-null\//,
+  ],
+  "webhook-matching": [
+    /^rules-equivalent-mutating DELETE .*\/widgets$/, // The order in which the objects of a collection are deleted.
+  ],
+  "webhook-order": [],
+  "webhook-patches": [
+    /^(?:created|updated|widgets) .*-(?:kind|version|other-group|kind-removed)\//, // A patch changes the type.
+    /^updated .*-name\//,
+    /^widgets .*-(?:size-removed|size-null|new-part)\//, // Whether the audit annotation says that a webhook changed the object.
+    /^widgets .*-(?:label-number|unknown-metadata)\//,
+  ],
+  "webhook-requests": [],
 };
 
 const directory = join(import.meta.dirname, "testdata");
@@ -40,22 +55,24 @@ test("the table has every recorded family", () => {
   assert.deepEqual(Object.keys(families).sort(), recorded.sort());
 });
 
-for (const [family, state] of Object.entries(families)) {
-  if (chosen === undefined ? state === "replayed" : chosen.includes(family)) {
-    test(`answers the requests of ${family} as upstream`, { timeout: 300_000 }, async (t) => {
-      const { header, scenarios } = readFamily(family);
-      const server = await startReplayServer();
-      await setUp(server, header.setup);
-      for (const { scenario, answers } of scenarios) {
-        if (SCENARIO !== undefined && SCENARIO !== scenario.name) continue;
-        await t.test(scenario.name, async () => {
-          const differences = differencesOf(scenario, await runScenario(server, scenario), answers);
-          assert.ok(differences.length === 0, `${differences.length} differ\n${differences.slice(0, 20).join("\n")}`);
-        });
-      }
-      await server.close();
-    });
-  }
+for (const [family, exceptions] of Object.entries(families)) {
+  if (chosen !== undefined && !chosen.includes(family)) continue;
+  test(`answers the requests of ${family} as upstream`, { timeout: 300_000 }, async (t) => {
+    const { header, scenarios } = readFamily(family);
+    const server = await startReplayServer();
+    await setUp(server, header.setup);
+    for (const { scenario, answers } of scenarios) {
+      if (SCENARIO !== undefined && SCENARIO !== scenario.name) continue;
+      await t.test(scenario.name, async () => {
+        const differences = differencesOf(scenario, await runScenario(server, scenario), answers).filter(
+          ({ row }) => chosen !== undefined || !exceptions.some((pattern) => pattern.test(row)),
+        );
+        const texts = differences.slice(0, 20).map(({ text }) => text);
+        assert.ok(differences.length === 0, `${differences.length} differ\n${texts.join("\n")}`);
+      });
+    }
+    await server.close();
+  });
 }
 
 interface Recorded {

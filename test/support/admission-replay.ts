@@ -74,12 +74,19 @@ export async function startReplayServer(): Promise<AdmissionServer & { close(): 
   };
 }
 
-/** @returns a text for each request that is answered in another way */
+interface RowDifference {
+  /** Scenario, method and path. */
+  readonly row: string;
+  /** The index of the request and the differences. */
+  readonly text: string;
+}
+
+/** @returns the requests that are answered in another way */
 export function differencesOf(
-  { requests }: Scenario,
+  { name, requests }: Scenario,
   ours: readonly AdmissionAnswer[],
   theirs: readonly AdmissionAnswer[],
-): string[] {
+): RowDifference[] {
   return requests.flatMap(({ line }, index) => {
     const [one, other] = [ours[index], theirs[index]];
     if (JSON.stringify(one) === JSON.stringify(other)) return [];
@@ -87,12 +94,9 @@ export function differencesOf(
       ({ path, ours: is, theirs: expected }) =>
         `  ${path.join(".")}: ${JSON.stringify(is)} instead of ${JSON.stringify(expected)}`,
     );
-    return [
-      [
-        `${index}: ${line}`,
-        ...(found.length > 0 ? found : [`  ${JSON.stringify(one)}`, `  ${JSON.stringify(other)}`]),
-      ].join("\n"),
-    ];
+    // Without such a difference, the order of fields differs.
+    const lines = found.length > 0 ? found : [`  ${JSON.stringify(one)}`, `  ${JSON.stringify(other)}`];
+    return [{ row: `${name} ${line}`, text: [`${index}: ${line}`, ...lines].join("\n") }];
   });
 }
 

@@ -8,8 +8,10 @@ export interface WebhookAnswer {
   readonly response?: Readonly<Record<string, unknown>>;
   /** Encoded as base64; the type is JSONPatch unless the response has one. */
   readonly patch?: unknown;
-  /** Fields of the review that replace those of the request; null removes one. */
+  /** Fields of the review that replace those of the request. */
   readonly review?: Readonly<Record<string, unknown>>;
+  /** Fields that are not sent: `kind` or `response.allowed`. */
+  readonly omit?: readonly string[];
   /** The body, instead of a review. */
   readonly text?: string;
   /** The HTTP status. */
@@ -77,7 +79,7 @@ export async function startScriptedWebhook(): Promise<ScriptedWebhook> {
 }
 
 function replyTo({ body }: WebhookRequest, answer: WebhookAnswer): WebhookReply {
-  const { ends, text, code = 200, headers = {}, patch, response = {}, review = {} } = answer;
+  const { ends, text, code = 200, headers = {}, patch, response = {}, review = {}, omit = [] } = answer;
   if (ends === "hang") return () => {};
   if (ends === "close") return (sent) => sent.socket?.destroy();
   const patched = patch === undefined ? {} : { patch: encoded(patch), patchType: "JSONPatch" };
@@ -87,10 +89,16 @@ function replyTo({ body }: WebhookRequest, answer: WebhookAnswer): WebhookReply 
     response: { uid: body?.request?.uid, allowed: true, ...patched, ...response },
     ...review,
   };
+  for (const field of omit) removeField(full, field.split("."));
   return (sent: ServerResponse) => {
     sent.writeHead(code, { "content-type": "application/json", ...headers });
     sent.end(text ?? JSON.stringify(full));
   };
+}
+
+function removeField(object: Record<string, unknown>, [field = "", ...rest]: readonly string[]): void {
+  if (rest.length === 0) delete object[field];
+  else removeField(object[field] as Record<string, unknown>, rest);
 }
 
 const encoded = (patch: unknown): string =>

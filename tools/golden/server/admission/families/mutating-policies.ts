@@ -108,21 +108,21 @@ const configMaps: Readonly<Record<string, MutatingCase>> = {
       paramKind: { apiVersion: "v1", kind: "ConfigMap" },
       mutations: [patches(addLabel("p", "params.data.value"))],
     },
-    binding: { paramRef: { name: "parameter", namespace: "params", parameterNotFoundAction: "Deny" } },
+    binding: { paramRef: { name: "parameter", namespace: "parameters", parameterNotFoundAction: "Deny" } },
   },
   "params-absent-deny": {
     spec: {
       paramKind: { apiVersion: "v1", kind: "ConfigMap" },
       mutations: [patches(addLabel("p", "params.data.value"))],
     },
-    binding: { paramRef: { name: "absent", namespace: "params", parameterNotFoundAction: "Deny" } },
+    binding: { paramRef: { name: "absent", namespace: "parameters", parameterNotFoundAction: "Deny" } },
   },
   "params-absent-allow": {
     spec: {
       paramKind: { apiVersion: "v1", kind: "ConfigMap" },
       mutations: [patches(addLabel("p", "params.data.value"))],
     },
-    binding: { paramRef: { name: "absent", namespace: "params", parameterNotFoundAction: "Allow" } },
+    binding: { paramRef: { name: "absent", namespace: "parameters", parameterNotFoundAction: "Allow" } },
   },
   "params-selected": {
     spec: {
@@ -130,7 +130,7 @@ const configMaps: Readonly<Record<string, MutatingCase>> = {
       mutations: [applies(`Object{metadata: Object.metadata{labels: {params.metadata.name: "1"}}}`)],
     },
     binding: {
-      paramRef: { selector: { matchLabels: { set: "yes" } }, namespace: "params", parameterNotFoundAction: "Deny" },
+      paramRef: { selector: { matchLabels: { set: "yes" } }, namespace: "parameters", parameterNotFoundAction: "Deny" },
     },
   },
   "params-custom": {
@@ -138,7 +138,7 @@ const configMaps: Readonly<Record<string, MutatingCase>> = {
       paramKind: { apiVersion: `${group}/v1`, kind: "Widget" },
       mutations: [applies(label("size", "string(params.spec.size)"))],
     },
-    binding: { paramRef: { name: "limits", namespace: "params", parameterNotFoundAction: "Deny" } },
+    binding: { paramRef: { name: "limits", namespace: "parameters", parameterNotFoundAction: "Deny" } },
   },
   selector: {
     spec: { mutations: [patches(addLabel("added"))] },
@@ -160,13 +160,16 @@ const onConfigMaps = (ns: string): AdmissionRequest[] => [
 ];
 
 const parameters: readonly SetupStep[] = [
-  namespace("params"),
+  namespace("parameters"),
   [
-    core("params", "configmaps"),
+    core("parameters", "configmaps"),
     { metadata: { name: "parameter", labels: { set: "yes" } }, data: { value: "of-param" } },
   ],
-  [core("params", "configmaps"), { metadata: { name: "second", labels: { set: "yes" } }, data: { value: "second" } }],
-  [widgets("params"), widget("limits", { size: 7 })],
+  [
+    core("parameters", "configmaps"),
+    { metadata: { name: "second", labels: { set: "yes" } }, data: { value: "second" } },
+  ],
+  [widgets("parameters"), widget("limits", { size: 7 })],
 ];
 
 export const mutatingPolicies: Family = {

@@ -82,7 +82,6 @@ function ruleRequests(ns: string): AdmissionRequest[] {
     request(`POST ${core(ns, "pods", "a")}/exec?command=ls`),
     request(`GET ${core(ns, "pods", "a")}/portforward?ports=1`),
     request(`POST ${core(ns, "pods", "a")}/eviction?dryRun=All`, { metadata: { name: "a" } }),
-    request(`DELETE ${core(ns, "pods", "a")}?gracePeriodSeconds=0`),
     request(`POST ${deployments}`, {
       metadata: { name: "a" },
       spec: {
