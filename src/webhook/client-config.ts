@@ -2,6 +2,7 @@
  * The endpoints of webhooks that objects configure. Source:
  * k8s.io/apiserver@v0.36.0/pkg/util/webhook/client.go.
  */
+import { posix } from "node:path";
 import type { Address, WebhookEndpoint } from "./contract.ts";
 import type { ServiceResolver } from "./service-resolver.ts";
 
@@ -33,17 +34,27 @@ export function endpointOf(
   const ca = bundle.trim() === "" ? {} : { ca: bundle };
   if (service === undefined) {
     if (url === undefined || url === "") throw new Error("webhook configuration must have either service or URL");
-    return { url, ...ca };
+    const [, origin = "", path = ""] = /^([^:]+:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
+    return { url: origin + cleanPath(path), ...ca };
   }
   const { name = "", namespace = "", port = defaultPort, path = "" } = service;
   const host = `${name}.${namespace}.svc`;
-  const rooted = path === "" || path.startsWith("/") ? path : `/${path}`;
   return {
-    url: `https://${host}:${port}${rooted}`,
+    url: `https://${host}:${port}${cleanPath(path)}`,
     serverName: host,
     resolve: () => resolve(namespace, name, port),
     ...ca,
   };
+}
+
+/**
+ * Removes repeated slashes, dots, and the slash at the end, as path.Join does for
+ * `DefaultVersionedAPIPath` in k8s.io/client-go@v0.36.0/rest/url_utils.go. envtest configures
+ * `https://127.0.0.1:port//path`, and Go's servers redirect requests of such paths.
+ */
+function cleanPath(path: string): string {
+  const joined = posix.join("/", path);
+  return joined.length > 1 && joined.endsWith("/") ? joined.slice(0, -1) : joined;
 }
 
 /** Returns the host without brackets and the port by which credentials are selected. */

@@ -15,15 +15,16 @@ import { type ClientOptions, webhookClient } from "./client.ts";
 import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
 
 const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
+const authorityNamed = async (commonName: string): Promise<string> => {
+  const now = Date.now();
+  return (await createAuthority({ subject: { commonName }, notBefore: now - 1000, notAfter: now + 3_600_000 })).cert;
+};
 let other = "";
+/** Has the name of the authority that has signed the certificate of the server. */
+let namesake = "";
 before(async () => {
-  other = (
-    await createAuthority({
-      subject: { commonName: "other" },
-      notBefore: Date.now() - 1000,
-      notAfter: Date.now() + 3_600_000,
-    })
-  ).cert;
+  other = await authorityNamed("other");
+  namesake = await authorityNamed("webhooks");
 });
 
 interface Row {
@@ -87,6 +88,11 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     "an unknown authority",
     { endpoint: () => ({ ca: other }) },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+  ],
+  [
+    "another authority with the same name",
+    { endpoint: () => ({ ca: other + namesake }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority (possibly because of "x509: ECDSA verification failure" while trying to verify candidate authority certificate "webhooks")',
   ],
   [
     "without a CA, which uses the authorities of the system",

@@ -301,6 +301,7 @@ function agentFor(endpoint: WebhookEndpoint, url: URL, connectionsMax: number): 
       ? undefined
       : {
           context: secureContext(endpoint),
+          ca: endpoint.ca,
           serverName: endpoint.serverName ?? host,
           insecureSkipTlsVerify: endpoint.insecureSkipTlsVerify ?? false,
         };

@@ -5,6 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import net, { isIP } from "node:net";
 import tls from "node:tls";
+import { authorityHint } from "./authority-hint.ts";
 import { type Address, WebhookError, type WebhookErrorKind } from "./contract.ts";
 
 /** The timeout of Go's default dialer. */
@@ -19,6 +20,8 @@ interface ConnectOptions extends Address {
     /** The name or address that the certificate must be valid for. */
     readonly serverName: string;
     readonly insecureSkipTlsVerify: boolean;
+    /** PEM of the trusted authorities; undefined for those of the system. */
+    readonly ca?: string | undefined;
   };
 }
 
@@ -72,7 +75,7 @@ function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>)
 /** Verifies in Go's order: validity period, name, authority. */
 function certificateProblem(
   socket: tls.TLSSocket,
-  { serverName, insecureSkipTlsVerify }: NonNullable<ConnectOptions["tls"]>,
+  { serverName, insecureSkipTlsVerify, ca }: NonNullable<ConnectOptions["tls"]>,
 ): string | undefined {
   if (insecureSkipTlsVerify) return undefined;
   const { raw } = socket.getPeerCertificate();
@@ -80,7 +83,8 @@ function certificateProblem(
   const certificate = new X509Certificate(raw);
   const problem = timeProblem(certificate) ?? nameProblem(certificate, serverName);
   if (problem !== undefined || socket.authorized) return problem;
-  return chainProblems.get(String(socket.authorizationError)) ?? "certificate signed by unknown authority";
+  const known = chainProblems.get(String(socket.authorizationError));
+  return known ?? `certificate signed by unknown authority${authorityHint(certificate, ca)}`;
 }
 
 /** All other errors, such as an expired authority, are reported as an unknown authority. */

@@ -1,5 +1,7 @@
 /** The objects of one request at the versions that webhooks review, each encoded once. */
+import { internalError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ConversionError } from "../../catalog/converter.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
@@ -41,8 +43,14 @@ export class RequestObjects {
     const key = `${group}/${version}/${kind}`;
     const existing = encoded.get(key);
     if (existing !== undefined) return existing;
-    const encoding = (async () => this.#versioned.encode(object, this.#attributes, match))();
+    const encoding = (async () => this.#versioned.encode(object, this.#attributes, match))().catch(rethrowConversion);
     encoded.set(key, encoding);
     return encoding;
   }
+}
+
+/** Upstream reports the error of a conversion webhook as internal error of an internal error. */
+function rethrowConversion(error: unknown): never {
+  if (!(error instanceof ConversionError)) throw error;
+  throw internalError(internalError(error.message).message);
 }
