@@ -35,6 +35,8 @@ export interface WebhookServerOptions {
   readonly names?: readonly string[];
   readonly notBefore?: number;
   readonly notAfter?: number;
+  /** Without a port, any free one. */
+  readonly port?: number;
   readonly tls?: tls.TlsOptions;
 }
 
@@ -46,6 +48,7 @@ export async function startWebhookServer(
     names = ["127.0.0.1", "localhost"],
     notBefore = Date.now() - hour,
     notAfter = Date.now() + hour,
+    port: desiredPort = 0,
     tls: more,
   }: WebhookServerOptions = {},
 ): Promise<WebhookServer> {
@@ -82,7 +85,7 @@ export async function startWebhookServer(
     });
   });
   server.on("secureConnection", () => connections++);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(desiredPort, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `https://127.0.0.1:${port}`,
