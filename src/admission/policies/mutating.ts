@@ -157,7 +157,16 @@ async function applyMutation(
   const value = await checks.evaluate(() => resultOf(policy, mutation, bindings));
   const schema = objects.schemaOf(match);
   const apply = mutation.type === "JSONPatch" ? applyPatch : applyConfiguration;
-  await objects.replace(mutated, apply(value, mutated.object as unknown as KubeObject, schema));
+  const patched = apply(value, mutated.object as unknown as KubeObject, schema);
+  checkConvertible(attributes, match);
+  await objects.replace(mutated, patched);
+}
+
+/** Upstream cannot convert the Scale of a custom resource back. @throws MutationError */
+function checkConvertible({ target }: AdmissionAttributes, { kind: { group, version } }: Invocation["match"]): void {
+  const { definition } = target.resource;
+  if (definition.custom && definition.group !== group)
+    throw new MutationError(`request to convert CR to an invalid group/version: ${group}/${version}`);
 }
 
 /** @throws MutationError */
