@@ -25,6 +25,8 @@ import { type PolicyBindings, PolicyEvaluator, variablesTypeName } from "./polic
 interface PolicyVariables {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
+  /** Whether there is `authorizer.requestResource`, too. Default: true. */
+  readonly hasRequestResource?: boolean;
   /** Whether expressions can create `Object{…}` and `JSONPatch{…}`. */
   readonly hasPatchTypes: boolean;
   /** Whether there is `variables`, which can be empty. Default: true. */
@@ -132,16 +134,15 @@ function policyEnvironment(base: Environment, options: PolicyVariables): Environ
     { name: "namespaceObject", type: types.typeOf(namespaceDecl, "") },
     { name: "request", type: types.typeOf(admissionRequestDecl, "") },
     ...(options.hasParams ? [{ name: "params", type: typed(options.paramsType, "paramsType") }] : []),
-    ...(options.hasAuthorizer ? authorizerVariables : []),
+    ...(options.hasAuthorizer ? [authorizerVariable] : []),
+    ...(options.hasAuthorizer && options.hasRequestResource !== false ? [requestResourceVariable] : []),
   ];
   const environment = base.extend({ types, variables });
   return options.hasPatchTypes ? environment.extend({ types: mutationTypes }, jsonPatchKeys) : environment;
 }
 
-const authorizerVariables = [
-  { name: "authorizer", type: authorizerType },
-  { name: "authorizer.requestResource", type: resourceCheckType },
-];
+const authorizerVariable = { name: "authorizer", type: authorizerType };
+const requestResourceVariable = { name: "authorizer.requestResource", type: resourceCheckType };
 
 /** Scalars, and lists and maps of them, keep their type; other types become dyn. */
 function variableType(type: CelType): CelType {

@@ -78,6 +78,5 @@ export const absentControllers: ReadonlySet<string> = new Set([
   "ttl-after-finished",
   "ttl-controller",
   "ttl",
-  "validatingadmissionpolicy-status-controller",
   "volumeattributesclass-protection-controller",
 ]);

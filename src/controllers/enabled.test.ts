@@ -8,6 +8,7 @@ const rest = [
   "serviceaccount-controller",
   "serviceaccount-token-controller",
 ];
+const status = "validatingadmissionpolicy-status-controller";
 const rows: [list: string, enabled: readonly string[]][] = [
   [
     "*",
@@ -17,6 +18,7 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "legacy-serviceaccount-token-cleaner-controller",
       "namespace-controller",
       ...rest,
+      status,
     ],
   ],
   ["", []],
@@ -28,6 +30,7 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "garbage-collector-controller",
       "legacy-serviceaccount-token-cleaner-controller",
       ...rest,
+      status,
     ],
   ],
   ["namespace-controller", ["namespace-controller"]],
@@ -45,6 +48,7 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "namespace-controller",
       ...rest,
       "token-cleaner-controller",
+      status,
     ],
   ],
 ];

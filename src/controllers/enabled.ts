@@ -15,6 +15,7 @@ const controllerNames = [
   "serviceaccount-controller",
   "serviceaccount-token-controller",
   "token-cleaner-controller",
+  "validatingadmissionpolicy-status-controller",
 ] as const;
 
 /** A valid name in `--controllers`. */

@@ -9,6 +9,7 @@ import { garbageCollector } from "../controllers/garbage-collector/garbage-colle
 import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
 import { legacyTokenTracking } from "../controllers/legacy-tokens/tracking.ts";
 import { namespaceController } from "../controllers/namespace.ts";
+import { policyStatusController } from "../controllers/policy-status/policy-status.ts";
 import { roleAggregation } from "../controllers/role-aggregation.ts";
 import { rootCaPublisher } from "../controllers/root-ca.ts";
 import { serviceAccountController } from "../controllers/service-account.ts";
@@ -71,6 +72,13 @@ export async function startControllers(
     "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
+    "validatingadmissionpolicy-status-controller": () =>
+      policyStatusController({
+        registry,
+        logger,
+        queues,
+        loadChecker: async () => (await import("./policy-expressions.ts")).policyTypeChecker,
+      }),
   };
   const controllers = [
     definitions,
