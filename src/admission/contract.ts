@@ -64,6 +64,8 @@ export interface Reinvocation {
   isSecondRun: boolean;
   /** A plugin sets it to make the chain run a second time, when it has changed the object. */
   isRequested: boolean;
+  /** Set when a plugin has replaced the object by one that was encoded before. */
+  isReplaced?: boolean;
   /** The state of each plugin, by plugin name. */
   readonly states: Map<string, unknown>;
 }

@@ -109,13 +109,15 @@ async function removeMarked(
 ): Promise<Deleted> {
   const { resource } = request.target;
   const { namespace, name } = request;
-  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun: false }, (existing) => {
+  const remove = async (existing: Entry | undefined): Promise<Step> => {
     const object = storeOf(resource).decode(existing ?? marked);
     const isOurs = existing !== undefined && object.metadata.uid === uid;
     if (isOurs && (object.metadata.finalizers ?? []).length > 0) return { do: "nothing", object };
-    // Removed by another client.
-    return isOurs ? { do: "remove", object } : { do: "nothing", object: { metadata: {} } };
-  });
+    if (!isOurs) return { do: "nothing", object: { metadata: {} } }; // Removed by another client.
+    if (request.admitted !== true) await admitDeletion(registry, request, object); // Again, as upstream.
+    return { do: "remove", object };
+  };
+  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun: false }, remove);
   const isHeld = step.do === "nothing" && step.object.metadata.uid === uid;
   if (isHeld) return { kind: "pending", entry: entry as Entry };
   return { kind: "gone", entry: step.do === "remove" ? (entry as Entry) : marked, uid };

@@ -198,7 +198,8 @@ function checkValidUpdate(
   old: KubeObject,
   context: StrategyContext,
 ): void | Promise<void> {
-  const { target, name, subresource, warnings } = request;
+  const { target, subresource, warnings } = request;
+  const { name = "" } = next.metadata; // Admission may have changed it.
   const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
   const custom = acceptsAnyFinalizer(target.resource.definition);

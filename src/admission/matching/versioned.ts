@@ -2,21 +2,20 @@
  * Converts the objects of a request to the version of a match, and changed objects back. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/conversion.go.
  */
-import { internalError } from "../../apimachinery/errors.ts";
-import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupVersion, type GroupVersionKind, type KubeObject } from "../../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import type { Catalog, Resolved } from "../../catalog/contract.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
-import { DecodeError, decodeJson } from "../../lib/schema/decode.ts";
 import { encodeValue } from "../../lib/schema/encode.ts";
 import { equalBySchema } from "../../lib/schema/equal.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { toStorageVersion, withMetadata } from "../../registry/decode-body.ts";
+import { toStorageVersion } from "../../registry/decode-body.ts";
 import { atVersion } from "../../registry/patch.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import { type AdmissionAttributes, reinvocationOf } from "../contract.ts";
 import type { Match } from "./contract.ts";
+import { decodeChanged } from "./decode-changed.ts";
 
 /** The objects of a request at the version of a match. */
 export interface VersionedObjects {
@@ -67,8 +66,9 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
       const object = attributes.object as KubeObject;
       const resolved = resolve(attributes, match);
       const schema = own ?? resolved.version.schema;
-      const decoded = decode(json, schema);
-      const changed = before === undefined || !isEqual(decode(before, schema), decoded, schema);
+      const decoded = decodeChanged(json, schema, match.kind);
+      const changed = before === undefined || differs(before, json, decoded, { schema, kind: match.kind });
+      reinvocationOf(attributes).isReplaced = true;
       if (own !== undefined) assign(object, decoded);
       else if (target.converted === undefined || resolved === target)
         assign(object, toStorageVersion(decoded, resolved));
@@ -82,9 +82,15 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
   };
 }
 
-/** As Go compares typed objects, and the maps of custom resources. */
-function isEqual(a: KubeObject, b: KubeObject, schema: Struct): boolean {
-  return schema.custom === undefined ? equalBySchema(a, b, schema) : identical(a, b);
+interface Kind {
+  readonly schema: Struct;
+  readonly kind: GroupVersionKind;
+}
+
+/** As Go compares typed objects, and the JSON of custom resources. */
+function differs(before: Buffer, after: Buffer, decoded: KubeObject, { schema, kind }: Kind): boolean {
+  if (schema.custom !== undefined) return !identical(parseEncoded(before), parseEncoded(after));
+  return !equalBySchema(decodeChanged(before, schema, kind), decoded, schema);
 }
 
 /** The schema of a subresource with its own kind, which has no other versions. */
@@ -106,22 +112,6 @@ function encodeAt(object: KubeObject, resolved: Resolved): Buffer {
 
 function encode(object: KubeObject, schema: Struct): Buffer {
   return Buffer.from(schema.custom === undefined ? encodeValue(object, schema) : encodeSorted(object));
-}
-
-/** @throws ApiError 500 */
-function decode(json: Buffer, schema: Struct): KubeObject {
-  try {
-    if (schema.custom === undefined) {
-      const { object } = decodeJson(json, schema);
-      return schema.byName.has("metadata") ? withMetadata(object) : (object as KubeObject);
-    }
-    const object = parseEncoded(json) as Record<string, unknown>;
-    schema.custom.complete(object);
-    return withMetadata(object);
-  } catch (error) {
-    if (error instanceof DecodeError) throw internalError(error.message);
-    throw error;
-  }
 }
 
 async function convert(json: Buffer, { resource }: Resolved, to: Resolved): Promise<KubeObject> {

@@ -10,7 +10,7 @@ import { callWebhook } from "./call.ts";
 import type { Webhook } from "./contract.ts";
 import { withOutcome } from "./outcome.ts";
 import { applyPatch } from "./patch.ts";
-import { reinvocationState, type WebhookReinvocation } from "./reinvocation.ts";
+import { reinvocationState } from "./reinvocation.ts";
 import { RequestObjects } from "./reviewed-objects.ts";
 import { firstMatch, isCalled, type StartedMatching } from "./select.ts";
 import type { DispatchNeeds } from "./validating.ts";
@@ -37,7 +37,6 @@ export function mutatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
 interface Run {
   readonly attributes: AdmissionAttributes;
   readonly objects: RequestObjects;
-  readonly state: WebhookReinvocation;
   /** 1 when the plugins run again. */
   readonly round: 0 | 1;
 }
@@ -54,7 +53,6 @@ async function callInOrder(
   const run: Run = {
     attributes,
     objects: new RequestObjects(attributes, needs.versioned),
-    state,
     round: reinvocation.isSecondRun ? 1 : 0,
   };
   const managers = attributes.object?.metadata?.managedFields;
@@ -78,7 +76,7 @@ async function callOne(
   run: Run,
   needs: DispatchNeeds,
 ): Promise<boolean> {
-  const { attributes, objects, state, round } = run;
+  const { attributes, objects, round } = run;
   const place = `round_${round}_index_${index}`;
   const annotate = (key: string, value: string): void =>
     void annotateAudit(attributes, `${key}mutation.webhook.admission.k8s.io/${place}`, value);
@@ -87,9 +85,7 @@ async function callOne(
     try {
       const reviewed = await objects.at(match);
       const response = await callWebhook(webhook, { attributes, match, type: "admit", ...reviewed }, needs);
-      const isFirst = !state.isPatched;
-      mutated = await applyPatch({ webhook, match, place, response, reviewed, attributes, isFirst }, needs);
-      if (response.patch.length > 0) state.isPatched = true;
+      mutated = await applyPatch({ webhook, match, place, response, reviewed, attributes }, needs);
     } finally {
       const { configuration, name } = webhook;
       annotate("", JSON.stringify({ configuration, webhook: name, mutated }));

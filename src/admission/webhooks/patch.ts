@@ -21,8 +21,6 @@ interface PatchRequest {
   readonly attributes: AdmissionAttributes;
   readonly reviewed: ReviewedObjects;
   readonly response: ReviewResponse;
-  /** Whether no other patch was applied to the object. */
-  readonly isFirst: boolean;
   /** The end of the key of the audit annotation. */
   readonly place: string;
 }
@@ -35,7 +33,7 @@ interface PatchRequest {
  * @throws ApiError 500 if it cannot be applied, or the result is not an object of the kind
  */
 export async function applyPatch(request: PatchRequest, { versioned }: DispatchNeeds): Promise<boolean> {
-  const { webhook, match, attributes, reviewed, response, isFirst } = request;
+  const { webhook, match, attributes, reviewed, response } = request;
   const { name, configuration } = webhook;
   if (response.patch.length === 0) return false;
   const operations = readOperations(name, response.patch);
@@ -47,7 +45,7 @@ export async function applyPatch(request: PatchRequest, { versioned }: DispatchN
   if (response.patchType !== "JSONPatch")
     throw new CallFailure(name, `unsupported patch type ${quoteGo(response.patchType)}`, { code: 400 });
   const json = patched(reviewed.object, operations);
-  const hadNewTime = isFirst && hasNewManagedTime(attributes);
+  const hadNewTime = attributes.reinvocation?.isReplaced !== true && hasNewManagedTime(attributes);
   const changed = await versioned.replace(attributes, match, json, reviewed.object);
   if (attributes.audit !== undefined) {
     const value = `{"configuration":${encodeString(configuration)},"webhook":${encodeString(name)},"patch":${encodePatch(operations)},"patchType":"JSONPatch"}`;

@@ -14,8 +14,6 @@ export class WebhookReinvocation {
   /** Webhooks that are called in the second run. */
   readonly #due = new Set<string>();
   #output: KubeObject | undefined;
-  /** Whether a patch was applied. */
-  isPatched = false;
 
   constructor(reinvocation: Reinvocation) {
     this.#reinvocation = reinvocation;

@@ -6,6 +6,7 @@ import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { TypeMeta } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { conform, DecodeError } from "../../lib/schema/decode.ts";
+import { encodeValue } from "../../lib/schema/encode.ts";
 import { decodeAnswer } from "../../webhook/answer.ts";
 import { type WebhookAnswer, WebhookError } from "../../webhook/contract.ts";
 import type { ReviewVersion } from "./contract.ts";
@@ -51,7 +52,7 @@ export function readResponse(answer: WebhookAnswer, sent: SentReview): ReviewRes
   const { allowed = false, status, warnings = [], auditAnnotations = {}, patch = "", patchType = "" } = response;
   return {
     allowed,
-    result: status,
+    result: status && ordered(status),
     warnings,
     auditAnnotations,
     patch: Buffer.from(sent.isMutating ? patch : "", "base64"),
@@ -71,9 +72,12 @@ interface DecodedResponse {
 }
 
 /** @throws WebhookError */
-function decode(value: Record<string, unknown>, version: ReviewVersion): { readonly response?: DecodedResponse } {
+function decode(
+  value: Record<string, unknown> | null,
+  version: ReviewVersion,
+): { readonly response?: DecodedResponse } {
   try {
-    return conform(value, builtinSchema(`io.k8s.api.admission.${version}.AdmissionReview`)).object;
+    return conform(value ?? {}, builtinSchema(`io.k8s.api.admission.${version}.AdmissionReview`)).object;
   } catch (error) {
     if (error instanceof DecodeError) throw new WebhookError("malformed", error.message);
     throw error;
@@ -121,4 +125,9 @@ function verify(response: DecodedResponse, typeMeta: TypeMeta, { uid, isMutating
 /** Formats a kind as Go does: `group/version, Kind=kind`. */
 function goKind({ apiVersion, kind: named }: TypeMeta): string {
   return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${named}`;
+}
+
+/** The members in the order in which the server sends them. */
+function ordered(status: SentStatus): SentStatus {
+  return JSON.parse(encodeValue(status, builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.Status"))) as SentStatus;
 }

@@ -1,0 +1,74 @@
+/**
+ * Decodes an object that a webhook or policy has changed. Source: `Decode` in
+ * k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer/json/json.go.
+ */
+import { internalError, plainError } from "../../apimachinery/errors.ts";
+import {
+  formatGroupVersion,
+  type GroupVersionKind,
+  type KubeObject,
+  parseGroupVersion,
+} from "../../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
+import { parseEncoded, peekTypeMeta } from "../../lib/json/parse.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { DecodeError, decodeJson } from "../../lib/schema/decode.ts";
+import type { Struct } from "../../lib/schema/schema.ts";
+import { checkCustomType } from "../../registry/body-kind.ts";
+import { withMetadata } from "../../registry/decode-body.ts";
+
+/**
+ * Decodes an object without defaults. Custom resources are not pruned.
+ *
+ * @throws ApiError 500 if the JSON is not an object of the kind, 422 for another custom kind
+ */
+export function decodeChanged(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {
+  try {
+    return schema.custom === undefined ? decodeBuiltin(json, schema, expected) : decodeCustom(json, schema, expected);
+  } catch (error) {
+    if (error instanceof DecodeError) throw internalError(error.message);
+    throw error;
+  }
+}
+
+function decodeBuiltin(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {
+  checkBuiltinKind(json, expected);
+  const { object } = decodeJson(json, schema);
+  return schema.byName.has("metadata") ? withMetadata(object) : (object as KubeObject);
+}
+
+/** @throws ApiError 500, DecodeError */
+function checkBuiltinKind(json: Buffer, expected: GroupVersionKind): void {
+  const expectedVersion = formatGroupVersion(expected.group, expected.version);
+  const { apiVersion = expectedVersion, kind = expected.kind } = sentType(json);
+  if (apiVersion === expectedVersion && kind === expected.kind) return;
+  const { group, version } = parseGroupVersion(apiVersion) ?? { group: "", version: apiVersion };
+  const definition = definitionOf(group, version, kind);
+  if (definition === undefined)
+    throw internalError(
+      `no kind ${quoteGo(kind)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  const other = builtinSchema(definition);
+  decodeJson(json, other); // Its errors come first.
+  throw plainError(`converting (${other.goType}) to (${expected.kind}): unknown conversion`);
+}
+
+/** Kind and apiVersion, undefined where they are missing. */
+function sentType(json: Buffer): { readonly apiVersion?: string; readonly kind?: string } {
+  const { apiVersion, kind } = peekTypeMeta(json);
+  return { ...(apiVersion !== "" && { apiVersion }), ...(kind !== "" && { kind }) };
+}
+
+function decodeCustom(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {
+  const { apiVersion = "", kind } = sentType(json);
+  if (kind === undefined) throw internalError(`Object 'Kind' is missing in '${json}'`);
+  const expectedVersion = formatGroupVersion(expected.group, expected.version);
+  if (parseGroupVersion(apiVersion)?.group !== expected.group)
+    throw plainError(
+      `${apiVersion}, Kind=${kind} is unstructured and is not suitable for converting to ${quoteGo(expectedVersion)}`,
+    );
+  const object = parseEncoded(json) as KubeObject;
+  checkCustomType({ kind, metadata: object.metadata }, { ...expected, schema });
+  schema.custom?.complete(object);
+  return withMetadata(object);
+}
