@@ -25,7 +25,7 @@ export function warningHeaders(warnings: readonly string[]): string[] {
   const exceeding = firstBeyond(valid);
   for (const [index, text] of valid.entries()) {
     if (index > exceeding && total >= totalMax) break;
-    const cut = [...text].slice(0, cutMax);
+    const cut = [...text.slice(0, 2 * cutMax)].slice(0, cutMax); // A character has at most two code units.
     total += cut.length;
     sent.push(headerOf(cut.join("")));
   }
@@ -36,15 +36,20 @@ export function warningHeaders(warnings: readonly string[]): string[] {
 const control = /[\0-\x1f\x7f-\x9f]/;
 
 function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + [...text].length, 0);
+  return texts.reduce((sum, text) => sum + charactersOf(text), 0);
 }
 
 function firstBeyond(texts: readonly string[]): number {
   let total = 0;
   return texts.findIndex((text) => {
-    total += [...text].length;
+    total += charactersOf(text);
     return total > totalMax;
   });
+}
+
+/** Counts the characters; of a long text, at least those that exceed the limit. */
+function charactersOf(text: string): number {
+  return [...text.slice(0, 2 * (totalMax + 1))].length;
 }
 
 function headerOf(text: string): string {

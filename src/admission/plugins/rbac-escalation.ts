@@ -29,7 +29,7 @@ const everything: readonly PolicyRule[] = [
  */
 export function rbacEscalation(policy: Policy, authorize: Authorizer): AdmissionPlugin {
   return {
-    name: "rbacEscalation",
+    name: "RBACEscalation",
     mutate(attributes) {
       const { operation, target, object, subresource, user } = attributes;
       if ((operation !== "CREATE" && operation !== "UPDATE") || object === undefined || subresource !== "") return;

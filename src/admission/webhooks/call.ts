@@ -42,7 +42,7 @@ export async function callWebhook(webhook: Webhook, request: CallRequest, needs:
     if (problem !== undefined)
       needs.logger.warn("Dropped an audit annotation of a webhook", { webhook: name, problem });
   }
-  attributes.warnings.push(...response.warnings);
+  for (const warning of response.warnings) attributes.warnings.push(warning);
   if (!response.allowed) throw new Denied(denial(name, response.result));
   return response;
 }

@@ -3,7 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/mutating/dispatcher.go.
  */
 import { annotateAudit } from "../annotate.ts";
-import { type AdmissionAttributes, type AdmissionPlugin, reinvocationOf } from "../contract.ts";
+import { type AdmissionAttributes, type AdmissionPlugin, reinvocationOf, type TraceStep } from "../contract.ts";
 import { checkManagedFields } from "../managed-fields.ts";
 import type { Match } from "../matching/contract.ts";
 import { callWebhook } from "./call.ts";
@@ -12,7 +12,8 @@ import { withOutcome } from "./outcome.ts";
 import { applyPatch } from "./patch.ts";
 import { reinvocationState } from "./reinvocation.ts";
 import { RequestObjects } from "./reviewed-objects.ts";
-import { firstMatch, isCalled, type StartedMatching } from "./select.ts";
+import { calledMatch, firstMatch, type StartedMatching } from "./select.ts";
+import { failedOpen, tracedCall } from "./trace-webhooks.ts";
 import type { DispatchNeeds } from "./validating.ts";
 
 const pluginName = "MutatingAdmissionWebhook";
@@ -20,7 +21,7 @@ const pluginName = "MutatingAdmissionWebhook";
 /** @returns the plugin MutatingAdmissionWebhook */
 export function mutatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
   const dispatch = (attributes: AdmissionAttributes, webhooks: readonly Webhook[]): void | Promise<void> => {
-    const first = firstMatch(webhooks, attributes);
+    const first = firstMatch(webhooks, attributes, "admit");
     return first && callInOrder(attributes, webhooks, first, needs);
   };
   return {
@@ -58,9 +59,9 @@ async function callInOrder(
   const managers = attributes.object?.metadata?.managedFields;
   for (let at = first.index; at < webhooks.length; at++) {
     const webhook = webhooks[at] as Webhook;
-    const match = await (at === first.index ? first.match : webhook.matcher.match(attributes));
-    if (match === undefined || !(await isCalled(webhook, attributes, match, run.objects))) continue;
-    if (!state.isDue(webhook.uid)) continue;
+    const selected = await (at === first.index ? first.match : webhook.matcher.match(attributes));
+    const match = await calledMatch(webhook, { attributes, type: "admit", match: selected, objects: run.objects });
+    if (match === undefined || !state.isDue(webhook.uid)) continue;
     if (await callOne(webhook, match, at, run, needs)) state.changed();
     if (webhook.isReinvoked) state.called(webhook.uid);
   }
@@ -81,18 +82,30 @@ async function callOne(
   const annotate = (key: string, value: string): void =>
     void annotateAudit(attributes, `${key}mutation.webhook.admission.k8s.io/${place}`, value);
   let mutated = false;
+  let step: Pick<TraceStep, "outcome" | "message" | "patch"> = { outcome: "unchanged" };
   const call = async (): Promise<void> => {
     try {
       const reviewed = await objects.at(match);
       const response = await callWebhook(webhook, { attributes, match, type: "admit", ...reviewed }, needs);
       mutated = await applyPatch({ webhook, match, place, response, reviewed, attributes }, needs);
+      if (mutated && attributes.trace !== undefined)
+        step = { outcome: "changed", patch: JSON.parse(response.patch.toString()) };
     } finally {
       const { configuration, name } = webhook;
       annotate("", JSON.stringify({ configuration, webhook: name, mutated }));
     }
   };
-  const failedOpen = (): void => annotate("failed-open.", webhook.name);
-  await withOutcome(webhook, { attributes, type: "admit", failedOpen }, needs, call);
+  const continueAfterFailure = (): void => {
+    step = failedOpen;
+    annotate("failed-open.", webhook.name);
+  };
+  const outcome = { attributes, type: "admit", failedOpen: continueAfterFailure } as const;
+  await tracedCall(
+    { attributes, type: "admit", webhook },
+    needs.elapsed,
+    () => withOutcome(webhook, outcome, needs, call),
+    () => step,
+  );
   objects.objectChanged();
   return mutated;
 }

@@ -1,8 +1,9 @@
 /** Selects the webhooks that are called for a request. */
 import type { AdmissionAttributes } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
-import type { Webhook } from "./contract.ts";
+import type { Webhook, WebhookType } from "./contract.ts";
 import type { RequestObjects } from "./reviewed-objects.ts";
+import { noCondition, noMatch, traceNotCalled } from "./trace-webhooks.ts";
 
 /** The first webhook that may match, and its match, which may have to wait for the watch cache. */
 export interface StartedMatching {
@@ -15,20 +16,43 @@ export interface StartedMatching {
  *
  * @throws ApiError, see `Matcher.match`
  */
-export function firstMatch(webhooks: readonly Webhook[], attributes: AdmissionAttributes): StartedMatching | undefined {
-  for (const [index, { matcher }] of webhooks.entries()) {
-    const match = matcher.match(attributes);
+export function firstMatch(
+  webhooks: readonly Webhook[],
+  attributes: AdmissionAttributes,
+  type: WebhookType,
+): StartedMatching | undefined {
+  for (const [index, webhook] of webhooks.entries()) {
+    const match = webhook.matcher.match(attributes);
     if (match !== undefined) return { index, match };
+    if (attributes.trace !== undefined) traceNotCalled({ attributes, type, webhook }, noMatch);
   }
   return undefined;
 }
 
-/** Whether the conditions of a webhook select the request. @throws ApiError 403 if one fails */
-export async function isCalled(
-  { conditions }: Webhook,
-  attributes: AdmissionAttributes,
-  match: Match,
-  objects: RequestObjects,
-): Promise<boolean> {
-  return conditions === undefined || conditions({ attributes, match, ...(await objects.at(match)) });
+/** A request that may match a webhook. */
+interface Selection {
+  readonly attributes: AdmissionAttributes;
+  readonly type: WebhookType;
+  /** Undefined if the rules or selectors do not match. */
+  readonly match: Match | undefined;
+  readonly objects: RequestObjects;
+}
+
+/**
+ * Returns the match if the webhook is called: its rules, selectors and conditions match.
+ *
+ * @throws ApiError 403 if a condition fails
+ */
+export async function calledMatch(
+  webhook: Webhook,
+  { attributes, type, match, objects }: Selection,
+): Promise<Match | undefined> {
+  if (match === undefined) {
+    traceNotCalled({ attributes, type, webhook }, noMatch);
+    return undefined;
+  }
+  const { conditions } = webhook;
+  if (conditions === undefined || (await conditions({ attributes, match, ...(await objects.at(match)) }))) return match;
+  traceNotCalled({ attributes, type, webhook }, noCondition);
+  return undefined;
 }

@@ -3,14 +3,15 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go.
  */
 import { annotateAudit } from "../annotate.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin, TraceStep } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import { callWebhook } from "./call.ts";
 import type { CallNeeds, ReviewedObjects, Webhook, WebhookSource } from "./contract.ts";
 import { withOutcome } from "./outcome.ts";
 import { RequestObjects } from "./reviewed-objects.ts";
-import { firstMatch, isCalled, type StartedMatching } from "./select.ts";
+import { calledMatch, firstMatch, type StartedMatching } from "./select.ts";
+import { failedOpen, tracedCall } from "./trace-webhooks.ts";
 
 /** What the plugins of webhooks need. */
 export interface DispatchNeeds extends CallNeeds {
@@ -21,7 +22,7 @@ export interface DispatchNeeds extends CallNeeds {
 /** @returns the plugin ValidatingAdmissionWebhook */
 export function validatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
   const dispatch = (attributes: AdmissionAttributes, webhooks: readonly Webhook[]): void | Promise<void> => {
-    const first = firstMatch(webhooks, attributes);
+    const first = firstMatch(webhooks, attributes, "validating");
     return first && callAll(attributes, webhooks, first, needs);
   };
   return {
@@ -64,8 +65,9 @@ async function selectReviews(
   const reviews: Review[] = [];
   for (let at = first.index; at < webhooks.length; at++) {
     const webhook = webhooks[at] as Webhook;
-    const match = await (at === first.index ? first.match : webhook.matcher.match(attributes));
-    if (match === undefined || !(await isCalled(webhook, attributes, match, objects))) continue;
+    const selected = await (at === first.index ? first.match : webhook.matcher.match(attributes));
+    const match = await calledMatch(webhook, { attributes, type: "validating", match: selected, objects });
+    if (match === undefined) continue;
     reviews.push({ webhook, match, ...(await objects.at(match)) });
   }
   return reviews;
@@ -79,8 +81,15 @@ async function callOne(
   needs: DispatchNeeds,
 ): Promise<void> {
   const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`;
-  const failedOpen = (): void => void annotateAudit(attributes, key, webhook.name);
-  await withOutcome(webhook, { attributes, type: "validating", failedOpen }, needs, () =>
-    callWebhook(webhook, { attributes, type: "validating", ...review }, needs),
-  );
+  let step: Pick<TraceStep, "outcome" | "message"> = { outcome: "allowed" };
+  const continueAfterFailure = (): void => {
+    step = failedOpen;
+    annotateAudit(attributes, key, webhook.name);
+  };
+  const outcome = { attributes, type: "validating", failedOpen: continueAfterFailure } as const;
+  const call = (): Promise<unknown> =>
+    withOutcome(webhook, outcome, needs, () =>
+      callWebhook(webhook, { attributes, type: "validating", ...review }, needs),
+    );
+  await tracedCall({ attributes, type: "validating", webhook }, needs.elapsed, call, () => step);
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
+import { startWebhookServer } from "../../../test/support/webhook-server.ts";
 import { defaultAdmissionOptions } from "../../admission/options.ts";
 import { admissionCommand } from "./command.ts";
 
@@ -167,6 +168,59 @@ test("shows what a mutating policy changes", async () => {
   );
 });
 
+test("lists each webhook with its verdict and patch", async () => {
+  const hooks = await startWebhookServer(({ path, body }) => {
+    const denies = path.startsWith("/deny");
+    const patch = Buffer.from('[{"op":"add","path":"/data","value":{"a":"b"}}]').toString("base64");
+    const response = path.startsWith("/patch")
+      ? { allowed: true, patch, patchType: "JSONPatch" }
+      : { allowed: !denies };
+    return {
+      apiVersion: "admission.k8s.io/v1",
+      kind: "AdmissionReview",
+      response: { uid: body.request.uid, ...response },
+    };
+  });
+  const client = rawClient(server.kubeconfig);
+  const create = async (kind: "mutating" | "validating", name: string, fields: object = {}): Promise<void> => {
+    const webhook = {
+      name: `${name}.example.com`,
+      clientConfig: { url: `${hooks.url}/${name}`, caBundle: Buffer.from(hooks.ca).toString("base64") },
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["endpoints"], operations: ["*"] }],
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+      ...fields,
+    };
+    const path = `${group}/${kind}webhookconfigurations`;
+    assert.equal(
+      (await client.send({ method: "POST", path, body: { metadata: { name }, webhooks: [webhook] } })).status,
+      201,
+    );
+  };
+  await create("mutating", "patch", {
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["podtemplates"], operations: ["*"] }],
+  });
+  await create("validating", "allow");
+  await create("validating", "deny");
+  await create("validating", "down", { clientConfig: { url: "https://127.0.0.1:1/" }, failurePolicy: "Ignore" });
+  await create("validating", "conditional", { matchConditions: [{ name: "never", expression: "false" }] });
+  client.close();
+  const { code, text } = await run({ apiVersion: "v1", kind: "Endpoints", metadata: { name: "a" } });
+  await hooks.close();
+  assert.equal(code, 1);
+  for (const [kind, name, verdict, more] of [
+    ["mutating", "patch", "skipped", "the request does not match the rules or selectors of the webhook"],
+    ["validating", "allow", "allowed", ""],
+    ["validating", "deny", "rejected", 'admission webhook "deny.example.com" denied the request without explanation'],
+    ["validating", "down", "failed", "the call failed, and failurePolicy is Ignore"],
+    ["validating", "conditional", "skipped", "the request does not match the matchConditions of the webhook"],
+  ]) {
+    const from = `from ${kind}webhookconfigurations.admissionregistration.k8s.io ${name}`;
+    const step = `  ${name}.example.com (${kind}): ${verdict}, N ms\n    ${from}\n${more === "" ? "" : `    ${more}\n`}`;
+    assert.ok(text.includes(step), `${name}: ${text}`);
+  }
+});
+
 test("counts the steps of policies and parameters that the user cannot get", async () => {
   const admin = rawClient(server.kubeconfig);
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -180,7 +234,7 @@ test("counts the steps of policies and parameters that the user cannot get", asy
   const { text } = await run({ ...configMap, metadata: { name: "green" } }, ["--as", "joe"]);
   assert.match(text, /NamespaceLifecycle/);
   assert.doesNotMatch(text, /names|warns|labeled/);
-  assert.match(text, /\n6 steps are hidden: you may not get their configurations or parameters\.\n$/);
+  assert.match(text, /\n7 steps are hidden: you may not get their configurations or parameters\.\n$/);
 });
 
 test("a server without the flag does not explain", async () => {
