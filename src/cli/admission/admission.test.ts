@@ -157,7 +157,7 @@ test("shows what a mutating policy changes", async () => {
     assert.equal((await client.send({ method: "POST", path: `${group}/${path}`, body })).status, 201);
   client.close();
   const { text } = await run({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" } });
-  assert.match(text, /MutatingAdmissionPolicy \(mutating\): changed/);
+  assert.match(text, /^MutatingAdmissionPolicy \(mutating\): changed, N ms\n(?: {4}.*\n)+ {2}typed \(mutating\)/m);
   assert.match(
     text,
     / {2}typed \(mutating\): changed, N ms\n.*\n.*\n {4}\{"op":"(add|replace)","path":"\/type","value":"x\/y"\}/,

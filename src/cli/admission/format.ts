@@ -12,10 +12,24 @@ export function formatText({ response, steps, hidden }: Explanation): string {
       ? `Allowed: the server would answer ${response.status}.`
       : `Rejected with ${response.status}: ${printable(response.body?.message ?? "")}`,
     "",
-    ...steps.flatMap(formatStep),
+    ...pluginsFirst(steps).flatMap(formatStep),
     ...(hidden > 0 ? ["", `${hidden} steps are hidden: you may not get their configurations or parameters.`] : []),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** A plugin reports its webhooks or policies before itself. */
+function pluginsFirst(steps: readonly TraceStep[]): TraceStep[] {
+  const ordered: TraceStep[] = [];
+  let parts: TraceStep[] = [];
+  for (const step of steps) {
+    if (step.part !== undefined) parts.push(step);
+    else {
+      ordered.push(step, ...parts);
+      parts = [];
+    }
+  }
+  return [...ordered, ...parts];
 }
 
 function formatStep({ plugin, phase, part, objects = [], outcome, message, patch = [], seconds }: TraceStep): string[] {
