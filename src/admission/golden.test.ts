@@ -22,9 +22,7 @@ const families: Readonly<Record<string, readonly RegExp[]>> = {
   "mutating-policies": [],
   "policy-bindings": [],
   "policy-expressions": [],
-  "policy-requests": [
-    /^labeled (?:PATCH|DELETE) .*\/widgets/, // Policies that change a Scale of a custom resource.
-  ],
+  "policy-requests": [],
   random: [],
   "webhook-answers": [
     /-(?:http-301|http-302-external|http-307)\//, // Redirects are not followed.

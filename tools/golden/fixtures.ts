@@ -32,6 +32,8 @@ export interface Fixture {
   readonly linesPerCase?: number;
   /** Arguments of the program. */
   readonly arguments?: readonly string[];
+  /** Flags of the kube-apiserver that answers the program, in addition to what each server needs. */
+  readonly flags?: readonly string[];
   /** Standard input of the program: the fixture itself, or the output of a script with its arguments. */
   readonly input?: "itself" | readonly string[];
   /** Why two recordings differ. */

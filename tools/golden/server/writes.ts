@@ -1,7 +1,9 @@
 /**
  * Records the answers of a kube-apiserver to the rows of fixtures of writes (test/support/write-golden.ts).
  *   npm run golden writes -- KUBECONFIG ETCD_URL FILE...
- * Creates the namespace `work` and the base objects, and does not delete them. The server has no other clients that write these.
+ * Creates the namespace of each fixture and the base objects, and does not delete them. The server is empty, has no other clients, and needs the
+ * flags of each fixture in index.json. Two recordings differ where an error has causes for several keys of a map, which are in random order,
+ * and where a second ends between two answers that are compared.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
