@@ -72,6 +72,18 @@ const presentPlugins: readonly string[] = [
   "ValidatingAdmissionWebhook",
 ];
 
+/** The implemented plugins that run by default, and those that a flag enables, in order. */
+export const implementedPlugins = {
+  byDefault: namesOf("on"),
+  onRequest: namesOf("off"),
+};
+
+function namesOf(byDefault: "on" | "off"): readonly string[] {
+  return upstreamPlugins
+    .filter(([name, state]) => state === byDefault && presentPlugins.includes(name))
+    .map(([name]) => name);
+}
+
 interface ChosenPlugins {
   readonly names: ReadonlySet<string>;
   /** The plugins that kube-apiserver runs with the same flags, whether or not this server has them. */

@@ -1,6 +1,9 @@
 /** Admission flags. Names and defaults are kube-apiserver's. */
+import { implementedPlugins } from "../admission/options.ts";
 import { boolValue, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
+
+const { byDefault, onRequest } = implementedPlugins;
 
 const add =
   (which: "enable" | "disable"): Flag["set"] =>
@@ -25,12 +28,12 @@ export const admissionFlags: readonly Flag[] = [
   },
   {
     term: "--enable-admission-plugins <names>",
-    help: "Comma-separated list of admission plugins to run in addition to the default ones (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), in any order: NodeRestriction. Other default plugins of kube-apiserver are accepted without effect.",
+    help: `Comma-separated list of admission plugins to run in addition to the default ones (${byDefault.join(", ")}), in any order: ${onRequest.join(", ")}. Other default plugins of kube-apiserver are accepted without effect.`,
     set: add("enable"),
   },
   {
     term: "--disable-admission-plugins <names>",
-    help: "Comma-separated list of default admission plugins to disable (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction).",
+    help: `Comma-separated list of default admission plugins to disable (${byDefault.join(", ")}).`,
     set: add("disable"),
   },
 ];
