@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startWebhookServer, type WebhookRequest, type WebhookServer } from "../test/support/webhook-server.ts";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
 
@@ -55,7 +56,25 @@ const simple = [
   "request.userInfo.username != 'nobody-at-all'",
 ];
 
-const cases: readonly Case[] = [
+/** A validating webhook for ConfigMaps, which this process serves. */
+function webhook({ url, ca }: WebhookServer, resource: string): Case["setup"] {
+  const spec = {
+    name: `${resource}.example.com`,
+    clientConfig: { url: `${url}/allow`, caBundle: Buffer.from(ca).toString("base64") },
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: [resource] }],
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+  };
+  return [[`${group}/validatingwebhookconfigurations`, { metadata: { name: resource }, webhooks: [spec] }]];
+}
+
+const allow = ({ body: { apiVersion, kind, request } }: WebhookRequest): object => ({
+  apiVersion,
+  kind,
+  response: { uid: request.uid, allowed: true },
+});
+
+const casesWith = (webhooks: WebhookServer): readonly Case[] => [
   { what: "nothing configured", setup: [] },
   {
     what: "one matching policy with five expressions",
@@ -71,6 +90,8 @@ const cases: readonly Case[] = [
     what: "one mutating policy",
     setup: mutatingPolicy("label", "Object{metadata: Object.metadata{labels: {'added': '1'}}}"),
   },
+  { what: "one validating webhook", goal: 150, setup: webhook(webhooks, "configmaps") },
+  { what: "a webhook that does not match", setup: webhook(webhooks, "secrets") },
 ];
 
 const requests = 4000;
@@ -112,7 +133,8 @@ function perCreate({ cpuMs }: Subject): number {
 export async function admissionBench(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   const subjects: Subject[] = [];
-  for (const [index, one] of cases.entries()) subjects.push(await open(directory, one, index));
+  const webhooks = await startWebhookServer(allow);
+  for (const [index, one] of casesWith(webhooks).entries()) subjects.push(await open(directory, one, index));
   for (let turn = 0; turn < turns; turn++) for (const subject of subjects) await creates(subject);
   const bare = perCreate(subjects[0] as Subject);
   for (const subject of subjects) {
@@ -123,5 +145,6 @@ export async function admissionBench(): Promise<void> {
     subject.client.close();
     await subject.child.stop();
   }
+  await webhooks.close();
   rmSync(directory, { recursive: true, force: true });
 }
