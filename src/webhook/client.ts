@@ -2,7 +2,7 @@
  * Calls webhooks over HTTP/1.1 with persistent connections.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go.
  */
-import type { Agent, IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import { createSecureContext } from "node:tls";
@@ -61,16 +61,17 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
   const settings = { ...defaults, ...options };
   const url = new URL(endpoint.url);
   const target = targetOf(endpoint.url);
+  const requested = requestOptions(url);
   const agent = agentFor(endpoint, url, settings.connectionsMax);
   const token = tokenReader(endpoint, settings.clock);
   const { calls = noObserver } = settings;
   const { authority: host } = target;
   return {
-    async post(body, options) {
+    async post(body, postOptions) {
       const startedAt = performance.now();
       let answerBytes: number | undefined;
-      const deadline = withDeadline(options);
-      const shown = withTimeout(target, options.timeoutMs);
+      const deadline = withDeadline(postOptions);
+      const query = timeoutQuery(postOptions.timeoutMs);
       const authorization = await authorizationOf(endpoint, token);
       const bytes = Buffer.byteLength(body);
       const headers = {
@@ -79,13 +80,13 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
         "user-agent": settings.userAgent,
         ...endpoint.headers,
         ...(authorization !== undefined && { authorization }),
-        ...options.headers,
+        ...postOptions.headers,
         host,
         "content-length": String(bytes),
       };
       const call: Call = {
-        url: shown,
-        agent,
+        url: `${target.origin}${target.path}${query}`,
+        options: { ...requested, path: `${requested.path}${query}`, agent },
         headers,
         body,
         answerBytesMax: settings.answerBytesMax,
@@ -126,11 +127,16 @@ function goName(header: string): string {
   return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** Formats the URL as Go does: the path is never empty, and an explicit default port remains. */
-function withTimeout({ origin, path }: Target, timeoutMs: number): string {
-  return `${origin}${path}?timeout=${formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n)}`;
+function timeoutQuery(timeoutMs: number): string {
+  return `?timeout=${formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n)}`;
 }
 
+/** The options of requests, because Node would parse the URL for each. */
+function requestOptions(url: URL): { readonly host: string; readonly port: string; readonly path: string } {
+  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: url.port, path: url.pathname };
+}
+
+/** A URL as Go formats it: the path is never empty, and an explicit default port remains. */
 interface Target {
   /** `https://example.com:443` */
   readonly origin: string;
@@ -165,8 +171,9 @@ function withDeadline({ timeoutMs, signal }: PostOptions): Deadline {
 }
 
 interface Call {
+  /** For error messages. */
   readonly url: string;
-  readonly agent: Agent;
+  readonly options: RequestOptions;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
   readonly answerBytesMax: number;
@@ -225,11 +232,11 @@ async function sendOnce(call: Call): Promise<WebhookAnswer> {
 
 class StaleConnection extends Error {}
 
-function exchange({ url, agent, headers, body, answerBytesMax, signal }: Call): Promise<WebhookAnswer> {
+function exchange({ url, options, headers, body, answerBytesMax, signal }: Call): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const send = url.startsWith("http:") ? http.request : https.request;
-    const request = send(url, { method: "POST", agent, headers });
+    const request = send({ ...options, method: "POST", headers });
     let answered = false;
     const abort = (): void => {
       request.destroy(signal.reason);
@@ -251,24 +258,26 @@ function exchange({ url, agent, headers, body, answerBytesMax, signal }: Call): 
   });
 }
 
-async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of response) {
-      bytes += (piece as Buffer).length;
-      if (bytes > bytesMax) {
-        response.destroy();
-        throw new WebhookError("tooLarge", `the response of the webhook is larger than ${bytesMax} bytes`);
-      }
-      pieces.push(piece as Buffer);
-    }
-  } catch (error) {
-    if (error instanceof WebhookError && error.kind === "tooLarge") throw error;
-    throw new UnfinishedAnswer("the response ended early", { cause: error });
-  }
-  return Buffer.concat(pieces);
+function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    const endEarly = (cause?: Error): void =>
+      reject(new UnfinishedAnswer("the response ended early", { cause: cause ?? closedEarly }));
+    response.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+      pieces.push(piece);
+      if (bytes <= bytesMax) return;
+      reject(new WebhookError("tooLarge", `the response of the webhook is larger than ${bytesMax} bytes`));
+      response.destroy();
+    });
+    response.on("end", () => (response.complete ? resolve(Buffer.concat(pieces)) : endEarly()));
+    response.on("error", endEarly);
+    response.on("close", () => endEarly()); // Without effect after the end.
+  });
 }
+
+const closedEarly = Object.assign(new Error("aborted"), { code: "ECONNRESET" });
 
 class UnfinishedAnswer extends Error {}
 

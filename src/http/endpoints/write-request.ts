@@ -82,6 +82,8 @@ export function writeRequest(
   };
 }
 
+const requestEnded = "the request has ended";
+
 /** Registers for the end of the request only if a plugin needs that. */
 function lifetimeOf({ exchange, endsAt }: RequestContext): RequestLifetime {
   let ended: AbortController | undefined;
@@ -92,7 +94,7 @@ function lifetimeOf({ exchange, endsAt }: RequestContext): RequestLifetime {
       const controller = new AbortController();
       ended = controller;
       if (exchange.closed) controller.abort();
-      else exchange.onClose(() => controller.abort());
+      else exchange.onClose(() => controller.abort(requestEnded)); // Without a reason, each abort creates an error.
       return controller.signal;
     },
   };
