@@ -18,6 +18,7 @@ import { applyConfiguration, applyPatch, MutationError } from "./apply-mutation.
 import { type CompiledMutation, compiledMutations } from "./compile-mutations.ts";
 import { findInvocations, type Invocation, type PolicyError, rejectForErrors } from "./invocations.ts";
 import { type MutatedObject, MutatedObjects } from "./mutated-objects.ts";
+import { Pauses } from "./pauses.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { type PolicyReinvocation, policyReinvocation } from "./reinvocation.ts";
 import { errorType, findNamespace } from "./request-objects.ts";
@@ -59,7 +60,11 @@ async function runAll(
     const checks = new AuthorizationChecks(needs.authorize, attributes);
     const namespace = await findNamespace(needs.namespaces, attributes);
     const run: Run = { ...request, namespace, checks, reinvocation, last: undefined };
-    for (const invocation of invocations) await invoke(needs, run, invocation);
+    const pauses = new Pauses(needs.now);
+    for (const invocation of invocations) {
+      await pauses.due();
+      await invoke(needs, run, invocation);
+    }
     if (run.last?.isMutated) {
       reinvocation.changed();
       await run.objects.store(run.last);

@@ -22,6 +22,7 @@ import { compiledValidations } from "./compile-validations.ts";
 import type { Binding, Candidate, Measuring, Param, Policy } from "./contract.ts";
 import { type Decision, evaluateValidations, type ValidationResult } from "./evaluate-validations.ts";
 import { ConfigurationError, findParams, paramResource } from "./parameters.ts";
+import { Pauses } from "./pauses.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { errorType, findNamespace, noObjects, ObjectsByKind } from "./request-objects.ts";
 import { traceOfResult, tracePolicy, traceUnmatchedBinding } from "./trace-policies.ts";
@@ -46,6 +47,7 @@ interface Run {
   readonly objects: ObjectsByKind;
   readonly checks: AuthorizationChecks;
   readonly denials: Denial[];
+  readonly pauses: Pauses;
 }
 
 /**
@@ -55,7 +57,8 @@ interface Run {
 export function validatingEvaluation(needs: PolicyNeeds): EvaluatePolicies {
   return async (candidates, attributes) => {
     const checks = new AuthorizationChecks(needs.authorize, attributes);
-    const run: Run = { attributes, checks, denials: [], objects: new ObjectsByKind(needs.versioned, attributes) };
+    const objects = new ObjectsByKind(needs.versioned, attributes);
+    const run: Run = { attributes, objects, checks, denials: [], pauses: new Pauses(needs.now) };
     for (const candidate of candidates) await evaluatePolicy(needs, run, candidate);
     const [first] = run.denials;
     if (first !== undefined) throw denialError(attributes, first);
@@ -74,6 +77,8 @@ async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, 
       const finding = findNamespace(needs.namespaces, run.attributes);
       const namespace = finding instanceof Promise ? await finding : finding;
       for (const param of prepared.params) {
+        const pause = run.pauses.due();
+        if (pause !== undefined) await pause;
         const evaluating = evaluate(needs, run, { ...prepared, policy, match, namespace, param });
         const result = evaluating instanceof Promise ? await evaluating : evaluating;
         if (run.attributes.trace !== undefined) {

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Pauses } from "./pauses.ts";
+
+test("evaluations pause after 5 ms, and other work runs in the pause", async () => {
+  let now = 0;
+  const pauses = new Pauses(() => now);
+  now = 4;
+  assert.equal(pauses.due(), undefined);
+  now = 5;
+  const pause = pauses.due();
+  let hasRun = false;
+  setImmediate(() => {
+    hasRun = true;
+  });
+  await pause;
+  await new Promise(setImmediate);
+  assert.equal(hasRun, true);
+  assert.equal(pauses.due(), undefined);
+});
