@@ -308,16 +308,19 @@ for (const policy of ["Background", "Foreground", "Orphan"]) {
     }));
 }
 
-test("while a kind cannot be read, keeps dependents of its objects, and does not complete orphaning", () =>
+test("while an object cannot be read, keeps its dependents, and does not complete orphaning", () =>
   withCluster(async (cluster) => {
     const { storage } = cluster.registry;
     const broken = "/registry/serviceaccounts/ns/broken";
     await storage.commit([], [{ key: broken, value: Buffer.from("{oops") }]);
-    const accountRef = { apiVersion: "v1", kind: "ServiceAccount", name: "absent", uid: "absent" };
+    const accountRef = { apiVersion: "v1", kind: "ServiceAccount", name: "broken", uid: "broken" };
     await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [accountRef] } });
     await cluster.create(configMaps, { metadata: { name: "owner" } });
     await cluster.delete(configMaps, "owner", { propagationPolicy: "Orphan" });
+    const absentRef = { ...accountRef, name: "absent", uid: "absent" };
+    await cluster.create(secrets, { metadata: { name: "other", ownerReferences: [absentRef] } });
     cluster.collector.start();
+    await gone(cluster, secrets, "other");
     await settled(cluster);
     assert.notEqual(await cluster.find(secrets, "child"), undefined);
     assert.deepEqual((await cluster.find(configMaps, "owner"))?.metadata.finalizers, ["orphan"]);
