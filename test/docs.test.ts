@@ -23,6 +23,11 @@ describe("documents name files and headings that exist", () => {
   }
 });
 
+test("no file has the marks of an unresolved merge", () => {
+  const marked = [...sources, ...documents].filter((file) => /^(?:<{7}|>{7}) /m.test(read(file)));
+  assert.deepEqual(marked, []);
+});
+
 /** Names of files and folders in code spans: from the root, or any end of the path of a source file. */
 function missingPaths(text: string): string[] {
   const spans = [...text.matchAll(/`([^`\s]+)`/g)].map(([, span]) => span as string);
