@@ -3,7 +3,7 @@ import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
 
 /** Creates the write requests of one controller. */
-interface ControllerWrites {
+export interface ControllerWrites {
   of(target: Resolved, namespace: string, name: string, subresource?: string): WriteRequest;
 }
 
