@@ -86,7 +86,9 @@ function comparableObject(body: Json): Json {
   return body.kind === "CustomResourceDefinition" ? comparableDefinition(copy) : copy;
 }
 
-const isAge = (cell: Json): boolean => typeof cell === "string" && /^(\d+[smhdy])+$/.test(cell);
+/** A cell with a duration since a time, or with the time. */
+const isAge = (cell: Json): boolean =>
+  typeof cell === "string" && /^(?:(?:\d+[smhdy])+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.test(cell);
 
 function forgetTimes(metadata: Json): void {
   for (const field of ["uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"])
