@@ -14,6 +14,7 @@ import {
   type AuthorizationDecision,
   CelAuthorizer,
   type Decide,
+  noResource,
   resourceCheckType,
 } from "../../lib/cel/index.ts";
 import type { AdmissionAttributes } from "../contract.ts";
@@ -106,7 +107,7 @@ export class AuthorizationChecks {
   #createValues(): AuthorizerValues {
     const { target, subresource, namespace, name } = this.#attributes;
     const { group, resource } = target.resource.definition;
-    const own = { group, resource, subresource, namespace, name, fieldSelector: "", labelSelector: "" };
+    const own = { ...noResource, group, resource, subresource, namespace, name };
     return {
       authorizer: new CelAuthorizer(this.#decide),
       requestResource: new CelAuthorizer(this.#decide, resourceCheckType, { resource: own }),
@@ -117,16 +118,6 @@ export class AuthorizationChecks {
 function answerOf({ decision, reason, error }: Decision): AuthorizationDecision {
   return { allowed: decision === "allow", reason, ...(error !== undefined && { error }) };
 }
-
-const noResource = {
-  group: "",
-  resource: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  fieldSelector: "",
-  labelSelector: "",
-};
 
 function attributesOf(
   { verb, serviceAccount, path = "", resource }: AuthorizationCheck,

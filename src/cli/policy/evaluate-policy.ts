@@ -14,6 +14,7 @@ import {
   type CelValue,
   type JsonValue,
   listType,
+  noResource,
   nullType,
   objectType,
   resourceCheckType,
@@ -173,7 +174,7 @@ function run(evaluator: PolicyEvaluator, expressions: readonly Expression[]): Ev
 function bindingsOf({ request, params, isAuthorized }: Options): PolicyBindings {
   const { operation, group, version, kind, resource, namespace, name, user, object, oldObject } = request;
   const decide = (): { allowed: boolean; reason: string } => ({ allowed: isAuthorized, reason: "" });
-  const own = { group, resource, subresource: "", namespace, name, fieldSelector: "", labelSelector: "" };
+  const own = { ...noResource, group, resource, namespace, name };
   const names = { kind: { group, version, kind }, resource: { group, version, resource } };
   return {
     object: object as JsonValue,

@@ -100,7 +100,8 @@ class CelDecision extends CelOpaque {
   }
 }
 
-const emptyAttributes: ResourceAttributes = {
+/** The attributes of a check of a resource before any is set. */
+export const noResource: ResourceAttributes = {
   group: "",
   resource: "",
   subresource: "",
@@ -111,7 +112,7 @@ const emptyAttributes: ResourceAttributes = {
 };
 
 function narrowed(check: CelAuthorizer, type: CelType, more: Partial<ResourceAttributes>): CelAuthorizer {
-  return check.with(type, { resource: { ...emptyAttributes, ...check.attributes.resource, ...more } });
+  return check.with(type, { resource: { ...noResource, ...check.attributes.resource, ...more } });
 }
 
 function serviceAccount(authorizer: CelAuthorizer, namespace: string, name: string): Result {
