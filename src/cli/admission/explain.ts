@@ -5,7 +5,7 @@
 import type { TraceStep } from "../../admission/contract.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import { explainHeader } from "../../http/filters/admission-explanation.ts";
-import { ask, type Json } from "../client/ask.ts";
+import { ask, type Json, parseObject } from "../client/ask.ts";
 import type { Client, ClientRequest } from "../client/client.ts";
 
 /** The requests that can be explained. */
@@ -45,7 +45,7 @@ export async function explain(server: Client, object: Json, options: Options): P
     ...(body !== undefined && { body }),
   });
   if (answer.headers[explainHeader] === "admission") return JSON.parse(answer.body.toString()) as Explanation;
-  const message = messageOf(answer.body);
+  const message: string | undefined = parseObject(answer.body)?.message;
   if (answer.status >= 300 && message !== undefined) throw new Error(message);
   throw new Error("the server does not explain admission; Coxswain does with --enable-admission-explain");
 }
@@ -80,13 +80,4 @@ async function placeOf(
   const namespace = metadata.namespace || defaultNamespace;
   const scope = found.namespaced ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   return { collection: `${root}${scope}/${found.name}`, name: metadata.name ?? "" };
-}
-
-function messageOf(body: Buffer): string | undefined {
-  try {
-    return (JSON.parse(body.toString()) as Json).message;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

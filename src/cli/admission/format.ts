@@ -1,9 +1,6 @@
-/**
- * Formats an explanation of admission as text. Names and messages come from other users, so that
- * control characters in them are escaped.
- */
+/** Formats an explanation of admission as text. */
 import type { TracedObject, TraceStep } from "../../admission/contract.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { printable } from "../printable.ts";
 import type { Explanation } from "./explain.ts";
 
 export function formatText({ response, steps, hidden }: Explanation): string {
@@ -48,8 +45,4 @@ function formatStep({ plugin, phase, part, objects = [], outcome, message, patch
 function formatObject({ group, resource, namespace, name }: TracedObject): string {
   const place = namespace === "" ? name : `${namespace}/${name}`;
   return printable(`${resource}${group === "" ? "" : `.${group}`} ${place}`);
-}
-
-function printable(text: string): string {
-  return quoteGo(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
 }

@@ -6,6 +6,7 @@
 import type { Binding, Role, Subject } from "../../authorization/rbac/policy.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { printable } from "../printable.ts";
 import { decidedBy, type Explanation, isAllowed } from "./explanation.ts";
 import type { Question } from "./question.ts";
 import type { MatchedRule, NearMiss, RbacMatches, RuleMatch } from "./rbac-matches.ts";
@@ -36,15 +37,9 @@ function formatVerdict(reason: string, evaluationError: string): string[] {
   ];
 }
 
-/**
- * Puts each authorizer's reason on its own line; control characters are escaped, so that they do
- * not reach the terminal.
- */
+/** Puts each authorizer's reason on its own line. */
 function indented(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => quoteGo(line).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\"))
-    .join("\n  ");
+  return text.split("\n").map(printable).join("\n  ");
 }
 
 function formatUser({ user: { name, groups } }: Question): string {

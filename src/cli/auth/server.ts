@@ -1,5 +1,4 @@
 /** The requests that `coxswain auth explain` sends to an API server. */
-
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";

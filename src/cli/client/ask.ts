@@ -38,7 +38,7 @@ export async function ask(
     ...(accept !== undefined && { headers: { accept } }),
     ...(body !== undefined && { body }),
   });
-  const decoded = parse(answer.body);
+  const decoded = parseObject(answer.body);
   if (answer.status < 300 && decoded !== undefined) return decoded;
   throw new RequestRejected(
     answer.status,
@@ -46,7 +46,8 @@ export async function ask(
   );
 }
 
-function parse(body: Buffer): Json | undefined {
+/** Returns the JSON object of a body; undefined if it is none. */
+export function parseObject(body: Buffer): Json | undefined {
   try {
     const value: unknown = JSON.parse(body.toString());
     return typeof value === "object" && value !== null ? (value as Json) : undefined;

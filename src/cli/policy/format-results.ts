@@ -1,5 +1,4 @@
 /** Prints the results of `coxswain policy test`. */
-
 import { plainValue } from "../../cel-environment/plain-value.ts";
 import { CelList, CelObject, type CelValue } from "../../lib/cel/index.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
