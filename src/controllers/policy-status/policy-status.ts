@@ -50,10 +50,9 @@ export function policyStatusController({ registry, logger, queues, loadChecker }
         clock: registry.clock,
         set: ({ key }) => queue.add(key),
         deleted() {},
-        knownKeys: () => new Set<string>(),
+        knownKeys: () => [],
         missing() {},
-        relisted() {},
-        failed: (error) => logger.warn("Failed to list policies, retrying", { error: String(error) }),
+        failed: (error) => logger.warn("Failed to list policies", { error: String(error) }),
       });
     },
     async stop() {
