@@ -1,5 +1,4 @@
 /** Subresources that are actions or connections. Connections would need a kubelet. */
-
 import { badRequest, notFound, serviceUnavailable } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";

@@ -4,7 +4,6 @@
  * kubeadm verifies it. Sources: Kubernetes docs, Authenticating with Bootstrap Tokens, "ConfigMap
  * Signing"; `k8s.io/cluster-bootstrap@v0.36.0/token/jws/jws.go`.
  */
-
 import {
   bootstrapData,
   bootstrapExpiration,

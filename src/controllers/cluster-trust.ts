@@ -4,7 +4,6 @@
  * API servers have published. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/clusterauthenticationtrust`.
  */
-
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";

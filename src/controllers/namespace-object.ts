@@ -2,7 +2,6 @@
  * Maintains one object with a fixed name in every active namespace, or in one; the base of several
  * controllers.
  */
-
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";

@@ -2,7 +2,6 @@
  * Deletes the content of terminating namespaces, then removes the `kubernetes` finalizer. Reports
  * remaining content in conditions. Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/namespace`.
  */
-
 import type { Logger } from "../apimachinery/logger.ts";
 import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";

@@ -2,7 +2,6 @@
  * Deletes expired bootstrap tokens. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/bootstrap/tokencleaner.go`.
  */
-
 import { bootstrapExpiration, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";

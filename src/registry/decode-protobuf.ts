@@ -1,5 +1,4 @@
 /** Decodes Protobuf bodies. */
-
 import { unsupportedMediaType } from "../apimachinery/errors.ts";
 import { parseGroupVersion } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";

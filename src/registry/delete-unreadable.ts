@@ -2,7 +2,6 @@
  * Removes an object that cannot be read, regardless of finalizers and dependents. See KEP-3926 and
  * k8s.io/apiserver@v0.36.0/pkg/registry/generic/registry/corrupt_obj_deleter.go.
  */
-
 import { invalid } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { storeOf } from "../catalog/catalog.ts";

@@ -1,5 +1,4 @@
 /** Builds the clients of webhooks that objects name, and the resolver of webhooks that are Services. */
-
 import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";

@@ -2,7 +2,6 @@
  * Reads namespaces for selectors and expressions. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/predicates/namespace/matcher.go.
  */
-
 import { notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";

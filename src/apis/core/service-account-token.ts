@@ -2,7 +2,6 @@
  * `serviceaccounts/token`: answers a TokenRequest with a token.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/serviceaccount/storage/token.go`.
  */
-
 import { formatTime } from "../../apimachinery/clock.ts";
 import { badRequest, conflict, invalid, notFound } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";

@@ -2,7 +2,6 @@
  * The subresource `eviction`: deletes a pod if its disruption budget allows it.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/storage/eviction.go`.
  */
-
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError, badRequest, invalid, notFound, plainError } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";

@@ -4,7 +4,6 @@
  * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/status/naming_controller.go` and
  * `.../establish/establishing_controller.go`.
  */
-
 import { notFound } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";

@@ -3,7 +3,6 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/garbagecollector.go`,
  * classifyReferences.
  */
-
 import { type OwnerReference, parseGroupVersion } from "../../apimachinery/object.ts";
 import type { ConvertedVersion, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";

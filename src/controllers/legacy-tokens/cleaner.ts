@@ -3,7 +3,6 @@
  * KEP-2799;
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go`.
  */
-
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";

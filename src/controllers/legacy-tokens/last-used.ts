@@ -2,7 +2,6 @@
  * Labels Secrets with the day on which their token was last used. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go`.
  */
-
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";

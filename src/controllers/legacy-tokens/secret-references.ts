@@ -2,7 +2,6 @@
  * Removes deleted Secrets from the lists of their ServiceAccounts. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokens_controller.go`.
  */
-
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";

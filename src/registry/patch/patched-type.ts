@@ -2,7 +2,6 @@
  * The kind that a patched document names. It is read like that of a body, but defaults to the
  * stored kind.
  */
-
 import { type ApiError, internalError } from "../../apimachinery/errors.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";

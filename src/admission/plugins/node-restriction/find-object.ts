@@ -1,5 +1,4 @@
 /** Finds the objects that a node's write refers to. */
-
 import { type ApiError, notFound } from "../../../apimachinery/errors.ts";
 import type { GroupResource } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
