@@ -50,9 +50,21 @@ export interface AdmissionRow {
   readonly answer: AdmissionAnswer;
 }
 
-/** The first line of a fixture: objects for all scenarios. */
+/** The first line of a fixture. */
 export interface AdmissionHeader {
+  /** Objects for all scenarios. */
   readonly setup: readonly SetupStep[];
+  /** What differs from the default plugins; without it, only the plugins of webhooks and policies run. */
+  readonly plugins?: RecordedPlugins;
+}
+
+/** Flags of admission plugins. */
+export interface RecordedPlugins {
+  readonly enable?: readonly string[];
+  readonly disable?: readonly string[];
+  readonly featureGates?: string;
+  /** By plugin: its configuration. */
+  readonly configurations?: Readonly<Record<string, Sent>>;
 }
 
 export interface AdmissionServer {

@@ -1,17 +1,29 @@
 /** A server to replay scenarios of admission against, and the comparison of its answers with the recorded ones. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
-import type { AdmissionAnswer, AdmissionServer, Scenario } from "./admission-golden.ts";
+import {
+  type AdmissionAnswer,
+  type AdmissionHeader,
+  type AdmissionRow,
+  type AdmissionServer,
+  type RecordedPlugins,
+  runScenario,
+  type Scenario,
+  setUp,
+} from "./admission-golden.ts";
 import { readAuditLog } from "./audit-annotations.ts";
 import { jsonDifferences } from "./json-differences.ts";
 import { rawClient } from "./raw-client.ts";
 import { startScriptedWebhook } from "./scripted-webhook.ts";
 import { quietControllers, startTestServer } from "./start-test-server.ts";
 
-/** Plugins that change or reject the requests, and did not run in the recorded server. */
-const disable = [
+/** Plugins that change or reject the requests of webhooks and policies, and did not run in the recorded server. */
+export const otherPlugins: readonly string[] = [
   "Priority",
   "LimitRanger",
   "ServiceAccount",
@@ -32,22 +44,34 @@ const disable = [
   "ResourceQuota",
 ];
 
-const auditPolicy = {
+/** Records everything about each request. */
+export const auditPolicy: object = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   rules: [{ level: "RequestResponse", omitStages: ["RequestReceived", "ResponseStarted"] }],
 };
 
-/** Starts a server whose configurations take effect at once. It runs without the collector, as the recorded server. */
-export async function startReplayServer(): Promise<AdmissionServer & { close(): Promise<void> }> {
+/**
+ * Starts a server whose configurations take effect at once. It runs without the controllers of
+ * kube-controller-manager that create or delete objects, as the recorded server.
+ */
+async function startReplayServer({
+  enable = [],
+  disable = [],
+  featureGates = "",
+  configurations = {},
+}: RecordedPlugins): Promise<AdmissionServer & { close(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-admission-"));
   const [policyFile, path] = [join(directory, "policy.json"), join(directory, "audit.log")];
   writeFileSync(policyFile, JSON.stringify(auditPolicy));
   writeFileSync(path, "");
+  const configFile = join(directory, "admission.json");
+  writeFileSync(configFile, JSON.stringify(admissionConfiguration(configurations)));
   const webhook = await startScriptedWebhook();
   const server = await startTestServer({
     audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path, maxSizeMib: 0 } },
-    admission: { enable: [], disable },
+    admission: { enable, disable, ...(Object.keys(configurations).length > 0 && { configFile }) },
+    featureGates,
     controllers: [...quietControllers, "-garbage-collector-controller"],
   });
   const client = rawClient(server.kubeconfig);
@@ -74,6 +98,12 @@ export async function startReplayServer(): Promise<AdmissionServer & { close(): 
   };
 }
 
+/** The file of `--admission-control-config-file`. */
+export function admissionConfiguration(configurations: NonNullable<RecordedPlugins["configurations"]>): object {
+  const plugins = Object.entries(configurations).map(([name, configuration]) => ({ name, configuration }));
+  return { apiVersion: "apiserver.config.k8s.io/v1", kind: "AdmissionConfiguration", plugins };
+}
+
 interface RowDifference {
   /** Scenario, method and path. */
   readonly row: string;
@@ -82,7 +112,7 @@ interface RowDifference {
 }
 
 /** @returns the requests that are answered in another way */
-export function differencesOf(
+function differencesOf(
   { name, requests }: Scenario,
   ours: readonly AdmissionAnswer[],
   theirs: readonly AdmissionAnswer[],
@@ -108,4 +138,62 @@ function parsed(answer: AdmissionAnswer | undefined): unknown {
 
 function documentOf(text: string): unknown {
   return text.startsWith("{") ? JSON.parse(text) : text;
+}
+
+const { ADMISSION, SCENARIO } = process.env;
+const chosen = ADMISSION?.split(",");
+
+/**
+ * Defines tests that replay all fixtures of a folder. `ADMISSION=NAME,…` replays only these
+ * families, and all their rows; `SCENARIO=NAME` only that scenario of them.
+ *
+ * @param families by family: the rows that this server answers in another way, as patterns of
+ *   "SCENARIO METHOD PATH"
+ */
+export function testFamilies(directory: string, families: Readonly<Record<string, readonly RegExp[]>>): void {
+  test("the table has every recorded family", () => {
+    const recorded = readdirSync(directory)
+      .filter((name) => name.endsWith(".jsonl.gz"))
+      .map((name) => name.replace(".jsonl.gz", ""));
+    assert.deepEqual(Object.keys(families).sort(), recorded.sort());
+  });
+  for (const [family, exceptions] of Object.entries(families)) {
+    if (chosen !== undefined && !chosen.includes(family)) continue;
+    test(`answers the requests of ${family} as upstream`, { timeout: 300_000 }, async (t) => {
+      const { header, scenarios } = readFamily(join(directory, `${family}.jsonl.gz`));
+      const server = await startReplayServer(header.plugins ?? { disable: otherPlugins });
+      await setUp(server, header.setup);
+      for (const { scenario, answers } of scenarios) {
+        if (SCENARIO !== undefined && SCENARIO !== scenario.name) continue;
+        await t.test(scenario.name, async () => {
+          const differences = differencesOf(scenario, await runScenario(server, scenario), answers).filter(
+            ({ row }) => chosen !== undefined || !exceptions.some((pattern) => pattern.test(row)),
+          );
+          const texts = differences.slice(0, 20).map(({ text }) => text);
+          assert.ok(differences.length === 0, `${differences.length} differ\n${texts.join("\n")}`);
+        });
+      }
+      await server.close();
+    });
+  }
+}
+
+interface Recorded {
+  readonly scenario: Scenario;
+  readonly answers: readonly AdmissionAnswer[];
+}
+
+function readFamily(file: string): { readonly header: AdmissionHeader; readonly scenarios: readonly Recorded[] } {
+  const [header, ...rows] = gunzipSync(readFileSync(file))
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line)) as [AdmissionHeader, ...AdmissionRow[]];
+  const starts = rows.flatMap(({ scenario }, index) => (scenario === undefined ? [] : [index]));
+  const scenarios = starts.map((start, index) => {
+    const mine = rows.slice(start, starts[index + 1]);
+    const scenario = { ...mine[0]?.scenario, requests: mine.map(({ request }) => request) } as Scenario;
+    return { scenario, answers: mine.map(({ answer }) => answer) };
+  });
+  return { header, scenarios };
 }

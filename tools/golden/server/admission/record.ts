@@ -1,10 +1,8 @@
 /**
- * Records how a kube-apiserver calls webhooks and evaluates policies (test/support/admission-golden.ts).
- *   npm run golden admission -- KUBECONFIG AUDIT_LOG [FAMILY...]
- * Writes src/admission/testdata/FAMILY.jsonl.gz. The server is empty, has no other clients and needs these flags:
- *   --disable-admission-plugins with the list in test/support/admission-replay.ts
- *   --audit-policy-file with one rule of level RequestResponse, without the stages RequestReceived and ResponseStarted
- *   --audit-log-path=AUDIT_LOG
+ * Records how a kube-apiserver calls webhooks, evaluates policies and runs its built-in plugins (test/support/admission-golden.ts).
+ *   npm run golden admission -- KUBECONFIG AUDIT_LOG FAMILY...
+ * Writes src/admission/testdata/FAMILY.jsonl.gz, or src/admission/plugins/testdata/FAMILY.jsonl.gz for families of built-in plugins. The
+ * server is empty, and has no other clients and no controllers. Its flags are those that `node tools/golden/server/admission/flags.ts` prints for the family.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,9 +47,11 @@ async function record(name: string): Promise<void> {
   if (family.setup.some(([path]) => path.endsWith("/customresourcedefinitions"))) {
     await new Promise((resolve) => setTimeout(resolve, discoveryMs));
   }
-  const lines: string[] = [JSON.stringify({ setup: family.setup })];
+  const { setup, plugins } = family;
+  const lines: string[] = [JSON.stringify({ setup, plugins })];
   for (const scenario of family.scenarios) lines.push(...(await recordScenario(scenario)));
-  writeFileSync(join(root, `src/admission/testdata/${name}.jsonl.gz`), gzipSync(`${lines.join("\n")}\n`, { level: 9 }));
+  const directory = plugins === undefined ? "src/admission/testdata" : "src/admission/plugins/testdata";
+  writeFileSync(join(root, directory, `${name}.jsonl.gz`), gzipSync(`${lines.join("\n")}\n`, { level: 9 }));
   console.log(`${name}: ${lines.length - 1} requests in ${family.scenarios.length} scenarios`);
 }
 

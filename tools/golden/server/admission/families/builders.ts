@@ -1,9 +1,13 @@
 /** Shorthand for the objects and requests of scenarios. Paths of mutating webhooks start with `/m`, of validating ones with `/v`. */
-import type { AdmissionRequest, Scenario, Sent, SetupStep } from "../../../../../test/support/admission-golden.ts";
+import type {
+  AdmissionHeader,
+  AdmissionRequest,
+  Scenario,
+  Sent,
+  SetupStep,
+} from "../../../../../test/support/admission-golden.ts";
 
-export interface Family {
-  /** Objects for all scenarios. */
-  readonly setup: readonly SetupStep[];
+export interface Family extends AdmissionHeader {
   readonly scenarios: readonly Scenario[];
 }
 

@@ -4,6 +4,7 @@ import { mutatingPolicies } from "./mutating-policies.ts";
 import { policyBindings } from "./policy-bindings.ts";
 import { policyExpressions } from "./policy-expressions.ts";
 import { policyRequests } from "./policy-requests.ts";
+import { priority } from "./priority.ts";
 import { randomScenarios } from "./random.ts";
 import { webhookAnswers } from "./webhook-answers.ts";
 import { webhookMatching } from "./webhook-matching.ts";
@@ -21,4 +22,5 @@ export const families: Readonly<Record<string, Family>> = {
   "policy-requests": policyRequests,
   "mutating-policies": mutatingPolicies,
   random: randomScenarios,
+  priority,
 };

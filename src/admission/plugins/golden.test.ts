@@ -1,0 +1,5 @@
+/** Sends the recorded requests of `tools/golden/server/admission` to a server with the same built-in plugins. */
+import { join } from "node:path";
+import { testFamilies } from "../../../test/support/admission-replay.ts";
+
+testFamilies(join(import.meta.dirname, "testdata"), {});
