@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/manifest/metrics/metrics.go.
  */
 import { createHash } from "node:crypto";
-import type { ConfiguredPlugin, ManifestObserver } from "../admission/config/contract.ts";
+import type { ManifestObserver, ManifestPlugin } from "../admission/config/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 
@@ -24,9 +24,9 @@ export function manifestMetrics({
 }): ManifestMetrics {
   const server = `sha256:${createHash("sha256").update(identity).digest("hex")}`;
   const results = new Map<string, { count: number; lastMs: number }>();
-  const hashes = new Map<ConfiguredPlugin, string>();
+  const hashes = new Map<ManifestPlugin, string>();
 
-  const record = (plugin: ConfiguredPlugin, status: "success" | "failure"): void => {
+  const record = (plugin: ManifestPlugin, status: "success" | "failure"): void => {
     const labels = formatLabels(resultLabels, [server, plugin, status]);
     results.set(labels, { count: (results.get(labels)?.count ?? 0) + 1, lastMs: clock.now() });
   };

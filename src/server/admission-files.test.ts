@@ -14,7 +14,7 @@ const webhooks = { apiVersion, kind: "WebhookAdmissionConfiguration", staticMani
 const configFile = join(directory, "configuration"); // Without an extension it is not a manifest.
 const plugins = [
   { name: "ValidatingAdmissionWebhook", configuration: webhooks },
-  { name: "PodSecurity", path: "missing" },
+  { name: "OtherPlugin", path: "missing" },
 ];
 writeFileSync(configFile, JSON.stringify({ apiVersion, kind: "AdmissionConfiguration", plugins }));
 writeFileSync(
@@ -44,7 +44,7 @@ test("counts the load of static manifests", async () => {
 test("warns about the configuration of a plugin that it does not have", () =>
   assert.ok(
     warnings.some(
-      (one) => JSON.stringify(one) === '["Configuration of the admission plugin has no effect","PodSecurity"]',
+      (one) => JSON.stringify(one) === '["Configuration of the admission plugin has no effect","OtherPlugin"]',
     ),
   ));
 

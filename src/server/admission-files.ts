@@ -1,6 +1,6 @@
 /** Opens what admission plugins read from files. Loaded only with `--admission-control-config-file`. */
 import { hostname } from "node:os";
-import type { ConfiguredPlugin, StaticManifests } from "../admission/config/contract.ts";
+import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
 import { openManifests } from "../admission/config/open-manifests.ts";
 import { serverIdentity } from "../apimachinery/server-identity.ts";
 import type { Catalog } from "../catalog/contract.ts";
@@ -11,6 +11,14 @@ import type { ServerMetrics } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
 
 export { readPluginConfigurations } from "../admission/config/read-configurations.ts";
+
+/** In upstream's order. */
+const manifestPlugins: readonly ManifestPlugin[] = [
+  "MutatingAdmissionPolicy",
+  "MutatingAdmissionWebhook",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionWebhook",
+];
 
 interface Needs {
   readonly catalog: Catalog;
@@ -27,10 +35,11 @@ export async function openStaticManifests(
   { clock, logger }: ServerOptions,
   { admissionConfigurations: configurations }: Settings,
   { catalog, metrics, closers }: Needs,
-): Promise<ReadonlyMap<ConfiguredPlugin, StaticManifests>> {
-  const opened = new Map<ConfiguredPlugin, StaticManifests>();
+): Promise<ReadonlyMap<ManifestPlugin, StaticManifests>> {
+  const opened = new Map<ManifestPlugin, StaticManifests>();
   const observer = manifestMetrics({ clock, identity: serverIdentity(hostname()) });
-  for (const [plugin, { staticManifestsDir: directory }] of configurations) {
+  for (const plugin of manifestPlugins) {
+    const directory = configurations[plugin]?.staticManifestsDir;
     if (directory === undefined) continue;
     const manifests = await openManifests({ plugin, directory, catalog, clock, logger, observer });
     closers.add(() => manifests.close());

@@ -1,6 +1,6 @@
 /** Builds the plugins of admission webhooks. */
 import { randomUUID } from "node:crypto";
-import type { ConfiguredPlugin, StaticKind, StaticManifests } from "../admission/config/contract.ts";
+import type { ManifestPlugin, StaticKind, StaticManifests } from "../admission/config/contract.ts";
 import { followConfigurations } from "../admission/configurations.ts";
 import type { AdmissionPlugin } from "../admission/contract.ts";
 import type { Matching } from "../admission/matching/matcher.ts";
@@ -26,7 +26,7 @@ import { serviceResolver } from "./webhooks.ts";
 interface Needs {
   readonly catalog: Catalog;
   readonly authorization: Pick<ServerAuthorization, "authorize">;
-  readonly manifests: ReadonlyMap<ConfiguredPlugin, StaticManifests>;
+  readonly manifests: ReadonlyMap<ManifestPlugin, StaticManifests>;
   readonly matching: Matching;
   readonly versioned: VersionedObjects;
   readonly state: Pick<ServerState, "port">;
@@ -35,7 +35,7 @@ interface Needs {
 }
 
 interface Plugin {
-  readonly plugin: ConfiguredPlugin;
+  readonly plugin: ManifestPlugin;
   readonly kind: StaticKind;
   readonly resource: string;
   readonly type: WebhookType;
@@ -75,7 +75,7 @@ function openClients(
   { catalog, state, metrics, closers }: Needs,
 ): SharedClients {
   const resolve = serviceResolver(options, { catalog, self: () => selfAddress(options, state) });
-  const { findCredentials = async () => ({}) } = admissionConfigurations.get(plugin) ?? {};
+  const { findCredentials = async () => ({}) } = admissionConfigurations[plugin] ?? {};
   const clients = sharedClients({ resolve, findCredentials, calls: metrics.calls, answerBytesMax });
   closers.add(() => clients.close());
   return clients;

@@ -1,6 +1,6 @@
 /** Builds the admission chain. */
 import { createAdmission } from "../admission/chain.ts";
-import type { ConfiguredPlugin, StaticManifests } from "../admission/config/contract.ts";
+import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
 import type { Admission } from "../admission/contract.ts";
 import { openMatching } from "../admission/matching/matcher.ts";
 import { versionedObjects } from "../admission/matching/versioned.ts";
@@ -22,7 +22,7 @@ import { policyPlugins } from "./policies.ts";
 import type { Settings } from "./settings.ts";
 import type { ServerState } from "./state.ts";
 
-type Manifests = ReadonlyMap<ConfiguredPlugin, StaticManifests>;
+type Manifests = ReadonlyMap<ManifestPlugin, StaticManifests>;
 
 interface Needs {
   readonly catalog: Catalog;
@@ -66,7 +66,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
 
 /** The code that reads them is loaded only with a configuration file. */
 async function openManifests(options: ServerOptions, settings: Settings, needs: Needs): Promise<Manifests> {
-  if (settings.admissionConfigurations.size === 0) return new Map();
+  if (Object.keys(settings.admissionConfigurations).length === 0) return new Map();
   const { openStaticManifests } = await import("./admission-files.ts");
   return openStaticManifests(options, settings, needs);
 }

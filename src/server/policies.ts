@@ -1,5 +1,5 @@
 /** Builds the plugins of admission policies. */
-import type { ConfiguredPlugin, StaticManifests } from "../admission/config/contract.ts";
+import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
 import type { AdmissionPlugin } from "../admission/contract.ts";
 import type { Matching } from "../admission/matching/matcher.ts";
 import type { VersionedObjects } from "../admission/matching/versioned.ts";
@@ -18,7 +18,7 @@ interface Needs {
   readonly versioned: VersionedObjects;
   readonly observer: PolicyMetrics;
   /** By plugin; undefined without static manifests. */
-  readonly manifests: ReadonlyMap<ConfiguredPlugin, StaticManifests> | undefined;
+  readonly manifests: ReadonlyMap<ManifestPlugin, StaticManifests> | undefined;
 }
 
 /** The code that evaluates expressions is loaded with the first request that a policy matches. */

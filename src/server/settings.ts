@@ -1,6 +1,6 @@
 /** All options that are texts or name files, read and checked before the server opens anything. */
-import type { ConfiguredPlugin, PluginConfiguration } from "../admission/config/contract.ts";
-import { chooseAdmissionPlugins } from "../admission/options.ts";
+import type { PluginConfigurations } from "../admission/config/parsers.ts";
+import { chooseAdmissionPlugins, implementedPlugins } from "../admission/options.ts";
 import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
 import { builtinConversions } from "../apis/index.ts";
 import { builtinVersions } from "../catalog/builtin-definitions.ts";
@@ -26,7 +26,7 @@ export interface Settings {
   readonly controllers: ReturnType<typeof enabledControllers>;
   readonly admissionPlugins: ReadonlySet<string>;
   /** Of the plugins that have one. */
-  readonly admissionConfigurations: ReadonlyMap<ConfiguredPlugin, PluginConfiguration>;
+  readonly admissionConfigurations: PluginConfigurations;
 }
 
 /** @throws Error when an option is not valid, or a file that it names cannot be read or is not valid */
@@ -57,9 +57,10 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
 async function readAdmissionConfigurations(
   { admission: { configFile: file }, logger }: ServerOptions,
   gates: FeatureGates,
-  { enabled, names: present }: ReturnType<typeof chooseAdmissionPlugins>,
-): Promise<Settings["admissionConfigurations"]> {
-  if (file === undefined || file === "") return new Map();
+  { enabled }: ReturnType<typeof chooseAdmissionPlugins>,
+): Promise<PluginConfigurations> {
+  if (file === undefined || file === "") return {};
+  const present = Object.values(implementedPlugins).flat();
   const { readPluginConfigurations } = await import("./admission-files.ts");
   return readPluginConfigurations({ file, enabled, present, gates, logger });
 }

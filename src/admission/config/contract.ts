@@ -1,9 +1,19 @@
 /** The configuration that admission plugins read from files. */
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Address, WebhookEndpoint } from "../../webhook/contract.ts";
 
-/** The plugins that have a configuration. */
-export type ConfiguredPlugin =
+/**
+ * Decodes, defaults and validates the configuration of one plugin. A plugin without a configuration
+ * has its defaults, and its parser is not called.
+ *
+ * @param bytes the content of the file, or the embedded configuration as JSON
+ * @throws Error with upstream's message, which the caller prefixes with the name of the plugin
+ */
+export type ParseConfiguration<T> = (bytes: Buffer, gates: FeatureGates) => T | Promise<T>;
+
+/** The plugins that can have static manifests. */
+export type ManifestPlugin =
   | "MutatingAdmissionPolicy"
   | "MutatingAdmissionWebhook"
   | "ValidatingAdmissionPolicy"
@@ -30,8 +40,8 @@ export type WebhookCredentials = Pick<WebhookEndpoint, "cert" | "key" | "token" 
  */
 export type FindCredentials = (address: Address) => Promise<WebhookCredentials>;
 
-/** The configuration of one plugin. */
-export interface PluginConfiguration {
+/** The configuration of a plugin of webhooks or policies. */
+export interface ManifestConfiguration {
   /** An absolute path; undefined if there are no static manifests. */
   readonly staticManifestsDir: string | undefined;
   /** Only the webhook plugins use it. */
@@ -56,7 +66,7 @@ export interface StaticManifests {
 /** Counts loads of static manifests. */
 export interface ManifestObserver {
   /** @param hash of the files, `sha256:…`; empty without files */
-  loaded(plugin: ConfiguredPlugin, hash: string): void;
+  loaded(plugin: ManifestPlugin, hash: string): void;
   /** A reload failed. The objects of the last load stay in use. */
-  failed(plugin: ConfiguredPlugin): void;
+  failed(plugin: ManifestPlugin): void;
 }

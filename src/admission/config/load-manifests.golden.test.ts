@@ -6,13 +6,13 @@ import { catalogWithRules } from "../../../test/support/builtin-catalog.ts";
 import { goldenRows, inGoldenDirectory, messageOf } from "../../../test/support/golden-directory.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { policyChecker } from "../../cel-environment/policy-checker.ts";
-import type { ConfiguredPlugin } from "./contract.ts";
+import type { ManifestPlugin } from "./contract.ts";
 import { loadManifests } from "./load-manifests.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 
 interface Row {
   readonly what: string;
-  readonly plugin: ConfiguredPlugin;
+  readonly plugin: ManifestPlugin;
   readonly files?: Readonly<Record<string, string>>;
   readonly error?: string;
   readonly hash?: string;

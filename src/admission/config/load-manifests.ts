@@ -10,7 +10,7 @@ import { loopbackUser } from "../../apimachinery/system-user.ts";
 import { validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
 import type { Catalog, StrategyContext } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import type { ConfiguredPlugin, StaticKind } from "./contract.ts";
+import type { ManifestPlugin, StaticKind } from "./contract.ts";
 import type { ManifestDocument } from "./manifest-files.ts";
 import { type DecodedManifest, decodeManifest, kindsOfPlugin, manifestGroup } from "./manifest-kinds.ts";
 
@@ -25,7 +25,7 @@ const suffix = ".static.k8s.io";
  * @throws Error with upstream's message
  */
 export async function loadManifests(
-  plugin: ConfiguredPlugin,
+  plugin: ManifestPlugin,
   documents: readonly ManifestDocument[],
   catalog: Catalog,
 ): Promise<LoadedManifests> {

@@ -15,14 +15,14 @@ import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { schemeName } from "./configuration-file.ts";
-import type { ConfiguredPlugin, StaticKind } from "./contract.ts";
+import type { ManifestPlugin, StaticKind } from "./contract.ts";
 
 /** The API group of all static manifests. */
 export const manifestGroup = "admissionregistration.k8s.io";
 const acceptedVersion = `${manifestGroup}/v1`;
 
 /** The kinds of each plugin. A binding comes after the policies that it can name. */
-export const kindsOfPlugin: Readonly<Record<ConfiguredPlugin, readonly StaticKind[]>> = {
+export const kindsOfPlugin: Readonly<Record<ManifestPlugin, readonly StaticKind[]>> = {
   MutatingAdmissionPolicy: ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"],
   MutatingAdmissionWebhook: ["MutatingWebhookConfiguration"],
   ValidatingAdmissionPolicy: ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],

@@ -8,12 +8,12 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { watchDirectory } from "../../lib/watched-file/watched-directory.ts";
-import type { ConfiguredPlugin, ManifestObserver, StaticManifests } from "./contract.ts";
+import type { ManifestObserver, ManifestPlugin, StaticManifests } from "./contract.ts";
 import { type LoadedManifests, loadManifests } from "./load-manifests.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 
 interface OpenOptions {
-  readonly plugin: ConfiguredPlugin;
+  readonly plugin: ManifestPlugin;
   /** The absolute path of the directory. */
   readonly directory: string;
   readonly catalog: Catalog;

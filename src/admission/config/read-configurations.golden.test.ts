@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { goldenRows, inGoldenDirectory, messageOf } from "../../../test/support/golden-directory.ts";
 import { readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
-import type { ConfiguredPlugin } from "./contract.ts";
-import { parsePluginConfiguration } from "./plugin-configuration.ts";
+import type { ManifestPlugin } from "./contract.ts";
+import { decodeManifestConfiguration } from "./manifest-configuration.ts";
 import { readPluginConfigurations } from "./read-configurations.ts";
 
 interface Row {
@@ -33,7 +33,7 @@ for (const row of await goldenRows<Row>(join(import.meta.dirname, "testdata/file
       const file = join(directory, "config.yaml");
       if (row.error !== undefined) {
         const read = (): Promise<unknown> =>
-          readPluginConfigurations({ file, enabled, present: enabled, gates, logger: { warn: () => undefined } });
+          readPluginConfigurations({ file, enabled, present: [...enabled], gates, logger: { warn: () => undefined } });
         return assert.equal(await messageOf(read, directory), row.error);
       }
       const entries = await readAdmissionConfiguration(file);
@@ -41,7 +41,7 @@ for (const row of await goldenRows<Row>(join(import.meta.dirname, "testdata/file
       for (const entry of entries.toReversed().filter(({ plugin }) => enabled.has(plugin))) {
         const bytes = await readEntry(entry);
         if (bytes === undefined) continue;
-        found[entry.plugin] = await parsePluginConfiguration(entry.plugin as ConfiguredPlugin, bytes, gates);
+        found[entry.plugin] = await decodeManifestConfiguration(entry.plugin as ManifestPlugin, bytes, gates);
       }
       const text = JSON.stringify(found).replaceAll(directory, "/dir");
       assert.deepEqual(withoutEmpty(JSON.parse(text)), row.plugins ?? {});

@@ -10,13 +10,13 @@ const apiVersion = "apiserver.config.k8s.io/v1";
 const configuration = { apiVersion, kind: "WebhookAdmissionConfiguration", kubeConfigFile: "/dir/kubeconfig" };
 const invalid = { name: webhook, configuration: { ...configuration, kubeConfigFile: "relative" } };
 const valid = { name: webhook, configuration };
-const other = { name: "ResourceQuota", path: "missing" };
+const other = { name: "Priority", configuration: {} };
+const missing = { name: "Priority", path: "missing" };
 const kubeconfig = "users: [{name: hook.ns.svc, user: {token: t}}]";
 
 interface Row {
   readonly plugins: readonly object[];
   readonly enabled?: readonly string[];
-  readonly present?: readonly string[];
   readonly kubeconfig?: string;
   readonly configured?: readonly string[];
   readonly warnings?: readonly string[];
@@ -25,27 +25,21 @@ interface Row {
 
 const rows: [what: string, Row][] = [
   ["of a plugin", { plugins: [valid], configured: [webhook] }],
-  ["of a plugin that is disabled is ignored with a warning", { plugins: [invalid], enabled: [], warnings: [webhook] }],
+  ["of a plugin that is disabled is ignored", { plugins: [invalid], enabled: [] }],
   [
-    "of a plugin that this server lacks is read, with a warning",
-    { plugins: [valid], present: [], configured: [webhook], warnings: [webhook] },
+    "of a plugin that this server lacks is ignored with a warning",
+    { plugins: [{ name: "Other" }], warnings: ["Other"] },
   ],
+  ["of a plugin without a configuration API is ignored", { plugins: [other], enabled: [other.name] }],
   [
-    "of a plugin that this server lacks can be invalid",
+    "of a plugin without a configuration API must be readable",
     {
-      plugins: [invalid],
-      present: [],
-      error: `couldn't init admission plugin "${webhook}": kubeConfigFile: Invalid value: "relative": must be an absolute file path`,
+      plugins: [missing],
+      enabled: [missing.name],
+      error: "Couldn't open admission plugin configuration /dir/missing: open /dir/missing: no such file or directory",
     },
   ],
-  [
-    "of a plugin without a configuration API is ignored with a warning",
-    { plugins: [other], enabled: [other.name], present: [other.name], warnings: [other.name] },
-  ],
-  [
-    "that follows another one of the same plugin is ignored with a warning",
-    { plugins: [valid, invalid], configured: [webhook], warnings: [webhook] },
-  ],
+  ["that follows another one of the same plugin is ignored", { plugins: [valid, invalid], configured: [webhook] }],
   [
     "with an exec plugin in the kubeconfig is invalid",
     {
@@ -65,7 +59,7 @@ const rows: [what: string, Row][] = [
 ];
 
 for (const [what, row] of rows) {
-  const { plugins, enabled = [webhook], present = [webhook], configured = [], warnings = [], error } = row;
+  const { plugins, enabled = [webhook], configured = [], warnings = [], error } = row;
   test(`the configuration ${what}`, () =>
     inGoldenDirectory(
       {
@@ -80,12 +74,12 @@ for (const [what, row] of rows) {
           const found = await readPluginConfigurations({
             file: join(directory, "config.json"),
             enabled: new Set(enabled),
-            present: new Set(present),
+            present: [webhook, other.name],
             gates: { enabled: () => false },
             logger: { warn: (_message, fields) => warned.push(fields?.plugin) },
           });
-          assert.deepEqual([...found.keys()], configured);
-          const credentials = await found.get(webhook)?.findCredentials({ host: "hook.ns.svc", port: 443 });
+          assert.deepEqual(Object.keys(found), configured);
+          const credentials = await found[webhook]?.findCredentials({ host: "hook.ns.svc", port: 443 });
           assert.deepEqual(credentials, configured.length > 0 ? { token: "t" } : undefined);
         };
         assert.equal(await messageOf(read, directory), error);
@@ -98,8 +92,12 @@ test("a kubeconfig that does not exist is an error", () =>
   inGoldenDirectory(
     { files: { "config.json": JSON.stringify({ apiVersion, kind: "AdmissionConfiguration", plugins: [valid] }) } },
     async (directory) => {
-      const enabled = new Set([webhook]);
-      const options = { enabled, present: enabled, gates: { enabled: () => false }, logger: { warn: () => undefined } };
+      const options = {
+        enabled: new Set([webhook]),
+        present: [webhook],
+        gates: { enabled: () => false },
+        logger: { warn: () => undefined },
+      };
       const read = (): Promise<unknown> =>
         readPluginConfigurations({ file: join(directory, "config.json"), ...options });
       assert.equal(

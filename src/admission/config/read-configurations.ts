@@ -5,32 +5,27 @@
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { type PluginEntry, readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
-import type { ConfiguredPlugin, PluginConfiguration } from "./contract.ts";
-import { parsePluginConfiguration } from "./plugin-configuration.ts";
-import { readWebhookCredentials, withoutCredentials } from "./webhook-credentials.ts";
+import { readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
+import type { ParseConfiguration } from "./contract.ts";
+import { configurationParsers, type PluginConfigurations } from "./parsers.ts";
 
 interface ReadOptions {
   /** The file of `--admission-control-config-file`. */
   readonly file: string;
-  /** The plugins that kube-apiserver runs. It ignores the configuration of others. */
+  /**
+   * The plugins that kube-apiserver runs, in its order, in which errors are found. It ignores the
+   * configuration of others.
+   */
   readonly enabled: ReadonlySet<string>;
-  /** The plugins that this server runs. */
-  readonly present: ReadonlySet<string>;
+  /** All plugins of this server. */
+  readonly present: readonly string[];
   readonly gates: FeatureGates;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** In upstream's order of plugins, in which errors are found. */
-const configuredPlugins: readonly ConfiguredPlugin[] = [
-  "MutatingAdmissionPolicy",
-  "MutatingAdmissionWebhook",
-  "ValidatingAdmissionPolicy",
-  "ValidatingAdmissionWebhook",
-];
-
 /**
- * Reads the file and the files that it refers to. Logs a warning for each entry without effect.
+ * Reads the file and the files that it refers to. Logs a warning for each entry of a plugin that
+ * this server does not have.
  *
  * @returns the configurations of the plugins that have one
  * @throws Error with upstream's message for the first invalid file
@@ -41,38 +36,26 @@ export async function readPluginConfigurations({
   present,
   gates,
   logger,
-}: ReadOptions): Promise<ReadonlyMap<ConfiguredPlugin, PluginConfiguration>> {
+}: ReadOptions): Promise<PluginConfigurations> {
   const entries = await readAdmissionConfiguration(file);
-  const configurations = new Map<ConfiguredPlugin, PluginConfiguration>();
-  const used = new Set<PluginEntry>();
-  for (const plugin of configuredPlugins) {
-    const entry = enabled.has(plugin) ? entries.find((one) => one.plugin === plugin) : undefined;
-    if (entry === undefined) continue;
-    used.add(entry);
-    const configuration = await readConfiguration(plugin, entry, gates);
-    if (configuration !== undefined) configurations.set(plugin, configuration);
+  const found: [plugin: string, configuration: unknown][] = [];
+  for (const plugin of enabled) {
+    const entry = entries.find((one) => one.plugin === plugin);
+    const bytes = entry && (await readEntry(entry));
+    if (bytes !== undefined) found.push([plugin, await parseConfiguration(plugin, bytes, gates)]);
   }
-  for (const entry of entries) {
-    const { plugin } = entry;
-    if (!used.has(entry) || !present.has(plugin))
-      logger.warn("Configuration of the admission plugin has no effect", { plugin });
+  for (const { plugin } of entries) {
+    if (!present.includes(plugin)) logger.warn("Configuration of the admission plugin has no effect", { plugin });
   }
-  return configurations;
+  return Object.fromEntries(found.filter(([, configuration]) => configuration !== undefined));
 }
 
-async function readConfiguration(
-  plugin: ConfiguredPlugin,
-  entry: PluginEntry,
-  gates: FeatureGates,
-): Promise<PluginConfiguration | undefined> {
-  const bytes = await readEntry(entry);
-  if (bytes === undefined) return undefined;
+const parsers = new Map<string, ParseConfiguration<unknown>>(Object.entries(configurationParsers));
+
+/** @returns undefined for a plugin that has no configuration, whose file upstream ignores */
+async function parseConfiguration(plugin: string, bytes: Buffer, gates: FeatureGates): Promise<unknown> {
   try {
-    const { kubeConfigFile, staticManifestsDir } = await parsePluginConfiguration(plugin, bytes, gates);
-    return {
-      staticManifestsDir: staticManifestsDir === "" ? undefined : staticManifestsDir,
-      findCredentials: kubeConfigFile === "" ? withoutCredentials : await readWebhookCredentials(kubeConfigFile),
-    };
+    return await parsers.get(plugin)?.(bytes, gates);
   } catch (error) {
     throw new Error(`couldn't init admission plugin ${quoteGo(plugin)}: ${(error as Error).message}`, { cause: error });
   }

@@ -1,5 +1,5 @@
 /**
- * Decodes and validates the configuration of one plugin.
+ * The configuration of the plugins of webhooks and policies.
  * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/config/kubeconfig.go,
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/config/config.go,
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/manifest/validation.go.
@@ -15,7 +15,8 @@ import { configKind, text } from "../../apimachinery/configuration-schema.ts";
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { schemeName } from "./configuration-file.ts";
-import type { ConfiguredPlugin } from "./contract.ts";
+import type { ManifestConfiguration, ManifestPlugin, ParseConfiguration } from "./contract.ts";
+import { readWebhookCredentials, withoutCredentials } from "./webhook-credentials.ts";
 
 /** The fields of a configuration; absent ones are empty. */
 interface ConfigurationFields {
@@ -27,13 +28,24 @@ interface ConfigurationFields {
 
 const gate = "ManifestBasedAdmissionControlConfig";
 
+/** @returns the parser of the configuration of a plugin, which reads the kubeconfig too */
+export function manifestParser(plugin: ManifestPlugin): ParseConfiguration<ManifestConfiguration> {
+  return async (bytes, gates) => {
+    const { kubeConfigFile, staticManifestsDir } = await decodeManifestConfiguration(plugin, bytes, gates);
+    return {
+      staticManifestsDir: staticManifestsDir === "" ? undefined : staticManifestsDir,
+      findCredentials: kubeConfigFile === "" ? withoutCredentials : await readWebhookCredentials(kubeConfigFile),
+    };
+  };
+}
+
 /**
  * Decodes and validates the configuration of a plugin.
  *
  * @throws ConfigurationError with upstream's message
  */
-export async function parsePluginConfiguration(
-  plugin: ConfiguredPlugin,
+export async function decodeManifestConfiguration(
+  plugin: ManifestPlugin,
   bytes: Buffer,
   gates: FeatureGates,
 ): Promise<ConfigurationFields> {
@@ -73,7 +85,7 @@ const policyKinds: readonly ConfigurationKind[] = ["Mutating", "Validating"].map
 });
 
 /** Both kinds can be decoded, but each plugin accepts only its own. */
-function policies(plugin: ConfiguredPlugin): AcceptedKinds {
+function policies(plugin: ManifestPlugin): AcceptedKinds {
   return { kinds: policyKinds, accepted: `${plugin}Configuration` };
 }
 
