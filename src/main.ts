@@ -3,7 +3,7 @@
 const [first, ...rest] = process.argv.slice(2);
 if (first === "cel") {
   const { celCommand } = await import("./cli/cel/command.ts");
-  process.exitCode = celCommand(rest, commandOutput());
+  process.exitCode = await celCommand(rest, commandOutput());
 } else if (first === "auth") {
   const { authCommand } = await import("./cli/auth/command.ts");
   process.exitCode = await authCommand(rest, commandOutput(), process.env);
@@ -12,7 +12,7 @@ if (first === "cel") {
   process.exitCode = await admissionCommand(rest, commandOutput(), process.env);
 } else if (first === "policy") {
   const { policyCommand } = await import("./cli/policy/command.ts");
-  process.exitCode = policyCommand(rest, commandOutput());
+  process.exitCode = await policyCommand(rest, commandOutput());
 } else if (first === "envtest") {
   const { envtestCommand } = await import("./cli/envtest/command.ts");
   process.exitCode = await envtestCommand(rest, commandOutput());

@@ -1,30 +1,30 @@
 /** `coxswain admission`: explains what admission does to a request. */
-import { Command, CommanderError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { isObject } from "../../lib/json/values.ts";
 import { readDocument } from "../cel/documents.ts";
-import { openClient } from "../client/client.ts";
-import { findKubeconfig } from "../client/find-kubeconfig.ts";
+import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import type { Output } from "../output.ts";
+import { collect, type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
 import { explain, type Operation, operations } from "./explain.ts";
 import { formatText } from "./format.ts";
 
 const exitAllowed = 0;
 const exitRejected = 1;
-/** The command line is invalid, or the server could not be queried. */
-const exitFailed = 2;
 
-interface ExplainOptions {
+interface ExplainOptions extends ServerOptions {
   readonly filename: string;
   readonly operation: Operation;
   readonly as?: string;
   readonly asGroup?: readonly string[];
   readonly namespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly output: "text" | "json";
+  readonly output: OutputFormat;
 }
 
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+const group = {
+  name: "coxswain admission",
+  description: "Shows what admission does to requests on a running Coxswain server.",
+  exitCodes: "0 allowed, 1 rejected, 2 the server could not be queried",
+};
 
 /**
  * Runs `coxswain admission`.
@@ -38,27 +38,13 @@ export async function admissionCommand(
   output: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  let code = exitAllowed;
-  const command = new Command("coxswain admission")
-    .description("Shows what admission does to requests on a running Coxswain server.")
-    .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err });
-  addExplain(command, async (options) => {
-    code = await run(options, output, env);
+  return runSubcommands(group, argv, output, (command, run) => {
+    addExplain(command).action(async (options: ExplainOptions) => run(() => explainRequest(options, output, env)));
   });
-  command.addHelpText("after", "\nExit codes: 0 allowed, 1 rejected, 2 the server could not be queried.");
-  try {
-    await command.parseAsync(argv, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitAllowed : exitFailed;
-    output.err(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
-    return exitFailed;
-  }
-  return code;
 }
 
-function addExplain(command: Command, action: (options: ExplainOptions) => Promise<void>): void {
-  command
+function addExplain(command: Command): Command {
+  const explaining = command
     .command("explain")
     .summary("lists what each admission plugin, webhook and policy does to a request")
     .description(
@@ -68,29 +54,19 @@ function addExplain(command: Command, action: (options: ExplainOptions) => Promi
     .addOption(new Option("--operation <operation>", "the request to explain").choices(operations).default("create"))
     .option("--as <user>", "the user to impersonate")
     .option("--as-group <group>", "a group to impersonate; may be repeated", collect)
-    .option("-n, --namespace <namespace>", "the namespace, unless the object names one")
-    .option("--kubeconfig <file>", "the kubeconfig file; if unset, the files of KUBECONFIG, or ~/.kube/config")
-    .option("--context <name>", "the context to use instead of the kubeconfig's current one")
-    .addOption(new Option("-o, --output <format>", "the output format").choices(["text", "json"]).default("text"))
-    .action(action);
+    .option("-n, --namespace <namespace>", "the namespace, unless the object names one");
+  return addServerOptions(explaining).addOption(outputOption());
 }
 
-async function run(options: ExplainOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
+async function explainRequest(options: ExplainOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
   const { as: user, asGroup: groups = [], operation } = options;
   if (user === undefined && groups.length > 0) throw new Error("--as-group needs --as");
   const object = readDocument(options.filename);
   if (!isObject(object)) throw new Error(`${options.filename} has no object`);
-  const environment = { env, stdinIsTerminal: process.stdin.isTTY === true, now: Date.now };
-  const client = await openClient(await findKubeconfig(options.kubeconfig, env), {
-    context: options.context,
-    environment,
-  });
-  try {
+  return withClient(options, env, async (client) => {
     const namespace = options.namespace ?? client.namespace;
     const explanation = await explain(client, object, { operation, namespace, user, groups });
     output.out(options.output === "json" ? `${JSON.stringify(explanation, undefined, 2)}\n` : formatText(explanation));
     return explanation.response.status < 300 ? exitAllowed : exitRejected;
-  } finally {
-    client.close();
-  }
+  });
 }

@@ -1,8 +1,8 @@
 /** `coxswain auth`: explains why a user is or is not allowed to do something. */
-import { Command, CommanderError, Option } from "commander";
-import { openClient } from "../client/client.ts";
-import { findKubeconfig } from "../client/find-kubeconfig.ts";
+import type { Command } from "commander";
+import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import type { Output } from "../output.ts";
+import { collect, type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
 import { explain } from "./explain.ts";
 import { isAllowed } from "./explanation.ts";
 import { formatJson, formatText } from "./format.ts";
@@ -10,22 +10,22 @@ import { userNamed } from "./question.ts";
 
 const exitAllowed = 0;
 const exitDenied = 1;
-/** The command line is invalid, or the server could not be queried. */
-const exitFailed = 2;
 
-interface ExplainOptions {
+interface ExplainOptions extends ServerOptions {
   readonly as?: string;
   readonly asGroup?: readonly string[];
   readonly namespace?: string;
   readonly allNamespaces?: true;
   readonly fieldSelector?: string;
   readonly selector?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly output: "text" | "json";
+  readonly output: OutputFormat;
 }
 
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+const group = {
+  name: "coxswain auth",
+  description: "Queries the access rights of users on a running server: Coxswain, or any other Kubernetes API server.",
+  exitCodes: "0 allowed, 1 not allowed, 2 the command line is invalid or the server could not be queried",
+};
 
 /**
  * Runs `coxswain auth`.
@@ -35,14 +35,16 @@ const collect = (value: string, before: readonly string[] = []): string[] => [..
  * @returns the exit code
  */
 export async function authCommand(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
-  let code = exitAllowed;
-  const command = new Command("coxswain auth")
-    .description(
-      "Queries the access rights of users on a running server: Coxswain, or any other Kubernetes API server.",
-    )
-    .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err });
-  command
+  return runSubcommands(group, argv, output, (command, run) => {
+    addExplain(command).action(
+      async (verb: string, resource: string, name: string | undefined, options: ExplainOptions) =>
+        run(() => explainRights({ verb, resource, name: name ?? "" }, options, output, env)),
+    );
+  });
+}
+
+function addExplain(command: Command): Command {
+  const explaining = command
     .command("explain")
     .summary("explains why a user is or is not allowed to do something")
     .description(
@@ -61,31 +63,14 @@ export async function authCommand(argv: readonly string[], output: Output, env: 
     .option("-A, --all-namespaces", "explains a request for all namespaces")
     .option("--field-selector <selector>", "explains a list request with this field selector, such as spec.nodeName=n1")
     .option("-l, --selector <selector>", "explains a list request with this label selector")
-    .option("--kubeconfig <file>", "the kubeconfig file; if unset, the files of KUBECONFIG, or ~/.kube/config")
-    .option("--context <name>", "the context to use instead of the kubeconfig's current one")
-    .addOption(new Option("-o, --output <format>", "the output format").choices(["text", "json"]).default("text"))
     .addHelpText(
       "after",
       "\nExamples:\n  coxswain auth explain --as ann --as-group dev delete pods/log mine -n shop\n  coxswain auth explain --as system:anonymous get /healthz",
-    )
-    .action(async (verb: string, resource: string, name: string | undefined, options: ExplainOptions) => {
-      code = await run({ verb, resource, name: name ?? "" }, options, output, env);
-    });
-  command.addHelpText(
-    "after",
-    "\nExit codes: 0 allowed, 1 not allowed, 2 the command line is invalid or the server could not be queried.",
-  );
-  try {
-    await command.parseAsync(argv, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitAllowed : exitFailed;
-    output.err(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
-    return exitFailed;
-  }
-  return code;
+    );
+  return addServerOptions(explaining).addOption(outputOption());
 }
 
-async function run(
+async function explainRights(
   target: { readonly verb: string; readonly resource: string; readonly name: string },
   options: ExplainOptions,
   output: Output,
@@ -93,18 +78,11 @@ async function run(
 ): Promise<number> {
   const { asGroup = [], fieldSelector = "", selector: labelSelector = "" } = options;
   if (options.as === undefined && asGroup.length > 0) throw new Error("--as-group needs --as");
-  const environment = { env, stdinIsTerminal: process.stdin.isTTY === true, now: Date.now };
-  const client = await openClient(await findKubeconfig(options.kubeconfig, env), {
-    context: options.context,
-    environment,
-  });
-  try {
+  return withClient(options, env, async (client) => {
     const namespace = options.allNamespaces === true ? "" : (options.namespace ?? client.namespace);
     const user = options.as === undefined ? undefined : userNamed(options.as, asGroup);
     const explanation = await explain(client, { ...target, namespace, fieldSelector, labelSelector }, user);
     output.out(options.output === "json" ? formatJson(explanation) : formatText(explanation));
     return isAllowed(explanation) ? exitAllowed : exitDenied;
-  } finally {
-    client.close();
-  }
+  });
 }

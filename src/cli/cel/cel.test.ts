@@ -15,9 +15,9 @@ interface Ran {
   readonly err: string;
 }
 
-function run(...argv: string[]): Ran {
+async function run(...argv: string[]): Promise<Ran> {
   let [out, err] = ["", ""];
-  const code = celCommand(argv, {
+  const code = await celCommand(argv, {
     out: (text) => {
       out += text;
     },
@@ -125,10 +125,11 @@ const rows: [what: string, argv: string[], want: Ran][] = [
   ],
 ];
 
-for (const [what, argv, want] of rows) test(`cel ${argv[0]}: ${what}`, () => assert.deepEqual(run(...argv), want));
+for (const [what, argv, want] of rows)
+  test(`cel ${argv[0]}: ${what}`, async () => assert.deepEqual(await run(...argv), want));
 
-test("cel check reports every error in definitions and policies", () => {
-  const { code, out, err } = run("check", join(testdata, "crd.yaml"), join(testdata, "policies.yaml"));
+test("cel check reports every error in definitions and policies", async () => {
+  const { code, out, err } = await run("check", join(testdata, "crd.yaml"), join(testdata, "policies.yaml"));
   const path = "crd.yaml: CustomResourceDefinition widgets.example.com: spec.versions[0].schema.openAPIV3Schema";
   const replicas = "policies.yaml: ValidatingAdmissionPolicy replicas: spec";
   assert.equal(code, 1);
@@ -155,8 +156,8 @@ test("cel check reports every error in definitions and policies", () => {
   ]);
 });
 
-test("cel check prints JSON", () => {
-  const { code, out } = run("check", "--json", join(testdata, "policies.yaml"));
+test("cel check prints JSON", async () => {
+  const { code, out } = await run("check", "--json", join(testdata, "policies.yaml"));
   assert.equal(code, 1);
   assert.deepEqual(
     JSON.parse(out).map(({ kind, name, expressions, problems }: { [key: string]: unknown[] }) => [
@@ -172,15 +173,15 @@ test("cel check prints JSON", () => {
   );
 });
 
-test("cel check reports files without anything to check", () => {
-  const { code, err } = run("check", join(testdata, "widget.yaml"));
+test("cel check reports files without anything to check", async () => {
+  const { code, err } = await run("check", join(testdata, "widget.yaml"));
   assert.deepEqual([code, err], [0, "There is nothing to check: no definition, policy or webhook configuration.\n"]);
 });
 
-test("--help lists both commands", () => {
-  assert.match(run("--help").out, /eval \[options\].*check \[options\] <file\.\.\.>.*Exit codes/s);
-  assert.match(run("eval", "--help").out, /--expr <expression>.*--data <file>.*--schema <file#path>.*--json/s);
-  assert.equal(run("eval", "--help").code, 0);
+test("--help lists both commands", async () => {
+  assert.match((await run("--help")).out, /eval \[options\].*check \[options\] <file\.\.\.>.*Exit codes/s);
+  assert.match((await run("eval", "--help")).out, /--expr <expression>.*--data <file>.*--schema <file#path>.*--json/s);
+  assert.equal((await run("eval", "--help")).code, 0);
 });
 
 test("the command evaluates", () => {

@@ -6,7 +6,7 @@ import type { Output } from "../output.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { checkPolicy, checkWebhooks } from "./check-policy.ts";
 import { type PlainObject, readDocuments } from "./documents.ts";
-import { exitInvalid } from "./exit-codes.ts";
+import { exitInvalid } from "./exit-code.ts";
 
 /** An error in one expression. */
 export interface Problem {

@@ -2,20 +2,28 @@
  * `coxswain cel`: evaluates and checks CEL expressions. It does not load the server, so that it
  * starts quickly.
  */
-import { Command, CommanderError } from "commander";
+import type { Command } from "commander";
 import type { Output } from "../output.ts";
+import { type Run, runSubcommands } from "../subcommands.ts";
 import { checkFiles } from "./check.ts";
-import { InputError } from "./documents.ts";
 import { type EvalOptions, evaluateExpression } from "./eval.ts";
-import { exitUsage } from "./exit-codes.ts";
+
+const group = {
+  name: "coxswain cel",
+  description: "Evaluates and checks CEL expressions as a Kubernetes 1.36 API server does.",
+  exitCodes:
+    "0 no errors, 1 an expression is invalid or its evaluation failed, 2 the command line or a file is invalid",
+};
 
 /** Runs `coxswain cel`. @param argv the arguments after `cel` @returns the exit code */
-export function celCommand(argv: readonly string[], output: Output): number {
-  let code = 0;
-  const command = new Command("coxswain cel")
-    .description("Evaluates and checks CEL expressions as a Kubernetes 1.36 API server does.")
-    .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err });
+export async function celCommand(argv: readonly string[], output: Output): Promise<number> {
+  return runSubcommands(group, argv, output, (command, run) => {
+    addEval(command, run);
+    addCheck(command, run);
+  });
+}
+
+function addEval(command: Command, run: Run): void {
   command
     .command("eval")
     .description(
@@ -29,9 +37,10 @@ export function celCommand(argv: readonly string[], output: Output): number {
       "the type of self and oldSelf: a CustomResourceDefinition and a path into its schema, such as crd.yaml#/spec/ports/items, or a schema and a path within it",
     )
     .option("--json", "print JSON")
-    .action((options: EvalOptions) => {
-      code = evaluateExpression(options, output);
-    });
+    .action((options: EvalOptions) => run((output) => evaluateExpression(options, output)));
+}
+
+function addCheck(command: Command, run: Run): void {
   command
     .command("check")
     .description(
@@ -39,20 +48,5 @@ export function celCommand(argv: readonly string[], output: Output): number {
     )
     .argument("<file...>", "YAML with any number of documents, or JSON; other kinds are ignored")
     .option("--json", "print JSON")
-    .action((files: string[], options: { json?: true }) => {
-      code = checkFiles(files, options, output);
-    });
-  command.addHelpText(
-    "after",
-    "\nExit codes: 0 no errors, 1 an expression is invalid or its evaluation failed, 2 the command line or a file is invalid.",
-  );
-  try {
-    command.parse(argv, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage;
-    if (!(error instanceof InputError)) throw error;
-    output.err(`Error: ${error.message}\n`);
-    return exitUsage;
-  }
-  return code;
+    .action((files: string[], options: { json?: true }) => run((output) => checkFiles(files, options, output)));
 }

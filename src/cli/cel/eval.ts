@@ -15,7 +15,7 @@ import {
 import { declTypeOfSchema, sizeHintsOf, typeRegistry, wrapOf } from "../../lib/cel/schema-types/index.ts";
 import type { Output } from "../output.ts";
 import { InputError, readDocument } from "./documents.ts";
-import { exitInvalid } from "./exit-codes.ts";
+import { exitInvalid } from "./exit-code.ts";
 import { formatValue, jsonOf } from "./format-value.ts";
 import { schemaAt } from "./schema-at.ts";
 

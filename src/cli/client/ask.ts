@@ -47,7 +47,7 @@ export async function ask(
 }
 
 /** Returns the JSON object of a body; undefined if it is none. */
-export function parseObject(body: Buffer): Json | undefined {
+export function parseObject(body: Buffer | string): Json | undefined {
   try {
     const value: unknown = JSON.parse(body.toString());
     return typeof value === "object" && value !== null ? (value as Json) : undefined;

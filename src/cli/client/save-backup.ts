@@ -1,6 +1,7 @@
 /** Takes a backup over the API of a running server. */
 import type { FileHandle } from "node:fs/promises";
 import { readKubeconfig } from "../../lib/kubeconfig/kubeconfig.ts";
+import { parseObject } from "./ask.ts";
 import { openClient } from "./client.ts";
 
 /** The server ends slow backups itself. */
@@ -32,9 +33,5 @@ export async function saveBackup(kubeconfig: string, file: FileHandle, signal: A
 async function messageOf(response: AsyncIterable<Buffer>): Promise<string> {
   let text = "";
   for await (const piece of response) if (text.length < errorBytesMax) text += piece;
-  try {
-    return (JSON.parse(text) as { message: string }).message;
-  } catch {
-    return text;
-  }
+  return parseObject(text)?.message ?? text;
 }

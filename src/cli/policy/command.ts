@@ -2,26 +2,28 @@
  * `coxswain policy`: tests admission policies. It does not load the server, so that it starts
  * quickly.
  */
-import { Command, CommanderError } from "commander";
-import { InputError } from "../cel/documents.ts";
+import type { Command } from "commander";
 import type { Output } from "../output.ts";
+import { collect, type Run, runSubcommands } from "../subcommands.ts";
 import { formatResults, resultsJson } from "./format-results.ts";
 import { type TestOptions, testPolicies } from "./test-policies.ts";
 
 /** A policy rejects the request, or an expression failed. */
 const exitRejected = 1;
-/** The command line or an input file is invalid. */
-const exitUsage = 2;
 
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+const group = {
+  name: "coxswain policy",
+  description: "Tests admission policies without a server.",
+  exitCodes:
+    "0 no policy rejects the request, 1 a policy does or an expression fails, 2 the command line or a file is invalid",
+};
 
 /** Runs `coxswain policy`. @param argv the arguments after `policy` @returns the exit code */
-export function policyCommand(argv: readonly string[], output: Output): number {
-  let code = 0;
-  const command = new Command("coxswain policy")
-    .description("Tests admission policies without a server.")
-    .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err });
+export async function policyCommand(argv: readonly string[], output: Output): Promise<number> {
+  return runSubcommands(group, argv, output, addTest);
+}
+
+function addTest(command: Command, run: Run): void {
   command
     .command("test")
     .description(
@@ -41,22 +43,11 @@ export function policyCommand(argv: readonly string[], output: Output): number {
     .option("--as-group <group>", "a group of the user (repeatable)", collect)
     .option("--authorized", "the authorizer allows every check of an expression; otherwise it allows none")
     .option("--json", "print JSON")
-    .action((files: string[], options: TestOptions & { readonly json?: true }) => {
-      const results = testPolicies(files, options);
-      output.out(options.json === true ? resultsJson(results) : formatResults(results));
-      if (results.some(({ verdict }) => ["denied", "failed"].includes(verdict.outcome))) code = exitRejected;
-    });
-  command.addHelpText(
-    "after",
-    "\nExit codes: 0 no policy rejects the request, 1 a policy does or an expression fails, 2 the command line or a file is invalid.",
-  );
-  try {
-    command.parse(argv, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage;
-    if (!(error instanceof InputError)) throw error;
-    output.err(`Error: ${error.message}\n`);
-    return exitUsage;
-  }
-  return code;
+    .action((files: string[], options: TestOptions & { readonly json?: true }) =>
+      run((output) => {
+        const results = testPolicies(files, options);
+        output.out(options.json === true ? resultsJson(results) : formatResults(results));
+        return results.some(({ verdict }) => ["denied", "failed"].includes(verdict.outcome)) ? exitRejected : 0;
+      }),
+    );
 }

@@ -13,7 +13,7 @@ interface Ran {
   readonly err: string;
 }
 
-function run(...argv: string[]): Ran {
+async function run(...argv: string[]): Promise<Ran> {
   let [out, err] = ["", ""];
   const output = {
     out: (text: string): void => {
@@ -23,7 +23,7 @@ function run(...argv: string[]): Ran {
       err += text;
     },
   };
-  const code = policyCommand(["test", ...argv], output);
+  const code = await policyCommand(["test", ...argv], output);
   return { code, out, err: err.replaceAll(`${testdata}/`, "") };
 }
 
@@ -121,10 +121,11 @@ ValidatingAdmissionPolicy pods
   ],
 ];
 
-for (const [what, argv, want] of rows) test(`policy test: ${what}`, () => assert.deepEqual(run(...argv), want));
+for (const [what, argv, want] of rows)
+  test(`policy test: ${what}`, async () => assert.deepEqual(await run(...argv), want));
 
-test("policy test --json prints a list", () => {
-  const { out } = run(file("policies.yaml"), ...deployment, "--json");
+test("policy test --json prints a list", async () => {
+  const { out } = await run(file("policies.yaml"), ...deployment, "--json");
   const [replicas, pods] = JSON.parse(out);
   assert.deepEqual(replicas.messages, ["at most 3 replicas", "is not paused"]);
   assert.deepEqual(replicas.expressions[2], { field: "validations[0].expression", value: false, cost: 10 });

@@ -8,7 +8,8 @@ import { readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from "../../storage/lmdb/directory-lock.ts";
 import { unfinishedPath } from "../../storage/lmdb/unfinished.ts";
 import type { Output } from "../output.ts";
-import { exitDamaged, exitWhole, type OutputFormat } from "./contract.ts";
+import type { OutputFormat } from "../subcommands.ts";
+import { exitDamaged, exitWhole } from "./contract.ts";
 import { findStore } from "./store-directory.ts";
 
 /** Damaged objects that the output lists. */

@@ -5,8 +5,9 @@ import { createInterface } from "node:readline";
 import { isBackup, readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import type { Damage } from "../../storage/lmdb/file/read-store.ts";
 import type { Output } from "../output.ts";
+import type { OutputFormat } from "../subcommands.ts";
 import type { ReaderMessage, StoreReport } from "./check-reader.ts";
-import { exitDamaged, exitWhole, type OutputFormat } from "./contract.ts";
+import { exitDamaged, exitWhole } from "./contract.ts";
 import { reportProgress } from "./progress.ts";
 import { findStore, withStoreLocked } from "./store-directory.ts";
 

@@ -2,40 +2,29 @@
  * `coxswain store`: backups and repair of the store. It loads only the storage engine, not the
  * server.
  */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Output } from "../output.ts";
-import { bumpDefault, exitFailed, exitWhole, type OutputFormat, revisionMax } from "./contract.ts";
+import { type OutputFormat, outputOption, type Run, runSubcommands } from "../subcommands.ts";
+import { bumpDefault, revisionMax } from "./contract.ts";
 import type { RepairOptions } from "./repair.ts";
 import type { RestoreOptions } from "./restore.ts";
 
 /** Runs `coxswain store`. @param argv the arguments after `store` @returns the exit code */
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
-  let code = exitWhole;
-  const command = new Command("coxswain store")
-    .description("Backs up, restores, checks and repairs the store in the --data-dir of a server.")
-    .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err });
-  const run: Run = async (subcommand) => {
-    code = await subcommand(output);
-  };
-  addBackup(command, run);
-  addRestore(command, run);
-  addCheck(command, run);
-  addRepair(command, run);
-  addRead(command);
-  command.addHelpText("after", "\nExit codes: 0 no damage, 1 succeeded, but something is damaged, 2 failed.");
-  try {
-    await command.parseAsync(argv, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitWhole : exitFailed;
-    output.err(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
-    return exitFailed;
-  }
-  return code;
+  return runSubcommands(group, argv, output, (command, run) => {
+    addBackup(command, run);
+    addRestore(command, run);
+    addCheck(command, run);
+    addRepair(command, run);
+    addRead(command);
+  });
 }
 
-/** Runs a subcommand and keeps its exit code. */
-type Run = (subcommand: (output: Output) => Promise<number>) => Promise<void>;
+const group = {
+  name: "coxswain store",
+  description: "Backs up, restores, checks and repairs the store in the --data-dir of a server.",
+  exitCodes: "0 no damage, 1 succeeded, but something is damaged, 2 failed",
+};
 
 function addBackup(command: Command, run: Run): void {
   command
@@ -118,10 +107,6 @@ function addRead(command: Command): void {
       const { readForCheck } = await import("./check-reader.ts");
       await readForCheck(dir);
     });
-}
-
-function outputOption(): Option {
-  return new Option("-o, --output <format>", "the output format").choices(["text", "json"]).default("text");
 }
 
 function bumpOption(): Option {

@@ -1,14 +1,9 @@
 /** Exit codes and revision limits that the `coxswain store` commands share. */
 
-/** `--output`. */
-export type OutputFormat = "text" | "json";
-
 /** Exit code when nothing is damaged. */
 export const exitWhole = 0;
 /** The command succeeded, but something is damaged. */
 export const exitDamaged = 1;
-/** The command failed. */
-export const exitFailed = 2;
 
 /**
  * Default distance between the last known revision and the first revision of a new store. The old

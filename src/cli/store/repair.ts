@@ -8,7 +8,8 @@ import { readRecord } from "../../storage/lmdb/record.ts";
 import { checkAbsent, type NewEntry, writeStore } from "../../storage/lmdb/write-store.ts";
 import { storeDirectory } from "../../storage/options.ts";
 import type { Output } from "../output.ts";
-import { exitDamaged, exitWhole, type OutputFormat, raisedRevision } from "./contract.ts";
+import type { OutputFormat } from "../subcommands.ts";
+import { exitDamaged, exitWhole, raisedRevision } from "./contract.ts";
 import { reportProgress } from "./progress.ts";
 import { findStore, withStoreLocked } from "./store-directory.ts";
 

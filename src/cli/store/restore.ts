@@ -7,8 +7,9 @@ import { type BackupEntry, DamagedBackup, readBackup } from "../../storage/lmdb/
 import { checkAbsent, type NewEntry, writeStore } from "../../storage/lmdb/write-store.ts";
 import { storeDirectory } from "../../storage/options.ts";
 import type { Output } from "../output.ts";
+import type { OutputFormat } from "../subcommands.ts";
 import { describeDamaged } from "./backup.ts";
-import { exitDamaged, exitWhole, type OutputFormat, raisedRevision } from "./contract.ts";
+import { exitDamaged, exitWhole, raisedRevision } from "./contract.ts";
 import { reportProgress } from "./progress.ts";
 
 export interface RestoreOptions {
