@@ -110,7 +110,8 @@ export function sortedKeys(object: Record<string, unknown>): string[] {
   return keys.some(hasHighUnit) ? sortKeys(keys) : keys;
 }
 
-function sortKeys(keys: string[]): string[] {
+/** Sorts texts in place by their UTF-8 bytes, as Go does. */
+export function sortKeys(keys: string[]): string[] {
   return keys.some(hasHighUnit) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys.sort();
 }
 
