@@ -61,15 +61,16 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     metrics,
     closers,
   });
+  const random = pooledRandom();
   const registry: RegistryContext = {
     storage,
     catalog,
     clock,
     gates,
-    admission: await openAdmission(options, settings, { catalog, authorization, state, metrics, closers }),
+    admission: await openAdmission(options, settings, { catalog, random, authorization, state, metrics, closers }),
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),
-    random: pooledRandom(),
+    random,
   };
   const security = { authorization, serving, state, metrics, closers };
   const authentication = await openAuthentication(settings.authentication, options, { registry, ...security });

@@ -60,6 +60,7 @@ const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"
 /** The plugins that this server implements. */
 const presentPlugins: readonly string[] = [
   "NamespaceLifecycle",
+  "ServiceAccount",
   "NodeRestriction",
   "Priority",
   "CertificateApproval",

@@ -11,9 +11,11 @@ import { nodeRestriction } from "../admission/plugins/node-restriction/node-rest
 import { policyParameters } from "../admission/plugins/policy-parameters.ts";
 import { priority } from "../admission/plugins/priority.ts";
 import { rbacEscalation } from "../admission/plugins/rbac-escalation.ts";
+import { serviceAccount } from "../admission/plugins/service-account/service-account.ts";
 import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
@@ -26,6 +28,7 @@ type Manifests = ReadonlyMap<ManifestPlugin, StaticManifests>;
 
 interface Needs {
   readonly catalog: Catalog;
+  readonly random: RegistryContext["random"];
   readonly authorization: ServerAuthorization;
   readonly state: Pick<ServerState, "port">;
   readonly metrics: ServerMetrics;
@@ -40,7 +43,7 @@ interface Needs {
 export async function openAdmission(options: ServerOptions, settings: Settings, needs: Needs): Promise<Admission> {
   const { clock } = options;
   const { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange } = settings;
-  const { catalog, metrics, closers } = needs;
+  const { catalog, random, metrics, closers } = needs;
   const { authorize, rbac } = needs.authorization;
   const manifests = await openManifests(options, settings, needs);
   const strict = gates.enabled("StrictIPCIDRValidation");
@@ -49,6 +52,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
   const [matching, versioned] = [openMatching(catalog), versionedObjects(catalog)];
   const chosen = [
     namespaceLifecycle(catalog),
+    serviceAccount({ catalog, clock, random }),
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
     priority(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { createDefaultAccounts } from "../support/pod-namespaces.ts";
 import { type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
@@ -11,6 +12,7 @@ const group = "/apis/rbac.authorization.k8s.io/v1";
 const reviews = "/apis/authorization.k8s.io/v1";
 
 const { server, client: admin } = await startServerWithClient();
+await createDefaultAccounts(admin, "default");
 const ann = rawClient((await server.as("ann", ["dev"])).kubeconfig);
 after(() => ann.close());
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
 import { openRelay, type Relay } from "../support/relay.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const namespace = "default";
 const podSpec: k8s.V1PodSpec = { containers: [{ name: "main", image: "example.com/app:1" }] };
@@ -46,7 +46,7 @@ describe("client-node", () => {
   let server: TestServer;
   let config: k8s.KubeConfig;
   before(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ controllers: podControllers });
     config = new k8s.KubeConfig();
     config.loadFromString(server.kubeconfig);
   });

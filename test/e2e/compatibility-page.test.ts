@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { RawRequest } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { podControllers } from "../support/start-test-server.ts";
 
 const core = "/api/v1/namespaces/default";
 const configMaps = `${core}/configmaps`;
@@ -348,10 +349,10 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   Admission: [
     [
-      "pods get no service account, no tolerations and no priority",
+      "pods get no tolerations and no priority",
       post(`${core}/pods`, pod("p")),
       201,
-      /^(?!.*"(?:serviceAccountName|tolerations|priority)")/,
+      /^(?!.*"(?:tolerations|priority)")/,
     ],
     [
       "a pod may have a priority class that does not exist",
@@ -414,7 +415,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-const { client } = await startServerWithClient();
+const { client } = await startServerWithClient({ controllers: podControllers });
 
 describe("the compatibility pages", () => {
   before(async () => {

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { createDefaultAccounts } from "../support/pod-namespaces.ts";
 import type { RawRequest } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
@@ -321,6 +322,7 @@ const { client } = await startServerWithClient({
 
 describe("differences", () => {
   before(async () => {
+    await createDefaultAccounts(client, "default");
     await client.send({ method: "POST", path: configMaps, body: named("c") });
     await client.send({ method: "POST", path: secrets, body: named("s") });
   });

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { createDefaultAccounts } from "../support/pod-namespaces.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { http2Watches } from "../support/watch-connection.ts";
@@ -219,6 +220,7 @@ const { server, client } = await startServerWithClient({ serviceClusterIpRange: 
 
 describe("dry runs", () => {
   before(async () => {
+    await createDefaultAccounts(client, "default");
     for (const [path, body] of existing) {
       const answer = await client.send({ method: "POST", path, body });
       assert.equal(answer.status, 201, answer.text);

@@ -132,6 +132,21 @@ describe("controllers of kube-apiserver", () => {
       while ((await count(client, "/api/v1/namespaces/default/serviceaccounts")) === 0);
     }));
 
+  const pods = "/api/v1/namespaces/default/pods";
+  const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const podRows: [title: string, flags: string[], status: number][] = [
+    ["with the flag that envtest passes", ["--disable-admission-plugins=ServiceAccount"], 201],
+    ["with the controller of service accounts", ["--controllers=serviceaccount"], 201],
+    ["without either", [], 403],
+  ];
+  for (const [title, flags, status] of podRows) {
+    test(`a pod ${title} is answered ${status}`, () =>
+      withServer(plain, flags, async (client) => {
+        const answer = await client.send({ method: "POST", path: pods, body: pod });
+        assert.equal(answer.status, status, answer.text);
+      }));
+  }
+
   test("an unknown controller is an error", async () => {
     const server = spawn(plain, [...serverFlags, `--cert-dir=${newCertDir()}`, "--controllers=-foo"]);
     const [[text], [code]] = await Promise.all([once(server.stderr, "data"), once(server, "exit")]);

@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import * as k8s from "@kubernetes/client-node";
 import { startServer } from "../../src/index.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const namespace = "default";
 const hasKubectl = (process.env.PATH ?? "")
@@ -102,7 +102,7 @@ describe("garbage collection", () => {
   let server: TestServer;
   let client: Client;
   before(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ controllers: podControllers });
     client = clientOf(server.kubeconfig);
   });
   after(() => server.close());

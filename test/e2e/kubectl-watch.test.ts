@@ -10,7 +10,7 @@ import { after, before, describe, test } from "node:test";
 import { type Http2Client, http2Client } from "../support/http2-client.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const merge = "application/merge-patch+json";
 const many = 1200;
@@ -158,7 +158,7 @@ for (const kubectl of versions) {
     let raw: RawClient;
     let directory: string;
     before(async () => {
-      server = await startTestServer();
+      server = await startTestServer({ controllers: podControllers });
       client = http2Client(server.kubeconfig);
       raw = rawClient(server.kubeconfig);
       directory = mkdtempSync(join(server.directory, "kubectl-"));

@@ -8,7 +8,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type KubectlRun, kubectls, runKubectl } from "../support/kubectl.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const versions = kubectls();
 
@@ -187,7 +187,7 @@ for (const kubectl of versions) {
     let server: TestServer;
     let directory: string;
     before(async () => {
-      server = await startTestServer();
+      server = await startTestServer({ controllers: podControllers });
       directory = mkdtempSync(join(server.directory, "kubectl-"));
       for (const [name, text] of Object.entries(manifests)) writeFileSync(join(directory, name), text);
     });

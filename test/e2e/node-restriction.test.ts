@@ -4,12 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { createDefaultAccounts } from "../support/pod-namespaces.ts";
 import { type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
 const { server, client: admin } = await startServerWithClient({
   admission: { enable: ["NodeRestriction"], disable: [] },
 });
+await createDefaultAccounts(admin, "default");
 const node = rawClient((await server.as("system:node:n1", ["system:nodes"])).kubeconfig);
 after(() => node.close());
 

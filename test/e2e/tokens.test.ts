@@ -300,7 +300,8 @@ const invalidTokenRequests: [what: string, name: string, body: object, status: n
 describe("rejects a token request with", () => {
   before(async () => {
     await account("asks");
-    await created(`${core}/pods`, pod("others", { serviceAccountName: "x" }));
+    await account("other");
+    await created(`${core}/pods`, pod("others", { serviceAccountName: "other" }));
     await created(`${core}/secrets`, { metadata: { name: "asked" } });
   });
   for (const [what, name, body, status, message] of invalidTokenRequests) {

@@ -16,16 +16,24 @@ export interface TestServer extends RunningServer {
   readonly directory: string;
 }
 
+const noAccounts = "-serviceaccount-controller";
+
 /**
  * All controllers except those that create objects in every namespace, because tests count objects,
  * and the one that changes policies after they are created.
  */
 export const quietControllers: readonly string[] = [
   "*",
-  "-serviceaccount-controller",
+  noAccounts,
   "-root-ca-certificate-publisher-controller",
   "-validatingadmissionpolicy-status-controller",
 ];
+
+/**
+ * The {@link quietControllers}, and the one that creates the ServiceAccount `default`, for tests that
+ * create pods in several namespaces.
+ */
+export const podControllers: readonly string[] = quietControllers.filter((name) => name !== noAccounts);
 
 /**
  * Starts a server, by default with the {@link quietControllers}. The caller closes it in an `after`

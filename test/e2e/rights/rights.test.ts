@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { otherPlugins } from "../../support/admission-replay.ts";
 import { field } from "../../support/kubeconfig-fields.ts";
 import { type RawClient, rawClient } from "../../support/raw-client.ts";
 import {
@@ -97,7 +98,7 @@ before(async () => {
     runtimeConfig: "api/all=true",
     featureGates:
       "AllowUnsafeMalformedObjectDeletion=true,ClusterTrustBundle=true,GenericWorkload=true,PodCertificateRequest=true,StorageVersionMigrator=true",
-    admission: { enable: ["NodeRestriction"], disable: [] },
+    admission: { enable: ["NodeRestriction"], disable: otherPlugins },
     controllers: [],
     logger: { info() {}, warn() {}, error() {} },
   });

@@ -7,7 +7,7 @@
  *   --authorization-webhook-version=v1 --authorization-webhook-cache-authorized-ttl=0 --authorization-webhook-cache-unauthorized-ttl=0
  *   --runtime-config=api/all=true --feature-gates=AllowUnsafeMalformedObjectDeletion=true,ClusterTrustBundle=true,GenericWorkload=true,
  *     PodCertificateRequest=true,StorageVersionMigrator=true
- *   --enable-admission-plugins=NodeRestriction --disable-admission-plugins= all others that this server does not have
+ *   --enable-admission-plugins=NodeRestriction --disable-admission-plugins with the list `otherPlugins` in test/support/admission-replay.ts
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,0 +1,52 @@
+/**
+ * Finds objects that plugins need for many writes, as upstream's plugins use informers with a live
+ * read when those lack the object.
+ */
+import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
+import type { Catalog, ResourceStore } from "../catalog/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+
+/** Finds what plugins need to know of the objects of one resource. */
+export interface Lookup<T> {
+  /**
+   * Finds an object that was stored before the call. A promise only when the watch cache lacks it.
+   *
+   * @param namespace empty for cluster-scoped kinds
+   */
+  find(namespace: string, name: string): T | Promise<T | undefined>;
+}
+
+/**
+ * @param derive is called once for each stored version of an object that is found, and must not
+ *   keep the object
+ */
+export function lookUp<T extends object>(
+  catalog: Pick<Catalog, "findResource">,
+  { group, resource }: GroupResource,
+  derive: (object: KubeObject) => T,
+): Lookup<T> {
+  // Kept as long as the entry, so that repeated use of an object does not decode it.
+  const derived = new WeakMap<Entry, T>();
+  let ready: ResourceStore | undefined;
+  const derivedFrom = (store: ResourceStore, entry: Entry): T => {
+    const known = derived.get(entry);
+    if (known !== undefined) return known;
+    const value = derive(store.decode(entry));
+    derived.set(entry, value);
+    return value;
+  };
+  const findCurrent = async (namespace: string, name: string): Promise<T | undefined> => {
+    const store = catalog.findResource(group, resource)?.store;
+    if (store === undefined) return undefined;
+    const entry = await currentEntry(store, store.keyOf(namespace, name));
+    ready = store;
+    return entry && derivedFrom(store, entry);
+  };
+  return {
+    find(namespace, name) {
+      const entry = ready?.cache.latest().get(ready.keyOf(namespace, name));
+      return entry === undefined ? findCurrent(namespace, name) : derivedFrom(ready as ResourceStore, entry);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * The plugin DefaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for
+ * some time. Source:
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/defaulttolerationseconds/admission.go.
+ */
+import { items, type Part } from "../../apis/fields.ts";
+import type { AdmissionPlugin } from "../contract.ts";
+
+/** How long pods stay on such a node by default, in seconds. */
+export interface DefaultTolerations {
+  readonly notReady: number;
+  readonly unreachable: number;
+}
+
+const effect = "NoExecute";
+
+/** @returns the plugin DefaultTolerationSeconds */
+export function defaultTolerationSeconds({ notReady, unreachable }: DefaultTolerations): AdmissionPlugin {
+  const defaults = [
+    ["node.kubernetes.io/not-ready", notReady],
+    ["node.kubernetes.io/unreachable", unreachable],
+  ] as const;
+  return {
+    name: "DefaultTolerationSeconds",
+    mutate({ target, subresource, operation, object }) {
+      const { group, resource } = target.resource.definition;
+      if (resource !== "pods" || group !== "" || subresource !== "" || object?.spec === undefined) return;
+      if (operation !== "CREATE" && operation !== "UPDATE") return;
+      const own = items(object.spec.tolerations);
+      const missing = defaults.filter(([key]) => !own.some((toleration) => tolerates(toleration, key)));
+      if (missing.length === 0) return;
+      const added = missing.map(([key, seconds]) => ({ key, operator: "Exists", effect, tolerationSeconds: seconds }));
+      object.spec.tolerations = [...own, ...added];
+    },
+  };
+}
+
+/** Regardless of its operator and seconds. */
+function tolerates(toleration: Part, key: string): boolean {
+  const { key: own = "", effect: ownEffect = "" } = toleration;
+  return (own === key || own === "") && (ownEffect === effect || ownEffect === "");
+}
