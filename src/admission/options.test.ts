@@ -17,9 +17,9 @@ const rows: [enable: string[], disable: string[], want: string[] | string, warni
   [["NamespaceLifecycle", "NodeRestriction", "NodeRestriction"], [], both],
   [[], ["NamespaceLifecycle"], others],
   [[], ["NamespaceLifecycle", ...others], []],
-  [["NodeRestriction"], ["NamespaceLifecycle", "ResourceQuota", "AlwaysPullImages"], ["NodeRestriction", ...others]],
+  [["NodeRestriction"], ["NamespaceLifecycle", "AlwaysPullImages"], ["NodeRestriction", ...others]],
   [["ResourceQuota", "NodeRestriction"], [], both, [noEffect("ResourceQuota")]],
-  [["AlwaysPullImages"], [], missing("AlwaysPullImages")],
+  [["PodNodeSelector"], [], missing("PodNodeSelector")],
   [["nodeRestriction"], [], 'enable-admission-plugins plugin "nodeRestriction" is unknown'],
   [[], ["Priorities"], 'disable-admission-plugins plugin "Priorities" is unknown'],
   [
@@ -50,3 +50,19 @@ for (const [enable, disable, want, warnings = []] of rows) {
     assert.deepEqual(chosen.warnings, warnings);
   });
 }
+
+test("the plugins are in kube-apiserver's order, whatever the order of the flag", () => {
+  const { names } = chooseAdmissionPlugins({ enable: ["AlwaysDeny", "NodeRestriction", "AlwaysAdmit"], disable: [] });
+  const order = [
+    "AlwaysAdmit",
+    "NamespaceLifecycle",
+    "NodeRestriction",
+    "Priority",
+    "ValidatingAdmissionWebhook",
+    "AlwaysDeny",
+  ];
+  assert.deepEqual(
+    [...names].filter((name) => order.includes(name)),
+    order,
+  );
+});

@@ -59,18 +59,27 @@ const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"
 
 /** The plugins that this server implements. */
 const presentPlugins: readonly string[] = [
+  "AlwaysAdmit",
+  "NamespaceAutoProvision",
   "NamespaceLifecycle",
+  "NamespaceExists",
+  "LimitPodHardAntiAffinityTopology",
   "ServiceAccount",
   "NodeRestriction",
+  "AlwaysPullImages",
   "Priority",
+  "ExtendedResourceToleration",
+  "OwnerReferencesPermissionEnforcement",
   "CertificateApproval",
   "CertificateSigning",
   "ClusterTrustBundleAttest",
   "CertificateSubjectRestriction",
+  "DenyServiceExternalIPs",
   "MutatingAdmissionPolicy",
   "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",
   "ValidatingAdmissionWebhook",
+  "AlwaysDeny",
 ];
 
 /** The implemented plugins that run by default, and those that a flag enables, in order. */
@@ -86,6 +95,7 @@ function namesOf(byDefault: "on" | "off"): readonly string[] {
 }
 
 interface ChosenPlugins {
+  /** In the order in which they run. */
   readonly names: ReadonlySet<string>;
   /** The plugins that kube-apiserver runs with the same flags, whether or not this server has them. */
   readonly enabled: ReadonlySet<string>;
@@ -122,7 +132,7 @@ export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): C
   const runs = (name: string): boolean =>
     enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
   return {
-    names: new Set(presentPlugins.filter(runs)),
+    names: new Set([...known.keys()].filter((name) => presentPlugins.includes(name) && runs(name))),
     enabled: new Set([...known.keys()].filter(runs)),
     warnings: missing.map(
       (name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server and has no effect`,

@@ -1,9 +1,10 @@
 /** Builds the admission chain. */
 import { createAdmission } from "../admission/chain.ts";
 import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
-import type { Admission } from "../admission/contract.ts";
-import { openMatching } from "../admission/matching/matcher.ts";
+import type { Admission, AdmissionPlugin } from "../admission/contract.ts";
+import { type Matching, openMatching } from "../admission/matching/matcher.ts";
 import { versionedObjects } from "../admission/matching/versioned.ts";
+import { implementedPlugins } from "../admission/options.ts";
 import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
 import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
 import { namespaceLifecycle } from "../admission/plugins/namespace-lifecycle.ts";
@@ -29,6 +30,8 @@ type Manifests = ReadonlyMap<ManifestPlugin, StaticManifests>;
 interface Needs {
   readonly catalog: Catalog;
   readonly random: RegistryContext["random"];
+  /** It exists after the plugins. */
+  readonly registry: () => RegistryContext;
   readonly authorization: ServerAuthorization;
   readonly state: Pick<ServerState, "port">;
   readonly metrics: ServerMetrics;
@@ -50,7 +53,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
   const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict, portRange });
   closers.add(() => serviceAddresses.close());
   const [matching, versioned] = [openMatching(catalog), versionedObjects(catalog)];
-  const chosen = [
+  const plugins = [
     namespaceLifecycle(catalog),
     serviceAccount({ catalog, clock, random }),
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
@@ -58,7 +61,10 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
     ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies, manifests }),
     ...openAdmissionWebhooks(options, settings, { ...needs, manifests, matching, versioned }),
-  ].filter(({ name }) => admissionPlugins.has(name));
+    ...(await openOptionalPlugins(options, settings, { ...needs, matching })),
+  ];
+  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]));
+  const chosen = [...admissionPlugins].flatMap((name) => byName.get(name) ?? []);
   const rules = [
     serviceAddresses,
     rbacEscalation(rbac.policy, authorize),
@@ -73,4 +79,15 @@ async function openManifests(options: ServerOptions, settings: Settings, needs: 
   if (Object.keys(settings.admissionConfigurations).length === 0) return new Map();
   const { openStaticManifests } = await import("./admission-files.ts");
   return openStaticManifests(options, settings, needs);
+}
+
+/** Their code is loaded only when a flag enables one of them. */
+async function openOptionalPlugins(
+  options: ServerOptions,
+  settings: Settings,
+  needs: Needs & { readonly matching: Matching },
+): Promise<AdmissionPlugin[]> {
+  if (!implementedPlugins.onRequest.some((name) => settings.admissionPlugins.has(name))) return [];
+  const { optionalPlugins } = await import("./optional-admission.ts");
+  return optionalPlugins(options, settings, needs);
 }

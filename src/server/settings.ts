@@ -24,6 +24,7 @@ export interface Settings {
   readonly metrics: Awaited<ReturnType<typeof metricsSettings>>;
   /** Names of those that run. */
   readonly controllers: ReturnType<typeof enabledControllers>;
+  /** In the order in which they run. */
   readonly admissionPlugins: ReadonlySet<string>;
   /** Of the plugins that have one. */
   readonly admissionConfigurations: PluginConfigurations;

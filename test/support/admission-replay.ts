@@ -72,7 +72,7 @@ async function startReplayServer({
     audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path, maxSizeMib: 0 } },
     admission: { enable, disable, ...(Object.keys(configurations).length > 0 && { configFile }) },
     featureGates,
-    controllers: [...quietControllers, "-garbage-collector-controller"],
+    controllers: [...quietControllers, "-garbage-collector-controller", "-namespace-controller"],
   });
   const client = rawClient(server.kubeconfig);
   return {

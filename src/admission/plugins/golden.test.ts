@@ -2,4 +2,9 @@
 import { join } from "node:path";
 import { testFamilies } from "../../../test/support/admission-replay.ts";
 
-testFamilies(join(import.meta.dirname, "testdata"), {});
+testFamilies(join(import.meta.dirname, "testdata"), {
+  "namespace-auto-provision": [],
+  "namespace-exists": [],
+  "optional-objects": [],
+  "owner-references": [],
+});

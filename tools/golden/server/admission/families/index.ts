@@ -1,6 +1,9 @@
 /** All families by name; each is a fixture. */
 import type { Family } from "./builders.ts";
 import { mutatingPolicies } from "./mutating-policies.ts";
+import { namespaceAutoProvision, namespaceExists } from "./namespace-plugins.ts";
+import { optionalObjects } from "./optional-objects.ts";
+import { ownerReferences } from "./owner-references.ts";
 import { policyBindings } from "./policy-bindings.ts";
 import { policyExpressions } from "./policy-expressions.ts";
 import { policyRequests } from "./policy-requests.ts";
@@ -22,5 +25,9 @@ export const families: Readonly<Record<string, Family>> = {
   "policy-requests": policyRequests,
   "mutating-policies": mutatingPolicies,
   random: randomScenarios,
+  "optional-objects": optionalObjects,
+  "namespace-auto-provision": namespaceAutoProvision,
+  "namespace-exists": namespaceExists,
+  "owner-references": ownerReferences,
   priority,
 };
