@@ -64,6 +64,7 @@ const presentPlugins: readonly string[] = [
   "NamespaceLifecycle",
   "NamespaceExists",
   "LimitPodHardAntiAffinityTopology",
+  "LimitRanger",
   "ServiceAccount",
   "NodeRestriction",
   "AlwaysPullImages",

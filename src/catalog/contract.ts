@@ -257,6 +257,11 @@ export interface Strategy {
    */
   setDefaults(object: KubeObject, gates?: FeatureGates): void;
   /**
+   * Sets the defaults that depend on what admission plugins or this strategy change. Runs last,
+   * because upstream sets defaults again when it decodes what it has stored.
+   */
+  setStoredDefaults(object: KubeObject): void;
+  /**
    * Removes what depends on fields of disabled gates, before those fields are removed.
    *
    * @param old undefined on create

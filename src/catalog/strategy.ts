@@ -11,6 +11,7 @@ const defaults: Strategy = {
   hasGeneration: false,
   raisesGeneration: () => false,
   setDefaults: nothing,
+  setStoredDefaults: nothing,
   dropDisabled: nothing,
   prepareForCreate: nothing,
   prepareForUpdate: nothing,

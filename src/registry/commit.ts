@@ -188,5 +188,6 @@ export function settle(
   const losses = version.conversion?.losses;
   if (losses !== undefined) return losses.stored(object);
   storeOf(resource).form.schema.custom?.settle(object);
+  resource.definition.strategy.setStoredDefaults(object);
   return object;
 }

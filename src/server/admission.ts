@@ -7,6 +7,7 @@ import { versionedObjects } from "../admission/matching/versioned.ts";
 import { implementedPlugins } from "../admission/options.ts";
 import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
 import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
+import { limitRanger } from "../admission/plugins/limit-ranger/limit-ranger.ts";
 import { namespaceLifecycle } from "../admission/plugins/namespace-lifecycle.ts";
 import { nodeRestriction } from "../admission/plugins/node-restriction/node-restriction.ts";
 import { policyParameters } from "../admission/plugins/policy-parameters.ts";
@@ -55,6 +56,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
   const [matching, versioned] = [openMatching(catalog), versionedObjects(catalog)];
   const plugins = [
     namespaceLifecycle(catalog),
+    limitRanger(catalog, gates),
     serviceAccount({ catalog, clock, random }),
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
     priority(catalog),

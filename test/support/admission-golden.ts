@@ -63,6 +63,7 @@ export interface RecordedPlugins {
   readonly enable?: readonly string[];
   readonly disable?: readonly string[];
   readonly featureGates?: string;
+  readonly runtimeConfig?: string;
   /** By plugin: its configuration. */
   readonly configurations?: Readonly<Record<string, Sent>>;
 }
@@ -158,7 +159,15 @@ const differing: readonly (readonly [pattern: RegExp, replacement: string])[] = 
 
 /** Replaces values that differ each time. */
 function normalized(text: string): string {
-  return sortManagedFields(differing.reduce((changed, [from, to]) => changed.replaceAll(from, to), text));
+  return sortManagedFields(sortBounds(differing.reduce((changed, [from, to]) => changed.replaceAll(from, to), text)));
+}
+
+/** Sorts the violated bounds of LimitRanges, which upstream lists in the random order of a Go map. */
+function sortBounds(text: string): string {
+  const start = /, (?=(?:minimum|maximum) \S+ usage per |\S+ max limit to request ratio per )/;
+  return text.replace(/( is forbidden: \[)([^"\\]+)(\]")/, (_, before: string, bounds: string, after: string) =>
+    [before, bounds.split(start).sort().join(", "), after].join(""),
+  );
 }
 
 const managedFieldsStart = '"managedFields":[';

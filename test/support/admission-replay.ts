@@ -20,7 +20,7 @@ import { readAuditLog } from "./audit-annotations.ts";
 import { jsonDifferences } from "./json-differences.ts";
 import { rawClient } from "./raw-client.ts";
 import { startScriptedWebhook } from "./scripted-webhook.ts";
-import { quietControllers, startTestServer } from "./start-test-server.ts";
+import { startTestServer } from "./start-test-server.ts";
 
 /** Plugins that change or reject the requests of webhooks and policies, and did not run in the recorded server. */
 export const otherPlugins: readonly string[] = [
@@ -53,12 +53,13 @@ export const auditPolicy: object = {
 
 /**
  * Starts a server whose configurations take effect at once. It runs without the controllers of
- * kube-controller-manager that create or delete objects, as the recorded server.
+ * kube-controller-manager, as the recorded server.
  */
 async function startReplayServer({
   enable = [],
   disable = [],
   featureGates = "",
+  runtimeConfig = "",
   configurations = {},
 }: RecordedPlugins): Promise<AdmissionServer & { close(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-admission-"));
@@ -72,7 +73,8 @@ async function startReplayServer({
     audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path, maxSizeMib: 0 } },
     admission: { enable, disable, ...(Object.keys(configurations).length > 0 && { configFile }) },
     featureGates,
-    controllers: [...quietControllers, "-garbage-collector-controller", "-namespace-controller"],
+    runtimeConfig,
+    controllers: [],
   });
   const client = rawClient(server.kubeconfig);
   return {

@@ -7,4 +7,5 @@ testFamilies(join(import.meta.dirname, "testdata"), {
   "namespace-exists": [],
   "optional-objects": [],
   "owner-references": [],
+  "limit-ranger": [],
 });

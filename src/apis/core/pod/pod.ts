@@ -19,7 +19,7 @@ import {
   setStatusDefaults,
 } from "./prepare.ts";
 import { qosClass } from "./qos-class.ts";
-import { setPodDefaults, setPodSpecDefaults } from "./spec-defaults.ts";
+import { setPodDefaults, setPodResourceDefaults, setPodSpecDefaults } from "./spec-defaults.ts";
 import { validatePodStatus } from "./status.ts";
 import { ephemeralContainers, resize } from "./subresources.ts";
 import { validatePodUpdate } from "./update.ts";
@@ -50,6 +50,7 @@ export const pod = strategy({
     dropInitContainerAnnotations(object.metadata);
     if (object.status) setStatusDefaults(object.status);
   },
+  setStoredDefaults: ({ spec }) => setPodResourceDefaults(spec), // LimitRanger may have set resources of containers.
   keepsStatusOnCreate: true, // Only its QoS class is used.
   prepareForCreate(object, { gates, now, warn }) {
     object.status = {

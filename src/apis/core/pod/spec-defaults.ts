@@ -32,12 +32,13 @@ export function setPodDefaults(spec: Part): void {
     if (spec.hostNetwork === true)
       for (const port of items(container.ports)) setAbsentNumber(port, "hostPort", port.containerPort);
   }
-  if (spec.resources) setPodResourceDefaults(spec);
+  setPodResourceDefaults(spec);
 }
 
 /** Sets absent pod-level requests and limits to the sums of the containers. */
-function setPodResourceDefaults(spec: Part): void {
+export function setPodResourceDefaults(spec: Part): void {
   const { resources } = spec;
+  if (!resources) return;
   const isSet = (list: Part | undefined): boolean => Object.keys(list ?? {}).length > 0;
   if (!isSet(resources.limits) && !isSet(resources.requests)) return;
   for (const [name, limit] of sumOfContainers(spec, "limits")) {

@@ -2,13 +2,7 @@
  * Sums of the resources of a pod's containers.
  * Source: `k8s.io/component-helpers@v0.36.0/resource/helpers.go`.
  */
-import {
-  addQuantities,
-  compareQuantities,
-  parseQuantity,
-  type Quantity,
-  zeroQuantity,
-} from "../../../lib/quantity/quantity.ts";
+import { addQuantities, compareQuantities, parseQuantity, type Quantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./visit-containers.ts";
 
@@ -33,8 +27,10 @@ export function sumOfContainers(
       add(sidecars, amounts);
     } else {
       // Resources that only sidecars use are in the sum already.
-      for (const [name, amount] of amounts)
-        amounts.set(name, addQuantities(amount, sidecars.get(name) ?? zeroQuantity));
+      for (const [name, amount] of amounts) {
+        const before = sidecars.get(name);
+        if (before !== undefined) amounts.set(name, addQuantities(amount, before));
+      }
       initAmounts.push(amounts);
     }
   }

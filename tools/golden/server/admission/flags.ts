@@ -14,7 +14,7 @@ if (directory === undefined || family === undefined) throw new Error("usage: fla
 console.log(flagsOf(family.plugins ?? { disable: otherPlugins }, resolve(directory)).join("\n"));
 
 function flagsOf(plugins: RecordedPlugins, directory: string): readonly string[] {
-  const { enable = [], disable = [], featureGates = "", configurations = {} } = plugins;
+  const { enable = [], disable = [], featureGates = "", runtimeConfig = "", configurations = {} } = plugins;
   const write = (file: string, content: object): string => {
     const path = join(directory, file);
     writeFileSync(path, JSON.stringify(content));
@@ -27,6 +27,7 @@ function flagsOf(plugins: RecordedPlugins, directory: string): readonly string[]
     ...(enable.length > 0 ? [`--enable-admission-plugins=${enable.join(",")}`] : []),
     ...(disable.length > 0 ? [`--disable-admission-plugins=${disable.join(",")}`] : []),
     ...(featureGates === "" ? [] : [`--feature-gates=${featureGates}`]),
+    ...(runtimeConfig === "" ? [] : [`--runtime-config=${runtimeConfig}`]),
     ...(Object.keys(configurations).length > 0 ? [`--admission-control-config-file=${configurationFile()}`] : []),
   ];
 }

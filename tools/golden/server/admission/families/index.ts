@@ -1,5 +1,6 @@
 /** All families by name; each is a fixture. */
 import type { Family } from "./builders.ts";
+import { limitRanger } from "./limit-ranger.ts";
 import { mutatingPolicies } from "./mutating-policies.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-plugins.ts";
 import { optionalObjects } from "./optional-objects.ts";
@@ -30,4 +31,5 @@ export const families: Readonly<Record<string, Family>> = {
   "namespace-exists": namespaceExists,
   "owner-references": ownerReferences,
   priority,
+  "limit-ranger": limitRanger,
 };

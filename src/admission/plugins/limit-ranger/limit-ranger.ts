@@ -1,0 +1,79 @@
+/**
+ * The plugin LimitRanger sets the default requests and limits of a namespace's LimitRanges in new
+ * pods, and rejects pods and claims beyond their bounds.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/limitranger/admission.go.
+ */
+import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import { withReadyStore } from "../../ready-store.ts";
+import { rejection } from "../../rejection.ts";
+import { describeAllowed } from "./allowed.ts";
+import { claimProblems, joinProblems, podProblems } from "./check.ts";
+import { setDefaultResources } from "./defaults.ts";
+import { type Limits, limitsReader } from "./limits.ts";
+
+const name = "LimitRanger";
+
+/** @returns the plugin LimitRanger */
+export function limitRanger(catalog: Pick<Catalog, "findResource">, gates: FeatureGates): AdmissionPlugin {
+  const withLimitRanges = withReadyStore(catalog, { group: "", resource: "limitranges" });
+  const read = limitsReader();
+  const podLevel = gates.enabled("PodLevelResources");
+  const inNamespace = function* (store: ResourceStore, namespace: string): Generator<Limits> {
+    for (const entry of store.cache.latest().range(store.keyOf(namespace, ""))) yield read(store, entry);
+  };
+  return {
+    name,
+    mutate(attributes) {
+      const { object, namespace } = attributes;
+      if (limitedKind(attributes) !== "pods" || object === undefined) return;
+      return withLimitRanges((store) => {
+        for (const limits of inNamespace(store, namespace)) setDefaultResources(object, limits);
+      });
+    },
+    validate(attributes) {
+      const { object, namespace } = attributes;
+      const kind = limitedKind(attributes);
+      if (kind === undefined || object === undefined) return;
+      const problemsOf = (limits: Limits): string[] =>
+        kind === "pods" ? podProblems(object, limits, podLevel) : claimProblems(object, limits);
+      return withLimitRanges((store) => {
+        for (const limits of inNamespace(store, namespace)) rejectProblems(attributes, limits, problemsOf(limits));
+      });
+    },
+  };
+}
+
+/**
+ * Updates of pods cannot change resources, except by the subresource `resize`. Objects that are
+ * being deleted have no limits.
+ */
+function limitedKind({ operation, target, subresource, oldObject }: AdmissionAttributes): string | undefined {
+  if (operation !== "CREATE" && operation !== "UPDATE") return undefined;
+  const { group, resource } = target.resource.definition;
+  if (group !== "" || !(resource === "pods" || resource === "persistentvolumeclaims")) return undefined;
+  const isLimited = operation === "UPDATE" && resource === "pods" ? subresource === "resize" : subresource === "";
+  return isLimited && !isTerminating(oldObject) ? resource : undefined;
+}
+
+function isTerminating(object: KubeObject | undefined): boolean {
+  return object?.metadata.deletionTimestamp !== undefined;
+}
+
+function rejectProblems(attributes: AdmissionAttributes, limits: Limits, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  attributes.trace?.add({
+    plugin: name,
+    phase: "validating",
+    part: limits.name,
+    objects: [
+      { group: "", version: "v1", resource: "limitranges", namespace: attributes.namespace, name: limits.name },
+    ],
+    outcome: "rejected",
+    message: describeAllowed(limits),
+    seconds: 0,
+  });
+  throw rejection(attributes, joinProblems(problems));
+}
