@@ -115,6 +115,7 @@ test("one file writes to the store", () => {
 /** What only some servers need, and packages that are large. `node:http` loads Node's fetch when it is imported. */
 const loadedOnDemand = [
   "lib/cel/",
+  "lib/pod-security/checks/",
   "cel-environment/",
   "authentication/oidc/",
   "storage/lmdb/",

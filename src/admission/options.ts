@@ -68,6 +68,7 @@ const presentPlugins: readonly string[] = [
   "ServiceAccount",
   "NodeRestriction",
   "AlwaysPullImages",
+  "PodSecurity",
   "Priority",
   "ExtendedResourceToleration",
   "OwnerReferencesPermissionEnforcement",

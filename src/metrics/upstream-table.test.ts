@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { AdmissionAttributes } from "../admission/contract.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { PeerCertificate, RequestContext } from "../http/contract.ts";
@@ -24,6 +25,7 @@ import { jwtMetrics } from "./jwt-metrics.ts";
 import { manifestMetrics } from "./manifest-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
+import { podSecurityMetrics } from "./pod-security-metrics.ts";
 import { policyMetrics } from "./policy-metrics.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 import { reloadMetrics } from "./reload-metrics.ts";
@@ -143,6 +145,13 @@ async function everyMetric(): Promise<Metric[]> {
   policies.evaluated(owner, "CREATE", 1);
   policies.failed(owner, "CREATE");
   policies.excluded(owner, "CREATE");
+  const podSecurity = podSecurityMetrics(36);
+  const attributes = {
+    operation: "CREATE",
+    subresource: "",
+    target: { resource: { definition: { resource: "pods" } } },
+  } as unknown as AdmissionAttributes;
+  podSecurity.failed(true, attributes);
   const authorization = authorizationMetrics();
   authorization.attempted({ decision: "allow", reason: "" }, 1);
   authorization.decisions("RBAC", "rbac").allowed++;
@@ -222,6 +231,7 @@ async function everyMetric(): Promise<Metric[]> {
     authentication,
     authorization,
     policies,
+    podSecurity,
     conversion,
     jwt,
     tokens,

@@ -22,6 +22,7 @@ import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { openPodSecurity } from "./pod-security.ts";
 import { policyPlugins } from "./policies.ts";
 import type { Settings } from "./settings.ts";
 import type { ServerState } from "./state.ts";
@@ -59,6 +60,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     limitRanger(catalog, gates),
     serviceAccount({ catalog, clock, random }),
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
+    ...openPodSecurity(options, settings, needs),
     priority(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
     ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies, manifests }),

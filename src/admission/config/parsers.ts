@@ -1,10 +1,13 @@
 /** The plugins that have a configuration. */
+import type { PodSecurityConfiguration } from "../plugins/pod-security/contract.ts";
 import type { ManifestConfiguration, ManifestPlugin, ParseConfiguration } from "./contract.ts";
 
 /** By plugin, how its configuration is parsed. The code of a plugin is loaded when it has one. */
 export const configurationParsers = {
   MutatingAdmissionPolicy: manifests("MutatingAdmissionPolicy"),
   MutatingAdmissionWebhook: manifests("MutatingAdmissionWebhook"),
+  PodSecurity: async (bytes: Buffer): Promise<PodSecurityConfiguration> =>
+    (await import("../plugins/pod-security/configuration.ts")).parsePodSecurityConfiguration(bytes),
   ValidatingAdmissionPolicy: manifests("ValidatingAdmissionPolicy"),
   ValidatingAdmissionWebhook: manifests("ValidatingAdmissionWebhook"),
 } satisfies Readonly<Record<string, ParseConfiguration<unknown>>>;

@@ -7,6 +7,7 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
 import type { ParseConfiguration } from "./contract.ts";
+import { InitializationError } from "./initialization-error.ts";
 import { configurationParsers, type PluginConfigurations } from "./parsers.ts";
 
 interface ReadOptions {
@@ -57,6 +58,7 @@ async function parseConfiguration(plugin: string, bytes: Buffer, gates: FeatureG
   try {
     return await parsers.get(plugin)?.(bytes, gates);
   } catch (error) {
-    throw new Error(`couldn't init admission plugin ${quoteGo(plugin)}: ${(error as Error).message}`, { cause: error });
+    const what = error instanceof InitializationError ? "failed to initialize" : "couldn't init";
+    throw new Error(`${what} admission plugin ${quoteGo(plugin)}: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -8,4 +8,6 @@ testFamilies(join(import.meta.dirname, "testdata"), {
   "optional-objects": [],
   "owner-references": [],
   "limit-ranger": [],
+  "pod-security": [],
+  "pod-security-configuration": [],
 });

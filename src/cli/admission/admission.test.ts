@@ -237,6 +237,50 @@ test("counts the steps of policies and parameters that the user cannot get", asy
   assert.match(text, /\n7 steps are hidden: you may not get their configurations or parameters\.\n$/);
 });
 
+test("names violated checks of pods with fields and allowed values", async () => {
+  const client = rawClient(server.kubeconfig);
+  const labels = {
+    "pod-security.kubernetes.io/enforce": "baseline",
+    "pod-security.kubernetes.io/audit": "restricted",
+    "pod-security.kubernetes.io/warn": "restricted",
+  };
+  await client.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "secured", labels } } });
+  const account = { metadata: { name: "default" } };
+  await client.send({ method: "POST", path: "/api/v1/namespaces/secured/serviceaccounts", body: account });
+  client.close();
+  const metadata = { name: "a", namespace: "secured" };
+  const spec = {
+    hostPID: true,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    containers: [{ name: "a", image: "a", securityContext: { capabilities: { drop: ["ALL"] } } }],
+  };
+  const step = (id: string, outcome: string, message: string): string =>
+    `  ${id} (validating): ${outcome}, N ms\n    from namespaces secured\n    ${message}\n`;
+  const ofPod = "hostNamespaces";
+  const pod = await run({ apiVersion: "v1", kind: "Pod", metadata, spec }, [
+    "--as",
+    "secured-admin",
+    "--as-group",
+    "system:masters",
+  ]);
+  assert.equal(pod.code, 1);
+  const hostPid = "host namespaces: spec.hostPID is true, allowed: false, or unset";
+  assert.ok(pod.text.includes(step(ofPod, "rejected", `enforce baseline:latest: ${hostPid}`)), pod.text);
+  assert.ok(pod.text.includes(step(ofPod, "allowed", `audit restricted:latest: ${hostPid}`)), pod.text);
+  const template = { metadata: { labels: { a: "b" } }, spec };
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata,
+    spec: { selector: { matchLabels: { a: "b" } }, template },
+  };
+  const { code, text } = await run(deployment);
+  assert.equal(code, 0);
+  const escalation =
+    "audit, warn restricted:latest: allowPrivilegeEscalation != false: spec.template.spec.containers[0].securityContext.allowPrivilegeEscalation is not set, allowed: false";
+  assert.ok(text.includes(step("allowPrivilegeEscalation", "allowed", escalation)), text);
+});
+
 test("a server without the flag does not explain", async () => {
   const { code, text } = await run(configMap, [], other);
   assert.deepEqual(

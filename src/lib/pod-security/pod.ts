@@ -11,6 +11,7 @@ export interface PodSpec {
   readonly hostPID?: boolean;
   readonly hostIPC?: boolean;
   readonly hostUsers?: boolean;
+  readonly runtimeClassName?: string;
   readonly os?: { readonly name: string };
   readonly securityContext?: SecurityContext;
   readonly volumes?: readonly Volume[];

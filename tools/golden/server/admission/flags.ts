@@ -24,6 +24,7 @@ function flagsOf(plugins: RecordedPlugins, directory: string): readonly string[]
   return [
     `--audit-policy-file=${write("audit-policy.json", auditPolicy)}`,
     `--audit-log-path=${join(directory, "audit.log")}`,
+    "--allow-privileged=true", // As this server.
     ...(enable.length > 0 ? [`--enable-admission-plugins=${enable.join(",")}`] : []),
     ...(disable.length > 0 ? [`--disable-admission-plugins=${disable.join(",")}`] : []),
     ...(featureGates === "" ? [] : [`--feature-gates=${featureGates}`]),

@@ -5,6 +5,8 @@ import { mutatingPolicies } from "./mutating-policies.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-plugins.ts";
 import { optionalObjects } from "./optional-objects.ts";
 import { ownerReferences } from "./owner-references.ts";
+import { podSecurity } from "./pod-security.ts";
+import { podSecurityConfiguration } from "./pod-security-configuration.ts";
 import { policyBindings } from "./policy-bindings.ts";
 import { policyExpressions } from "./policy-expressions.ts";
 import { policyRequests } from "./policy-requests.ts";
@@ -30,6 +32,8 @@ export const families: Readonly<Record<string, Family>> = {
   "namespace-auto-provision": namespaceAutoProvision,
   "namespace-exists": namespaceExists,
   "owner-references": ownerReferences,
+  "pod-security": podSecurity,
+  "pod-security-configuration": podSecurityConfiguration,
   priority,
   "limit-ranger": limitRanger,
 };

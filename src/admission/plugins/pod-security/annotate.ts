@@ -1,0 +1,12 @@
+import { labelPrefix } from "../../../lib/pod-security/policy.ts";
+import { annotateAudit } from "../../annotate.ts";
+import type { AdmissionAttributes } from "../../contract.ts";
+
+/** Adds an audit annotation of the plugin. */
+export function annotatePodSecurity(
+  attributes: AdmissionAttributes,
+  name: "audit-violations" | "enforce-policy" | "error" | "exempt",
+  value: string,
+): void {
+  annotateAudit(attributes, labelPrefix + name, value);
+}

@@ -1,0 +1,54 @@
+/** The configuration of the plugin PodSecurity, and what it reports. */
+import type { LevelVersion } from "../../../lib/pod-security/levels.ts";
+import type { Pod } from "../../../lib/pod-security/pod.ts";
+import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
+import type { Mode, ParsedPolicy, Policy } from "../../../lib/pod-security/policy.ts";
+import type { AdmissionAttributes } from "../../contract.ts";
+
+/** The configuration; see `PodSecurityConfiguration` in the Kubernetes documentation. */
+export interface PodSecurityConfiguration {
+  /** For namespaces without labels. */
+  readonly defaults: Policy;
+  /** Requests that the plugin ignores. */
+  readonly exemptions: {
+    readonly usernames: ReadonlySet<string>;
+    readonly namespaces: ReadonlySet<string>;
+    readonly runtimeClasses: ReadonlySet<string>;
+  };
+}
+
+/** Counts decisions. */
+export interface PodSecurityObserver {
+  evaluated(decision: "allow" | "deny", policy: LevelVersion, mode: Mode, attributes: AdmissionAttributes): void;
+  exempted(attributes: AdmissionAttributes): void;
+  /** @param fatal whether the request was not evaluated */
+  failed(fatal: boolean, attributes: AdmissionAttributes): void;
+}
+
+/** What all parts of the plugin use. */
+export interface PodSecurity {
+  readonly configuration: PodSecurityConfiguration;
+  readonly observer: PodSecurityObserver;
+  /**
+   * Returns the policy of the namespace of a request. A promise only when the watch cache lacks the
+   * namespace.
+   *
+   * @throws ApiError 404
+   */
+  policyOf(attributes: AdmissionAttributes): ParsedPolicy | Promise<ParsedPolicy>;
+  /**
+   * Rejects, annotates and warns. A promise only when the checks are not loaded yet.
+   *
+   * @throws ApiError 403 if the pod violates the enforced standard
+   */
+  evaluate(attributes: AdmissionAttributes, evaluation: Evaluation): void | Promise<void>;
+}
+
+/** The pod of a request, and the policy of its namespace. */
+export interface Evaluation {
+  readonly pod: Pod;
+  readonly kind: PodTemplateKind;
+  readonly parsed: ParsedPolicy;
+  /** Whether violations of the enforced standard reject the request. */
+  readonly enforces: boolean;
+}

@@ -1,0 +1,58 @@
+/**
+ * The plugin PodSecurity applies the Pod Security Standards that the labels of a namespace select.
+ * Sources: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/security/podsecurity/admission.go,
+ * k8s.io/pod-security-admission@v0.36.0/admission/admission.go.
+ */
+import type { Clock } from "../../../apimachinery/clock.ts";
+import type { Catalog } from "../../../catalog/contract.ts";
+import { podTemplateKinds } from "../../../lib/pod-security/pod-templates.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import { namespacesOf } from "../../matching/namespaces.ts";
+import type { PodSecurity, PodSecurityConfiguration, PodSecurityObserver } from "./contract.ts";
+import { defaultConfiguration } from "./default-configuration.ts";
+import { lazyEvaluation } from "./evaluate-template.ts";
+import { namespacePolicies } from "./namespace-policies.ts";
+import { checkNamespace } from "./namespaces.ts";
+import { checkController } from "./pod-controllers.ts";
+import { checkPod } from "./pods.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly configuration?: PodSecurityConfiguration | undefined;
+  readonly observer: PodSecurityObserver;
+}
+
+interface CheckedResource {
+  readonly group: string;
+  readonly check: (attributes: AdmissionAttributes) => void | Promise<void>;
+}
+
+/** @returns the plugin PodSecurity */
+export function podSecurity({
+  catalog,
+  clock,
+  configuration = defaultConfiguration,
+  observer,
+}: Needs): AdmissionPlugin {
+  const policyOf = namespacePolicies(namespacesOf(catalog), configuration.defaults);
+  const plugin: PodSecurity = { configuration, observer, policyOf, evaluate: lazyEvaluation(observer) };
+  const checks = new Map<string, CheckedResource>(
+    podTemplateKinds.map((kind) => {
+      const check: CheckedResource["check"] = (attributes) =>
+        kind.path.length === 0 ? checkPod(plugin, attributes, kind) : checkController(plugin, attributes, kind);
+      return [kind.resource, { group: kind.group, check }];
+    }),
+  );
+  const needs = { catalog, clock };
+  checks.set("namespaces", { group: "", check: (attributes) => checkNamespace(plugin, attributes, needs) });
+  return {
+    name: "PodSecurity",
+    validate(attributes) {
+      const { definition } = attributes.target.resource;
+      const found = checks.get(definition.resource);
+      if (found === undefined || found.group !== definition.group) return;
+      if (attributes.operation === "CREATE" || attributes.operation === "UPDATE") return found.check(attributes);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Pods are rejected if they violate the enforced standard. */
+import { ApiError, internalError } from "../../../apimachinery/errors.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
+import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
+import { isPrivileged, type ParsedPolicy } from "../../../lib/pod-security/policy.ts";
+import type { AdmissionAttributes } from "../../contract.ts";
+import { annotatePodSecurity } from "./annotate.ts";
+import type { PodSecurity } from "./contract.ts";
+import { evaluateTemplate } from "./evaluate-template.ts";
+import { isExempt } from "./exemptions.ts";
+import { isSignificantUpdate } from "./significant-update.ts";
+
+/** They do not change the spec of a pod. */
+const ignoredSubresources: ReadonlySet<string> = new Set([
+  "exec",
+  "attach",
+  "binding",
+  "eviction",
+  "log",
+  "portforward",
+  "proxy",
+  "status",
+]);
+
+/** @throws ApiError 403 for violations, 500 if the namespace cannot be read */
+export function checkPod(
+  plugin: PodSecurity,
+  attributes: AdmissionAttributes,
+  kind: PodTemplateKind,
+): void | Promise<void> {
+  if (ignoredSubresources.has(attributes.subresource) || isExempt(plugin, attributes)) return;
+  const parsed = plugin.policyOf(attributes);
+  if (!(parsed instanceof Promise)) return checkWith(plugin, attributes, kind, parsed);
+  return checkLater(plugin, attributes, kind, parsed);
+}
+
+async function checkLater(
+  plugin: PodSecurity,
+  attributes: AdmissionAttributes,
+  kind: PodTemplateKind,
+  parsed: Promise<ParsedPolicy>,
+): Promise<void> {
+  const found = await parsed.catch((error: unknown) => failLookup(plugin, attributes, error));
+  await checkWith(plugin, attributes, kind, found);
+}
+
+function checkWith(
+  plugin: PodSecurity,
+  attributes: AdmissionAttributes,
+  kind: PodTemplateKind,
+  parsed: ParsedPolicy,
+): void | Promise<void> {
+  const { policy, problems } = parsed;
+  if (problems.length === 0 && isPrivileged(policy)) {
+    plugin.observer.evaluated("allow", policy.enforce, "enforce", attributes);
+    annotatePodSecurity(attributes, "enforce-policy", "privileged:latest");
+    return;
+  }
+  if (!isSignificantUpdate(attributes)) return;
+  return evaluateTemplate(plugin, attributes, { kind, parsed, enforces: true });
+}
+
+function failLookup({ observer }: PodSecurity, attributes: AdmissionAttributes, error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  observer.failed(true, attributes);
+  const failure = internalError(`failed to lookup namespace ${quoteGo(attributes.namespace)}`);
+  annotatePodSecurity(attributes, "error", `${failure.message}: ${error.message}`);
+  throw failure;
+}
