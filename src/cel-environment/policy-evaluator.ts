@@ -7,8 +7,10 @@ import {
   type CelAuthorizer,
   CelError,
   CelFailure,
+  CelMap,
   CelObject,
   type CelValue,
+  type EvaluationOptions,
   failedValue,
   type JsonValue,
   jsonValue,
@@ -21,12 +23,12 @@ import { perCallLimit } from "./limits.ts";
 /** The type of `variables`. */
 export const variablesTypeName = "kubernetes.variables";
 
-/** The values of the variables for one request, as plain JSON. */
+/** The values of the variables for one request, as plain JSON; objects can be values already. */
 export interface PolicyBindings {
   /** Null for DELETE. */
-  readonly object: JsonValue;
+  readonly object: JsonValue | CelMap;
   /** Null for CREATE. */
-  readonly oldObject: JsonValue;
+  readonly oldObject: JsonValue | CelMap;
   readonly request: JsonValue;
   /** Null for cluster-scoped objects. */
   readonly namespaceObject: JsonValue;
@@ -54,30 +56,21 @@ type PolicyResult =
 export class PolicyEvaluator {
   /** Remaining units. */
   budget: number;
-  readonly #activation: Activation;
-  readonly #variables: VariableValues;
-  readonly #isInterrupted: (() => boolean) | undefined;
+  readonly #activation: PolicyActivation;
+  readonly #options: EvaluationOptions;
 
   constructor(bindings: PolicyBindings, variables: ReadonlyMap<string, Compiled>, budget: number) {
     this.budget = budget;
-    this.#isInterrupted = bindings.isInterrupted;
-    const values = valuesOf(bindings);
-    this.#variables = new VariableValues(
-      variables,
-      { get: (name) => this.#activation.get(name) },
-      bindings.isInterrupted,
-    );
-    this.#activation = { get: (name) => (name === "variables" ? this.#variables : values.get(name)) };
+    const { isInterrupted } = bindings;
+    this.#options = isInterrupted === undefined ? limited : { costLimit: perCallLimit, isInterrupted };
+    this.#activation = new PolicyActivation(bindings, variables, this.#options);
   }
 
   /** @throws OutOfBudget if the expression exceeds the budget */
   evaluate(compiled: Compiled): PolicyResult {
     if (compiled.program === undefined) return { error: `compilation error: ${compiled.error}` };
     try {
-      const { value, cost } = compiled.program.evaluate(this.#activation, {
-        costLimit: perCallLimit,
-        isInterrupted: this.#isInterrupted,
-      });
+      const { value, cost } = compiled.program.evaluate(this.#activation, this.#options);
       this.#spend(cost);
       return { value };
     } catch (error) {
@@ -88,27 +81,52 @@ export class PolicyEvaluator {
   }
 
   #spend(cost: number): void {
-    this.budget -= cost + this.#variables.takeCost();
+    this.budget -= cost + this.#activation.takeCost();
     if (this.budget < 0) throw new OutOfBudget();
   }
 }
 
+const limited: EvaluationOptions = { costLimit: perCallLimit };
+
 /** Wraps values when they are first used. */
-function valuesOf(bindings: PolicyBindings): Activation {
-  const values = new Map<string, CelValue>();
-  const json = (name: string, value: JsonValue | undefined): CelValue => {
-    const wrapped = values.get(name) ?? jsonValue(value ?? null);
-    values.set(name, wrapped);
-    return wrapped;
-  };
-  const get = (name: string): CelValue | undefined => {
+class PolicyActivation implements Activation {
+  readonly #bindings: PolicyBindings;
+  readonly #compiled: ReadonlyMap<string, Compiled>;
+  readonly #options: EvaluationOptions;
+  #variables: VariableValues | undefined;
+  #object: CelValue | undefined;
+  #oldObject: CelValue | undefined;
+  #request: CelValue | undefined;
+  #namespaceObject: CelValue | undefined;
+  #params: CelValue | undefined;
+
+  constructor(bindings: PolicyBindings, compiled: ReadonlyMap<string, Compiled>, options: EvaluationOptions) {
+    this.#bindings = bindings;
+    this.#compiled = compiled;
+    this.#options = options;
+  }
+
+  get(name: string): CelValue | undefined {
+    const bindings = this.#bindings;
     switch (name) {
       case "object":
+        this.#object ??= celValue(bindings.object);
+        return this.#object;
       case "oldObject":
+        this.#oldObject ??= celValue(bindings.oldObject);
+        return this.#oldObject;
       case "request":
+        this.#request ??= celValue(bindings.request);
+        return this.#request;
       case "namespaceObject":
+        this.#namespaceObject ??= celValue(bindings.namespaceObject);
+        return this.#namespaceObject;
       case "params":
-        return json(name, bindings[name]);
+        this.#params ??= celValue(bindings.params);
+        return this.#params;
+      case "variables":
+        this.#variables ??= new VariableValues(this.#compiled, this, this.#options);
+        return this.#variables;
       case "authorizer":
         return bindings.authorizer?.authorizer;
       case "authorizer.requestResource":
@@ -116,8 +134,16 @@ function valuesOf(bindings: PolicyBindings): Activation {
       default:
         return undefined;
     }
-  };
-  return { get };
+  }
+
+  /** Returns the units that variables have spent since the last call. */
+  takeCost(): number {
+    return this.#variables?.takeCost() ?? 0;
+  }
+}
+
+function celValue(value: JsonValue | CelMap | undefined): CelValue {
+  return value instanceof CelMap ? value : jsonValue(value ?? null);
 }
 
 /** The value of `variables`. */
@@ -125,19 +151,15 @@ class VariableValues extends CelObject {
   readonly typeName = variablesTypeName;
   readonly #compiled: ReadonlyMap<string, Compiled>;
   readonly #activation: Activation;
-  readonly #isInterrupted: (() => boolean) | undefined;
+  readonly #options: EvaluationOptions;
   readonly #values = new Map<string, CelValue>();
   #cost = 0;
 
-  constructor(
-    compiled: ReadonlyMap<string, Compiled>,
-    activation: Activation,
-    isInterrupted: (() => boolean) | undefined,
-  ) {
+  constructor(compiled: ReadonlyMap<string, Compiled>, activation: Activation, options: EvaluationOptions) {
     super();
     this.#compiled = compiled;
     this.#activation = activation;
-    this.#isInterrupted = isInterrupted;
+    this.#options = options;
   }
 
   /** Returns the units spent since the last call. */
@@ -161,10 +183,7 @@ class VariableValues extends CelObject {
     if (compiled.program === undefined)
       return failedValue(`composited variable ${quoteGo(name)} fails to compile: ${compiled.error}`);
     try {
-      const { value, cost } = compiled.program.evaluate(this.#activation, {
-        costLimit: perCallLimit,
-        isInterrupted: this.#isInterrupted,
-      });
+      const { value, cost } = compiled.program.evaluate(this.#activation, this.#options);
       this.#cost += cost;
       return value;
     } catch (error) {

@@ -41,49 +41,40 @@ export interface RequestAttributes {
  * object is a separate variable.
  */
 export function requestValue(attributes: RequestAttributes): JsonValue {
-  const {
-    operation,
-    kind,
-    resource,
-    requestKind,
-    requestResource,
-    subresource,
-    namespace,
-    name,
-    user,
-    dryRun,
-    options,
-  } = attributes;
-  return {
+  const { kind, resource, requestKind, requestResource, subresource, namespace, name } = attributes;
+  const value: Record<string, JsonValue> = {
     uid: "",
     kind: { group: kind.group, version: kind.version, kind: kind.kind },
     resource: { group: resource.group, version: resource.version, resource: resource.resource },
-    ...(subresource !== "" && { subResource: subresource, requestSubResource: subresource }),
     requestKind: { group: requestKind.group, version: requestKind.version, kind: requestKind.kind },
     requestResource: {
       group: requestResource.group,
       version: requestResource.version,
       resource: requestResource.resource,
     },
-    ...(name !== "" && { name }),
-    ...(namespace !== "" && { namespace }),
-    operation,
-    userInfo: userValue(user),
+    operation: attributes.operation,
+    userInfo: userValue(attributes.user),
     object: null,
     oldObject: null,
-    dryRun,
-    options,
+    dryRun: attributes.dryRun,
+    options: attributes.options,
   };
+  if (subresource !== "") {
+    value.subResource = subresource;
+    value.requestSubResource = subresource;
+  }
+  if (name !== "") value.name = name;
+  if (namespace !== "") value.namespace = namespace;
+  return value;
 }
 
 function userValue({ name, uid, groups, extra }: UserInfo): JsonValue {
-  const extras = Object.fromEntries(extra);
-  return {
-    ...(name !== "" && { username: name }),
-    ...(uid !== "" && { uid }),
-    ...(groups.length > 0 && { groups }),
-    ...(Object.keys(extras).length > 0 && { extra: extras }),
-  };
+  const value: Record<string, JsonValue> = {};
+  if (name !== "") value.username = name;
+  if (uid !== "") value.uid = uid;
+  if (groups.length > 0) value.groups = groups;
+  if (extra.size > 0) value.extra = Object.fromEntries(extra);
+  return value;
 }
 
 const namespaceMetadata = [

@@ -48,7 +48,8 @@ interface AuthorizerValues {
 export class AuthorizationChecks {
   readonly #authorize: Authorizer;
   readonly #attributes: AdmissionAttributes;
-  readonly #decisions = new Map<string, AuthorizationDecision>();
+  /** Undefined before the first check. */
+  #decisions: Map<string, AuthorizationDecision> | undefined;
   #values: AuthorizerValues | undefined;
 
   constructor(authorize: Authorizer, attributes: AdmissionAttributes) {
@@ -92,25 +93,28 @@ export class AuthorizationChecks {
     throw new Error(`an expression makes more than ${roundsMax} authorization checks`);
   }
 
-  readonly #decide: Decide = (check) => {
+  #decide(check: AuthorizationCheck): AuthorizationDecision {
+    this.#decisions ??= new Map();
+    const decisions = this.#decisions;
     const key = JSON.stringify(check);
-    const known = this.#decisions.get(key);
+    const known = decisions.get(key);
     if (known !== undefined) return known;
     const decision = this.#authorize(attributesOf(check, this.#attributes.user));
     if (decision instanceof Promise)
-      throw new UndecidedCheck(decision.then((late) => void this.#decisions.set(key, answerOf(late))));
+      throw new UndecidedCheck(decision.then((late) => void decisions.set(key, answerOf(late))));
     const answer = answerOf(decision);
-    this.#decisions.set(key, answer);
+    decisions.set(key, answer);
     return answer;
-  };
+  }
 
   #createValues(): AuthorizerValues {
     const { target, subresource, namespace, name } = this.#attributes;
     const { group, resource } = target.resource.definition;
     const own = { ...noResource, group, resource, subresource, namespace, name };
+    const decide: Decide = (check) => this.#decide(check);
     return {
-      authorizer: new CelAuthorizer(this.#decide),
-      requestResource: new CelAuthorizer(this.#decide, resourceCheckType, { resource: own }),
+      authorizer: new CelAuthorizer(decide),
+      requestResource: new CelAuthorizer(decide, resourceCheckType, { resource: own }),
     };
   }
 }

@@ -13,11 +13,12 @@ import type { AuthorizationChecks } from "./authorization-checks.ts";
 
 /** The objects of a request at the version of a match. Null where the request has none. */
 export interface RequestObjects {
-  readonly object: JsonValue;
-  readonly oldObject: JsonValue;
+  readonly object: PolicyBindings["object"];
+  readonly oldObject: PolicyBindings["object"];
 }
 
-interface BindingsOptions {
+/** What the values of the variables are made of. */
+export interface BindingsOptions {
   readonly attributes: AdmissionAttributes;
   readonly match: Match;
   /** Read when an expression uses them. */
@@ -41,11 +42,11 @@ class RequestBindings implements PolicyBindings {
     this.#options = options;
   }
 
-  get object(): JsonValue {
+  get object(): PolicyBindings["object"] {
     return this.#options.objects.object;
   }
 
-  get oldObject(): JsonValue {
+  get oldObject(): PolicyBindings["object"] {
     return this.#options.objects.oldObject;
   }
 

@@ -2,22 +2,44 @@
  * The kind and resource of a request, and equivalent resources. Source: `EquivalentResourceMapper`
  * in k8s.io/apimachinery@v0.36.0/pkg/runtime/mapper.go.
  */
-import type { Catalog, ResourceDefinition, ServedVersion } from "../../catalog/contract.ts";
+import type { Catalog, Resolved, ResourceDefinition, ServedVersion } from "../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import type { GroupVersionKind, GroupVersionResource } from "./contract.ts";
 
+/** The resource of a version, and its kinds by subresource. */
+interface Names {
+  readonly resource: GroupVersionResource;
+  readonly kinds: Map<string, GroupVersionKind>;
+}
+
+// Depends on the definition alone, and is garbage-collected with it.
+const names = new WeakMap<ResourceDefinition, Map<ServedVersion, Names>>();
+
+function namesOf({ resource: { definition }, version }: Resolved): Names {
+  const known = names.get(definition)?.get(version);
+  if (known !== undefined) return known;
+  const { group, resource } = definition;
+  const found = { resource: { group, version: version.version, resource }, kinds: new Map() };
+  const versions = names.get(definition) ?? new Map<ServedVersion, Names>();
+  names.set(definition, versions.set(version, found));
+  return found;
+}
+
 /** Returns the resource that the request names. */
-export function requestedResource({ target: { resource, version } }: AdmissionAttributes): GroupVersionResource {
-  const { group, resource: plural } = resource.definition;
-  return { group, version: version.version, resource: plural };
+export function requestedResource({ target }: AdmissionAttributes): GroupVersionResource {
+  return namesOf(target).resource;
 }
 
 /** Returns the kind of the request's object: that of the subresource, if it has one. */
 export function requestedKind({ target, subresource }: AdmissionAttributes): GroupVersionKind {
-  const kind = kindFor(target.resource.definition, target.version, subresource);
-  if (kind !== undefined) return kind;
-  const { group, kind: name } = target.resource.definition;
-  return { group, version: target.version.version, kind: name };
+  const { kinds } = namesOf(target);
+  const known = kinds.get(subresource);
+  if (known !== undefined) return known;
+  const { definition } = target.resource;
+  const own = { group: definition.group, version: target.version.version, kind: definition.kind };
+  const kind = kindFor(definition, target.version, subresource) ?? own;
+  kinds.set(subresource, kind);
+  return kind;
 }
 
 /** Finds the other resources as which a request can match. */

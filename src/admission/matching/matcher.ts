@@ -45,8 +45,16 @@ function compileMatcher(criteria: MatchCriteria, needs: Needs): Matcher {
   const excluded = (criteria.excludeResourceRules ?? []).map(compileRule);
   const namespaceSelector = parseSelector(criteria.namespaceSelector);
   const objectSelector = parseSelector(criteria.objectSelector);
-  const find = (rules: readonly CompiledRule[], attributes: AdmissionAttributes): Match | undefined =>
-    findMatch(rules, attributes, { ...needs, isExact: criteria.matchPolicy === "Exact" });
+  const options = { ...needs, isExact: criteria.matchPolicy === "Exact" };
+  const isInNamespace = (
+    match: Match,
+    attributes: AdmissionAttributes,
+  ): Match | undefined | Promise<Match | undefined> => {
+    const selector = valid(namespaceSelector);
+    const labels = needs.namespaces.labels(attributes);
+    if (!(labels instanceof Promise)) return matchesLabels(selector, labels) ? match : undefined;
+    return labels.then((found) => (matchesLabels(selector, found) ? match : undefined));
+  };
   return {
     mayMatch: (attributes) =>
       (included.length === 0 && criteria.isOpen === true) ||
@@ -57,14 +65,10 @@ function compileMatcher(criteria: MatchCriteria, needs: Needs): Matcher {
       const match =
         included.length === 0 && criteria.isOpen
           ? { resource: requestedResource(attributes), kind: requestedKind(attributes) }
-          : find(included, attributes);
+          : findMatch(included, attributes, options);
       if (match === undefined || !matchesObject(objectSelector, attributes)) return undefined;
-      if (excluded.length > 0 && find(excluded, attributes) !== undefined) return undefined;
-      if (!dependsOnNamespace(namespaceSelector, attributes)) return match;
-      const selector = valid(namespaceSelector);
-      const labels = needs.namespaces.labels(attributes);
-      if (!(labels instanceof Promise)) return matchesLabels(selector, labels) ? match : undefined;
-      return labels.then((found) => (matchesLabels(selector, found) ? match : undefined));
+      if (excluded.length > 0 && findMatch(excluded, attributes, options) !== undefined) return undefined;
+      return dependsOnNamespace(namespaceSelector, attributes) ? isInNamespace(match, attributes) : match;
     },
   };
 }
@@ -83,18 +87,29 @@ function findMatch(
   { catalog, findEquivalents, isExact }: FindOptions,
 ): Match | undefined {
   const requested = requestedResource(attributes);
-  const matches = (rule: CompiledRule, resource: GroupVersionResource): boolean =>
-    matchesRule(rule, attributes, resource) && matchesName(rule.rule, attributes.name);
-  if (rules.some((rule) => matches(rule, requested))) return { resource: requested, kind: requestedKind(attributes) };
+  for (const rule of rules)
+    if (matches(rule, attributes, requested)) return { resource: requested, kind: requestedKind(attributes) };
   const equivalents = isExact ? [] : findEquivalents(attributes);
-  if (equivalents.length === 0) return undefined;
+  return equivalents.length === 0 ? undefined : findEquivalent(rules, attributes, equivalents, catalog);
+}
+
+function findEquivalent(
+  rules: readonly CompiledRule[],
+  attributes: AdmissionAttributes,
+  equivalents: readonly GroupVersionResource[],
+  catalog: Catalog,
+): Match | undefined {
   for (const rule of rules) {
-    const resource = equivalents.find((equivalent) => matches(rule, equivalent));
+    const resource = equivalents.find((equivalent) => matches(rule, attributes, equivalent));
     if (resource === undefined) continue;
     const kind = kindOfResource(catalog, resource, attributes.subresource);
     if (kind !== undefined) return { resource, kind };
   }
   return undefined;
+}
+
+function matches(rule: CompiledRule, attributes: AdmissionAttributes, resource: GroupVersionResource): boolean {
+  return matchesRule(rule, attributes, resource) && matchesName(rule.rule, attributes.name);
 }
 
 /** A compiled selector, or why it is invalid. */
@@ -129,7 +144,10 @@ function dependsOnNamespace(selector: Selector, { namespace, target }: Admission
 function matchesObject(selector: Selector, { object, oldObject }: AdmissionAttributes): boolean {
   if (isEmpty(selector)) return true;
   const requirements = valid(selector);
-  const matches = (one: KubeObject | undefined): boolean =>
-    one?.metadata !== undefined && matchesLabels(requirements, new Map(Object.entries(one.metadata.labels ?? {})));
-  return matches(object) || matches(oldObject);
+  return hasLabels(object, requirements) || hasLabels(oldObject, requirements);
+}
+
+function hasLabels(object: KubeObject | undefined, requirements: LabelSelector): boolean {
+  if (object?.metadata === undefined) return false;
+  return matchesLabels(requirements, new Map(Object.entries(object.metadata.labels ?? {})));
 }

@@ -32,13 +32,19 @@ export function matchesRule(
     includes(rule.operations, operation) &&
     includes(rule.apiGroups, requested.group) &&
     includes(rule.apiVersions, requested.version) &&
-    resources.some(
-      (one) =>
-        (one.resource === "*" || one.resource === requested.resource) &&
-        (one.subresource === "*" || one.subresource === subresource),
-    ) &&
+    matchesResource(resources, requested.resource, subresource) &&
     matchesScope(rule.scope, namespace, requested)
   );
+}
+
+function matchesResource(resources: CompiledRule["resources"], resource: string, subresource: string): boolean {
+  for (const one of resources)
+    if (
+      (one.resource === "*" || one.resource === resource) &&
+      (one.subresource === "*" || one.subresource === subresource)
+    )
+      return true;
+  return false;
 }
 
 /** An empty list of names matches every object. */
@@ -47,7 +53,7 @@ export function matchesName({ resourceNames = [] }: Rule, name: string): boolean
 }
 
 function includes(list: readonly string[] | undefined, item: string): boolean {
-  return list?.some((one) => one === "*" || one === item) ?? false;
+  return list !== undefined && (list.includes(item) || list.includes("*"));
 }
 
 /** Namespaces are cluster-scoped, though requests for them name a namespace: their own. */

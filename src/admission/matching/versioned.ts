@@ -17,10 +17,25 @@ import { type AdmissionAttributes, reinvocationOf } from "../contract.ts";
 import type { Match } from "./contract.ts";
 import { decodeChanged } from "./decode-changed.ts";
 
+/** An object at a version, in the form that the decoder returns, with the schema of the version. */
+export interface Versioned {
+  /** May share parts with the object of the request. */
+  readonly object: KubeObject;
+  readonly schema: Struct;
+}
+
 /** The objects of a request at the version of a match. */
 export interface VersionedObjects {
   /** Returns the schema of the kind of a match. */
   schemaOf(attributes: AdmissionAttributes, match: Match): Struct;
+  /**
+   * Converts an object of the request to the version of the match.
+   *
+   * @param object `attributes.object` or `attributes.oldObject`, which is not changed
+   * @returns a promise only if a conversion webhook converts the object
+   * @throws ApiError 500 if the webhook fails
+   */
+  convert(object: KubeObject, attributes: AdmissionAttributes, match: Match): Versioned | Promise<Versioned>;
   /**
    * Encodes an object of the request as Go encodes the kind of the match.
    *
@@ -50,15 +65,20 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
     isVersion(target, version) && target.resource.definition.group === group
       ? target
       : (catalog.find(group, version, resource) as Resolved);
+  const versionedOf: VersionedObjects["convert"] = (object, attributes, match) => {
+    const own = subresourceSchema(attributes, match);
+    if (own !== undefined) return { object, schema: own };
+    const resolved = resolve(attributes, match);
+    const { target } = attributes;
+    if (target.converted === undefined || resolved === target) return showAt(object, resolved);
+    return convert(encode(showAt(object, target)), target, resolved).then((converted) => showAt(converted, resolved));
+  };
   return {
     schemaOf: (attributes, match) => subresourceSchema(attributes, match) ?? resolve(attributes, match).version.schema,
+    convert: versionedOf,
     encode(object, attributes, match) {
-      const own = subresourceSchema(attributes, match);
-      if (own !== undefined) return encode(object, own);
-      const resolved = resolve(attributes, match);
-      const { target } = attributes;
-      if (target.converted === undefined || resolved === target) return encodeAt(object, resolved);
-      return convert(encodeAt(object, target), target, resolved).then((converted) => encodeAt(converted, resolved));
+      const versioned = versionedOf(object, attributes, match);
+      return versioned instanceof Promise ? versioned.then(encode) : encode(versioned);
     },
     replace(attributes, match, json, before) {
       const own = subresourceSchema(attributes, match);
@@ -73,7 +93,7 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
       else if (target.converted === undefined || resolved === target)
         assign(object, toStorageVersion(decoded, resolved));
       else
-        return convert(encodeAt(decoded, resolved), resolved, target).then((converted) => {
+        return convert(encode(showAt(decoded, resolved)), resolved, target).then((converted) => {
           assign(object, toStorageVersion(converted, target));
           return changed;
         });
@@ -105,12 +125,13 @@ function isVersion({ version }: Resolved, name: string): boolean {
   return version.version === name;
 }
 
-function encodeAt(object: KubeObject, resolved: Resolved): Buffer {
+/** @param object is not changed */
+function showAt(object: KubeObject, resolved: Resolved): Versioned {
   const copy = resolved.version.conversion === undefined ? { ...object } : cloneJson(object);
-  return encode(atVersion(copy, resolved), resolved.version.schema);
+  return { object: atVersion(copy, resolved), schema: resolved.version.schema };
 }
 
-function encode(object: KubeObject, schema: Struct): Buffer {
+function encode({ object, schema }: Versioned): Buffer {
   return Buffer.from(schema.custom === undefined ? encodeValue(object, schema) : encodeSorted(object));
 }
 

@@ -9,17 +9,19 @@ const valueBytesMax = 10 * 1024;
 
 /** Collects the values of all bindings and parameters. */
 export class AuditAnnotations {
-  readonly #values = new Map<string, Set<string>>();
+  #values: Map<string, Set<string>> | undefined;
 
   /** Adds a value, which is cut at 10 KiB. Repeated values are published once. */
   add(key: string, value: string): void {
+    this.#values ??= new Map();
     const values = this.#values.get(key) ?? new Set();
     this.#values.set(key, values.add(cut(value)));
   }
 
   /** Adds the annotations to the audit record. */
   publish(policy: string, attributes: AdmissionAttributes): void {
-    for (const [key, values] of this.#values) annotateAudit(attributes, `${policy}/${key}`, [...values].join(", "));
+    for (const [key, values] of this.#values ?? [])
+      annotateAudit(attributes, `${policy}/${key}`, [...values].join(", "));
   }
 }
 

@@ -29,6 +29,7 @@ export interface Annotation {
 
 /** The result of one evaluation of a policy. */
 export interface ValidationResult {
+  /** One for each validation, unless match conditions exclude the request, or the policy failed. */
   readonly decisions: readonly Decision[];
   readonly annotations: readonly Annotation[];
   /** Undefined without match conditions. */
@@ -61,25 +62,29 @@ export function evaluateValidations(
   bindings: ValidationBindings,
   options: Options,
 ): ValidationResult {
-  const failed = (message: string): Decision[] => [{ ...errorDecision(options.failurePolicy, message), seconds: 0 }];
   const conditions = compiled.conditions && timedConditions(compiled.conditions, bindings.conditions(), options);
   if (conditions !== undefined && !conditions.result.matches) {
     const { error } = conditions.result;
-    return { decisions: error === undefined ? [] : failed(error), annotations: [], conditions };
+    return { decisions: error === undefined ? [] : failed(error, options), annotations: [], conditions };
   }
   try {
     const evaluator = compiled.compiler.evaluator(bindings.validations(), runtimeBudget);
-    const results = compiled.validations.map(({ expression }) => timed(options, evaluator, expression));
+    const results: Timed[] = [];
+    for (const { expression } of compiled.validations) results.push(timed(options, evaluator, expression));
     const messages = evaluateMessages(compiled, bindings, evaluator.budget);
-    const decisions = results.map((result, index) =>
-      decide(compiled.validations[index] as Validated, result, { messages, index, options }),
-    );
+    const decisions: Decision[] = [];
+    for (let index = 0; index < results.length; index++)
+      decisions.push(decide(compiled, results[index] as Timed, { messages, index, options }));
     const annotations = evaluateAnnotations(compiled, bindings, options);
     return { decisions, annotations, conditions };
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
-    return { decisions: failed(error.message), annotations: [], conditions };
+    return { decisions: failed(error.message, options), annotations: [], conditions };
   }
+}
+
+function failed(message: string, { failurePolicy }: Options): Decision[] {
+  return [{ ...errorDecision(failurePolicy, message), seconds: 0 }];
 }
 
 type Validated = CompiledValidations["validations"][number];
@@ -92,8 +97,8 @@ interface Timed {
 
 function timed({ now }: Options, evaluator: PolicyEvaluator, expression: Validated["expression"]): Timed {
   const start = now();
-  const result = evaluator.evaluate(expression);
-  return { ...result, seconds: (now() - start) / 1000 };
+  const { value, error } = evaluator.evaluate(expression);
+  return { value, error, seconds: (now() - start) / 1000 };
 }
 
 function timedConditions(
@@ -110,13 +115,15 @@ function timedConditions(
 /** The texts by validation, or why no message was evaluated. */
 type Messages = readonly (string | undefined)[] | { readonly error: string };
 
+const noMessages: Messages = [];
+
 /** Messages are evaluated for all validations, with the budget that these left. */
 function evaluateMessages(
   { compiler, validations, hasMessages }: CompiledValidations,
   bindings: ValidationBindings,
   budget: number,
 ): Messages {
-  if (!hasMessages) return [];
+  if (!hasMessages) return noMessages;
   const evaluator = compiler.evaluator(bindings.messages(), budget);
   try {
     return validations.map(({ message }) => {
@@ -141,7 +148,7 @@ interface DecideOptions {
 }
 
 function decide(
-  { spec }: Validated,
+  { validations }: CompiledValidations,
   { value, error, seconds }: Timed,
   { messages, index, options }: DecideOptions,
 ): Decision {
@@ -149,6 +156,7 @@ function decide(
   if ("error" in messages)
     return { ...errorDecision(options.failurePolicy, `failed messageExpression: ${messages.error}`), seconds };
   if (value === true) return { action: "admit", evaluation: "admit", message: "", reason: "", seconds };
+  const { spec } = validations[index] as Validated;
   const message = messages[index] ?? spec.message?.trim() ?? "";
   return {
     action: "deny",
@@ -163,13 +171,15 @@ function errorDecision(failurePolicy: Policy["failurePolicy"], message: string):
   return { action: failurePolicy === "Ignore" ? "admit" : "deny", evaluation: "error", message, reason: "" };
 }
 
+const noAnnotations: readonly Annotation[] = [];
+
 /** @throws OutOfBudget */
 function evaluateAnnotations(
   { compiler, annotations }: CompiledValidations,
   bindings: ValidationBindings,
   options: Options,
-): Annotation[] {
-  if (annotations.length === 0) return [];
+): readonly Annotation[] {
+  if (annotations.length === 0) return noAnnotations;
   const evaluator = compiler.evaluator(bindings.messages(), runtimeBudget);
   return annotations.map(({ key, expression }): Annotation => {
     const { value, error, seconds } = timed(options, evaluator, expression);

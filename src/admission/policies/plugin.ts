@@ -6,6 +6,7 @@
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { Match } from "../matching/contract.ts";
 import type { BoundPolicy, Candidate } from "./contract.ts";
 import { possiblePolicies } from "./possible-policies.ts";
 import type { StoredPolicies } from "./stored-policies.ts";
@@ -47,6 +48,10 @@ function runner(
   let evaluate: EvaluatePolicies | undefined;
   const all = statics === undefined ? stored : combined(statics, stored);
   const findPossible = possiblePolicies(catalog);
+  const loadAndRun = async (candidates: readonly Candidate[], attributes: AdmissionAttributes): Promise<void> => {
+    evaluate = await load();
+    await evaluate(candidates, attributes);
+  };
   const run = (
     policies: readonly BoundPolicy[],
     candidates: readonly Candidate[],
@@ -54,17 +59,18 @@ function runner(
   ): void | Promise<void> => {
     if (attributes.trace !== undefined) traceSkipped(kind, policies, candidates, attributes);
     if (candidates.length === 0) return;
-    if (evaluate !== undefined) return evaluate(candidates, attributes);
-    return load().then((loaded) => {
-      evaluate = loaded;
-      return loaded(candidates, attributes);
-    });
+    return evaluate === undefined ? loadAndRun(candidates, attributes) : evaluate(candidates, attributes);
   };
+  const runSelected = async (
+    policies: readonly BoundPolicy[],
+    selecting: Promise<readonly Candidate[]>,
+    attributes: AdmissionAttributes,
+  ): Promise<void> => run(policies, await selecting, attributes);
   const select = (policies: readonly BoundPolicy[], attributes: AdmissionAttributes): void | Promise<void> => {
     const possible = attributes.trace === undefined ? findPossible(policies, attributes) : policies;
     const selected = candidatesOf(possible, attributes);
     return selected instanceof Promise
-      ? selected.then((candidates) => run(policies, candidates, attributes))
+      ? runSelected(policies, selected, attributes)
       : run(policies, selected, attributes);
   };
   const selectLater = async (
@@ -148,7 +154,7 @@ function candidatesOf(
   policies: readonly BoundPolicy[],
   attributes: AdmissionAttributes,
 ): readonly Candidate[] | Promise<readonly Candidate[]> {
-  const candidates: (Candidate | undefined | Promise<Candidate | undefined>)[] = [];
+  const candidates: (Candidate | Promise<Candidate | undefined>)[] = [];
   let isPending = false;
   for (const bound of policies) {
     const candidate = candidateOf(bound, attributes);
@@ -156,25 +162,43 @@ function candidatesOf(
     isPending ||= candidate instanceof Promise;
     candidates.push(candidate);
   }
-  const present = (found: readonly (Candidate | undefined)[]): Candidate[] =>
-    found.filter((candidate) => candidate !== undefined);
-  return isPending ? Promise.all(candidates).then(present) : (candidates as Candidate[]);
+  return isPending ? presentOf(candidates) : (candidates as Candidate[]);
+}
+
+async function presentOf(
+  candidates: readonly (Candidate | Promise<Candidate | undefined>)[],
+): Promise<readonly Candidate[]> {
+  const found = await Promise.all(candidates);
+  return found.filter((candidate) => candidate !== undefined);
 }
 
 function candidateOf(
   bound: BoundPolicy,
   attributes: AdmissionAttributes,
 ): Candidate | undefined | Promise<Candidate | undefined> {
-  const failed = (error: unknown): Candidate => {
-    if (error instanceof ApiError) return { ...bound, match: { error: error.message } };
-    throw error;
-  };
+  let match: Match | undefined | Promise<Match | undefined>;
   try {
-    const match = bound.policy.matcher.match(attributes);
-    if (match instanceof Promise)
-      return match.then((late) => (late === undefined ? undefined : { ...bound, match: late }), failed);
+    match = bound.policy.matcher.match(attributes);
+  } catch (error) {
+    return unmatchable(bound, error);
+  }
+  if (match instanceof Promise) return candidateLater(bound, match);
+  return match === undefined ? undefined : { policy: bound.policy, bindings: bound.bindings, match };
+}
+
+async function candidateLater(
+  bound: BoundPolicy,
+  matching: Promise<Match | undefined>,
+): Promise<Candidate | undefined> {
+  try {
+    const match = await matching;
     return match === undefined ? undefined : { ...bound, match };
   } catch (error) {
-    return failed(error);
+    return unmatchable(bound, error);
   }
+}
+
+function unmatchable(bound: BoundPolicy, error: unknown): Candidate {
+  if (error instanceof ApiError) return { ...bound, match: { error: error.message } };
+  throw error;
 }

@@ -1,6 +1,6 @@
 /** Remembers which policies can match the requests for a resource, so that others cost no time. */
 import type { ServedVersion } from "../../catalog/contract.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes, AdmissionOperation } from "../contract.ts";
 import type { BoundPolicy } from "./contract.ts";
 
 /** Finds the policies whose rules can match a request; names and selectors are not checked. */
@@ -8,6 +8,14 @@ export type FindPossible = (
   policies: readonly BoundPolicy[],
   attributes: AdmissionAttributes,
 ) => readonly BoundPolicy[];
+
+type ByOperation = Partial<Record<AdmissionOperation, readonly BoundPolicy[]>>;
+
+/** The answers for one version of a resource, by subresource. */
+interface Answers {
+  readonly inNamespaces: Map<string, ByOperation>;
+  readonly clusterScoped: Map<string, ByOperation>;
+}
 
 /**
  * Creates a function that keeps its answers until the policies or the resources change.
@@ -17,18 +25,29 @@ export type FindPossible = (
 export function possiblePolicies(catalog: { readonly generation: number }): FindPossible {
   let of: readonly BoundPolicy[] = [];
   let generation = -1;
-  let found = new Map<ServedVersion, Map<string, readonly BoundPolicy[]>>();
+  let found = new Map<ServedVersion, Answers>();
+  const answersFor = (version: ServedVersion): Answers => {
+    const answers = found.get(version) ?? { inNamespaces: new Map(), clusterScoped: new Map() };
+    found.set(version, answers);
+    return answers;
+  };
   return (policies, attributes) => {
     if (of !== policies || generation !== catalog.generation) {
-      [of, generation] = [policies, catalog.generation];
+      of = policies;
+      generation = catalog.generation;
       found = new Map();
     }
     const { target, operation, subresource, namespace } = attributes;
-    const byKind = found.get(target.version) ?? new Map<string, readonly BoundPolicy[]>();
-    found.set(target.version, byKind);
-    const key = `${operation} ${namespace === "" ? "" : "namespaced"} ${subresource}`;
-    const possible = byKind.get(key) ?? policies.filter(({ policy }) => policy.matcher.mayMatch(attributes));
-    byKind.set(key, possible);
+    const answers = found.get(target.version) ?? answersFor(target.version);
+    const bySubresource = namespace === "" ? answers.clusterScoped : answers.inNamespaces;
+    const known = bySubresource.get(subresource)?.[operation];
+    if (known !== undefined) return known;
+    const possible = findPossible(policies, attributes);
+    bySubresource.set(subresource, { ...bySubresource.get(subresource), [operation]: possible });
     return possible;
   };
+}
+
+function findPossible(policies: readonly BoundPolicy[], attributes: AdmissionAttributes): readonly BoundPolicy[] {
+  return policies.filter(({ policy }) => policy.matcher.mayMatch(attributes));
 }

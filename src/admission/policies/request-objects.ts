@@ -1,12 +1,11 @@
 /** The objects that the policies of one request read. */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { JsonValue } from "../../lib/cel/index.ts";
-import { parseEncoded } from "../../lib/json/parse.ts";
+import { typedObject } from "../../cel-environment/typed-value.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import type { RequestObjects } from "../expressions/request-bindings.ts";
 import type { Match } from "../matching/contract.ts";
 import type { Namespaces } from "../matching/namespaces.ts";
-import type { VersionedObjects } from "../matching/versioned.ts";
+import type { Versioned, VersionedObjects } from "../matching/versioned.ts";
 import type { PolicyErrorType } from "./contract.ts";
 
 /** For evaluations without objects. */
@@ -16,7 +15,8 @@ export const noObjects: RequestObjects = { object: null, oldObject: null };
 export class ObjectsByKind {
   readonly #versioned: VersionedObjects;
   readonly #attributes: AdmissionAttributes;
-  readonly #objects = new Map<string, RequestObjects>();
+  /** Most requests have one kind, or two equivalent ones. */
+  readonly #found: { readonly kind: Match["kind"]; readonly objects: RequestObjects }[] = [];
 
   constructor(versioned: VersionedObjects, attributes: AdmissionAttributes) {
     this.#versioned = versioned;
@@ -28,49 +28,72 @@ export class ObjectsByKind {
    * @throws ApiError 500 if the webhook fails
    */
   at(match: Match): RequestObjects | Promise<RequestObjects> {
-    const { group, version, kind } = match.kind;
-    const key = `${group}/${version}/${kind}`;
-    const known = this.#objects.get(key);
-    if (known !== undefined) return known;
-    const keep = (objects: RequestObjects): RequestObjects => {
-      this.#objects.set(key, objects);
-      return objects;
-    };
-    return this.#attributes.target.converted === undefined ? keep(this.#onDemand(match)) : this.#now(match).then(keep);
+    for (const { kind, objects } of this.#found) if (isSameKind(kind, match.kind)) return objects;
+    if (this.#attributes.target.converted !== undefined) return this.#convert(match);
+    return this.#keep(match, new ObjectsOnDemand(this.#versioned, this.#attributes, match));
   }
 
-  /** Without a conversion webhook, objects are encoded when an expression reads them. */
-  #onDemand(match: Match): RequestObjects {
-    const encode = (object: KubeObject | undefined): JsonValue => this.#encode(object, match) as JsonValue;
+  async #convert(match: Match): Promise<RequestObjects> {
     const { object, oldObject } = this.#attributes;
-    let [value, oldValue]: (JsonValue | undefined)[] = [];
-    return {
-      get object() {
-        value ??= encode(object);
-        return value;
-      },
-      get oldObject() {
-        oldValue ??= encode(oldObject);
-        return oldValue;
-      },
-    };
+    const value = await objectValueOf(this.#versioned, this.#attributes, match, object);
+    const oldValue = await objectValueOf(this.#versioned, this.#attributes, match, oldObject);
+    return this.#keep(match, { object: value, oldObject: oldValue });
   }
 
-  async #now(match: Match): Promise<RequestObjects> {
-    const { object, oldObject } = this.#attributes;
-    return { object: await this.#encode(object, match), oldObject: await this.#encode(oldObject, match) };
-  }
-
-  #encode(object: KubeObject | undefined, match: Match): JsonValue | Promise<JsonValue> {
-    if (object === undefined) return null;
-    const json = this.#versioned.encode(object, this.#attributes, match);
-    return json instanceof Promise ? json.then(parse) : parse(json);
+  #keep({ kind }: Match, objects: RequestObjects): RequestObjects {
+    this.#found.push({ kind, objects });
+    return objects;
   }
 }
 
-function parse(json: Buffer): JsonValue {
-  return parseEncoded(json) as JsonValue;
+function isSameKind(one: Match["kind"], other: Match["kind"]): boolean {
+  return one.kind === other.kind && one.version === other.version && one.group === other.group;
 }
+
+type ObjectValue = RequestObjects["object"];
+
+/** Without a conversion webhook, objects are converted when an expression reads them. */
+class ObjectsOnDemand implements RequestObjects {
+  readonly #versioned: VersionedObjects;
+  readonly #attributes: AdmissionAttributes;
+  readonly #match: Match;
+  #object: ObjectValue | undefined;
+  #oldObject: ObjectValue | undefined;
+
+  constructor(versioned: VersionedObjects, attributes: AdmissionAttributes, match: Match) {
+    this.#versioned = versioned;
+    this.#attributes = attributes;
+    this.#match = match;
+  }
+
+  get object(): ObjectValue {
+    this.#object ??= this.#valueOf(this.#attributes.object);
+    return this.#object;
+  }
+
+  get oldObject(): ObjectValue {
+    this.#oldObject ??= this.#valueOf(this.#attributes.oldObject);
+    return this.#oldObject;
+  }
+
+  /** Only a conversion webhook makes it a promise. */
+  #valueOf(object: KubeObject | undefined): ObjectValue {
+    return objectValueOf(this.#versioned, this.#attributes, this.#match, object) as ObjectValue;
+  }
+}
+
+function objectValueOf(
+  versioned: VersionedObjects,
+  attributes: AdmissionAttributes,
+  match: Match,
+  object: KubeObject | undefined,
+): ObjectValue | Promise<ObjectValue> {
+  if (object === undefined) return null;
+  const found = versioned.convert(object, attributes, match);
+  return found instanceof Promise ? found.then(shown) : shown(found);
+}
+
+const shown = ({ object, schema }: Versioned): ObjectValue => typedObject(object, schema);
 
 /**
  * Finds the namespace of a request; undefined for cluster-scoped objects and for namespaces.

@@ -11,9 +11,8 @@ import { annotateAudit } from "../annotate.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { recordConditions } from "../expressions/match-conditions.ts";
-import { type RequestObjects, requestBindings } from "../expressions/request-bindings.ts";
+import type { RequestObjects } from "../expressions/request-bindings.ts";
 import type { Match } from "../matching/contract.ts";
-import { requestedResource } from "../matching/kinds.ts";
 import type { Namespaces } from "../matching/namespaces.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import { rejection } from "../rejection.ts";
@@ -25,6 +24,8 @@ import { ConfigurationError, findParams, paramResource } from "./parameters.ts";
 import { Pauses } from "./pauses.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { errorType, findNamespace, noObjects, ObjectsByKind } from "./request-objects.ts";
+import { RequestVariables } from "./request-variables.ts";
+import { runSteps, type Steps, wait } from "./steps.ts";
 import { traceOfResult, tracePolicy, traceUnmatchedBinding } from "./trace-policies.ts";
 
 /** What the evaluation of policies needs of the server. */
@@ -55,38 +56,43 @@ interface Run {
  * answer.
  */
 export function validatingEvaluation(needs: PolicyNeeds): EvaluatePolicies {
-  return async (candidates, attributes) => {
-    const checks = new AuthorizationChecks(needs.authorize, attributes);
-    const objects = new ObjectsByKind(needs.versioned, attributes);
-    const run: Run = { attributes, objects, checks, denials: [], pauses: new Pauses(needs.now) };
-    for (const candidate of candidates) await evaluatePolicy(needs, run, candidate);
-    const [first] = run.denials;
-    if (first !== undefined) throw denialError(attributes, first);
-  };
+  return (candidates, attributes) => runSteps(evaluateAll(needs, candidates, attributes));
 }
 
-async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, match }: Candidate): Promise<void> {
+function* evaluateAll(
+  needs: PolicyNeeds,
+  candidates: readonly Candidate[],
+  attributes: AdmissionAttributes,
+): Steps<void> {
+  const checks = new AuthorizationChecks(needs.authorize, attributes);
+  const objects = new ObjectsByKind(needs.versioned, attributes);
+  const run: Run = { attributes, objects, checks, denials: [], pauses: new Pauses(needs.now) };
+  for (const candidate of candidates) yield* evaluatePolicy(needs, run, candidate);
+  const [first] = run.denials;
+  if (first !== undefined) throw denialError(attributes, first);
+}
+
+function* evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, match }: Candidate): Steps<void> {
   if ("error" in match) return configurationError(run, policy, undefined, match.error);
   const annotations = new AuditAnnotations();
   try {
     const resource = paramResource(needs.catalog, policy.spec.paramKind);
     for (const binding of bindings) {
       const preparing = prepare(run, policy, binding, { match, resource });
-      const prepared = preparing instanceof Promise ? await preparing : preparing;
+      const prepared = preparing instanceof Promise ? yield* wait(preparing) : preparing;
       if (prepared === undefined) continue;
       const finding = findNamespace(needs.namespaces, run.attributes);
-      const namespace = finding instanceof Promise ? await finding : finding;
+      const namespace = finding instanceof Promise ? yield* wait(finding) : finding;
       for (const param of prepared.params) {
         const pause = run.pauses.due();
-        if (pause !== undefined) await pause;
+        if (pause !== undefined) yield pause;
         const evaluating = evaluate(needs, run, { ...prepared, policy, match, namespace, param });
-        const result = evaluating instanceof Promise ? await evaluating : evaluating;
+        const result = evaluating instanceof Promise ? yield* wait(evaluating) : evaluating;
         if (run.attributes.trace !== undefined) {
           const params = resource && param ? { resource, param } : undefined;
           const step = traceOfResult(result, binding.validationActions);
           tracePolicy(run.attributes, { kind, policy, binding, params }, step);
         }
-        recordResult(needs, run, { policy, binding, result });
         collect(needs, run, { policy, binding, result }, annotations);
       }
     }
@@ -161,13 +167,7 @@ function evaluate(
   { policy, match, namespace, param, objects = noObjects }: Input,
 ): ValidationResult | Promise<ValidationResult> {
   const compiled = compiledValidations(policy);
-  const common = { attributes, objects, params: param };
-  const bindings = {
-    conditions: () =>
-      requestBindings({ ...common, match: { kind: match.kind, resource: requestedResource(attributes) }, checks }),
-    validations: () => requestBindings({ ...common, match, namespace, checks }),
-    messages: () => requestBindings({ ...common, match, namespace }),
-  };
+  const bindings = new RequestVariables({ attributes, match, objects, params: param, namespace, checks });
   const options = { failurePolicy: policy.failurePolicy, now };
   return checks.evaluate(() => evaluateValidations(compiled, bindings, options));
 }
@@ -179,16 +179,24 @@ interface Evaluated {
   readonly result: ValidationResult;
 }
 
-function recordResult({ observer }: PolicyNeeds, { attributes }: Run, { policy, result }: Evaluated): void {
+function recordResult(
+  { observer }: PolicyNeeds,
+  { operation }: AdmissionAttributes,
+  { policy, result }: Evaluated,
+): void {
   if (result.conditions === undefined) return;
   const owner = { name: policy.name, kind: "policy", type: "validate" } as const;
-  recordConditions(observer, { owner, operation: attributes.operation, ...result.conditions });
+  recordConditions(observer, { owner, operation, ...result.conditions });
 }
 
-/** Applies the actions of the binding to the decisions, and collects audit annotations. */
+/** Records conditions, applies the actions of the binding to the decisions, and collects annotations. */
 function collect(needs: PolicyNeeds, run: Run, evaluated: Evaluated, annotations: AuditAnnotations): void {
   const { policy, binding, result } = evaluated;
-  for (const [index, decision] of result.decisions.entries()) applyDecision(needs, run, evaluated, { index, decision });
+  recordResult(needs, run.attributes, evaluated);
+  for (let index = 0; index < result.decisions.length; index++) {
+    const decision = result.decisions[index] as Decision;
+    if (decision.evaluation !== "admit") applyDecision(needs, run, evaluated, { index, decision });
+  }
   for (const { key, action, text, seconds } of result.annotations) {
     if (action === "publish") annotations.add(key, text);
     if (action !== "error") continue;
@@ -207,7 +215,7 @@ function applyDecision(
   const { action, evaluation, message, reason, seconds } = decision;
   const labels = { policy: policy.name, binding: binding.name, errorType: errorType(evaluation, message) };
   if (action === "admit") {
-    if (evaluation === "error") observer.validated(labels, "allow", seconds);
+    observer.validated(labels, "allow", seconds);
     return;
   }
   for (const validationAction of binding.validationActions ?? []) {

@@ -283,7 +283,8 @@ function formEncoder(forms: readonly Type[]): Encode {
   };
 }
 
-function collapses({ pointer, type, omitEmpty }: Field): boolean {
+/** Whether an empty value of a field is written as an absent one. */
+export function collapses({ pointer, type, omitEmpty }: Field): boolean {
   return !pointer && (containers.has(type.kind) || (omitEmpty && plainScalars.has(type.kind)));
 }
 
@@ -292,7 +293,8 @@ export function isOmitted(field: Field, value: unknown): boolean {
   return field.omitEmpty && collapses(field) && isEmpty(value);
 }
 
-function isEmpty(value: unknown): boolean {
+/** Whether a value is Go's zero value of a scalar, or an empty list or map. */
+export function isEmpty(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return value === "" || value === 0 || value === false;
   if (Array.isArray(value)) return value.length === 0;
   for (const _key in value) return false;
