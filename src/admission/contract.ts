@@ -3,6 +3,7 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved } from "../catalog/contract.ts";
+import type { DerivedValue, Stored } from "../storage/contract.ts";
 
 /** The operations that admission plugins distinguish. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
@@ -41,11 +42,34 @@ export interface AdmissionAttributes {
    * this attempt to store the write fails.
    */
   readonly undo: (() => void)[];
+  /**
+   * A validating plugin adds changes of other objects that are committed together with this write,
+   * or not at all. A dry run commits none.
+   */
+  readonly joint: JointWrite[];
   /** Receives what plugins do, if the client requested an explanation. */
   readonly trace?: AdmissionTrace | undefined;
   /** Set by the first mutating plugin that calls others or may be called again. */
   reinvocation?: Reinvocation;
 }
+
+/** A change of the status of another object in the commit of a write. */
+export interface JointWrite {
+  readonly target: Resolved;
+  readonly key: string;
+  /**
+   * Computes the new value while the commit is decided, without waiting, as `DerivedWrite` of the
+   * storage contract.
+   * @param update changes a copy of the object as a write of this server to its status, and encodes
+   *   it
+   * @returns undefined to leave the object as it is
+   * @throws ApiError to reject the write
+   */
+  derive(newest: Stored, update: UpdateStatus): DerivedValue | undefined;
+}
+
+/** @param change changes the status of the object */
+export type UpdateStatus = (change: (object: KubeObject) => void) => Required<DerivedValue> & { object: KubeObject };
 
 /** How long plugins can work on a request. */
 export interface RequestLifetime {

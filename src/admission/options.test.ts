@@ -18,7 +18,7 @@ const rows: [enable: string[], disable: string[], want: string[] | string, warni
   [[], ["NamespaceLifecycle"], others],
   [[], ["NamespaceLifecycle", ...others], []],
   [["NodeRestriction"], ["NamespaceLifecycle", "AlwaysPullImages"], ["NodeRestriction", ...others]],
-  [["ResourceQuota", "NodeRestriction"], [], both, [noEffect("ResourceQuota")]],
+  [["NodeDeclaredFeatureValidator", "NodeRestriction"], [], both, [noEffect("NodeDeclaredFeatureValidator")]],
   [["PodNodeSelector"], [], missing("PodNodeSelector")],
   [["nodeRestriction"], [], 'enable-admission-plugins plugin "nodeRestriction" is unknown'],
   [[], ["Priorities"], 'disable-admission-plugins plugin "Priorities" is unknown'],

@@ -81,6 +81,7 @@ const presentPlugins: readonly string[] = [
   "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",
   "ValidatingAdmissionWebhook",
+  "ResourceQuota",
   "AlwaysDeny",
 ];
 

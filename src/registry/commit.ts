@@ -2,6 +2,7 @@
  * Commits writes of objects: encodes an object once, checks the revision, and returns the stored entry.
  * {@link settle} makes the object that is encoded.
  */
+import type { JointWrite } from "../admission/contract.ts";
 import { conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import { storeOf } from "../catalog/catalog.ts";
@@ -20,6 +21,7 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
+import { derivedWrite } from "./joint-write.ts";
 import { storedResource } from "./resource-names.ts";
 
 /** An object to be stored. */
@@ -27,6 +29,8 @@ export interface Put {
   readonly object: KubeObject;
   /** Stores the object without its managed fields if only those make it too large. */
   readonly mayDropManagedFields?: boolean;
+  /** Changes of other objects in the same commit. */
+  readonly joint?: readonly JointWrite[];
 }
 
 /**
@@ -37,9 +41,9 @@ export async function insert(
   registry: RegistryContext,
   resource: Resource,
   key: string,
-  object: KubeObject,
+  { object, joint }: Pick<Put, "object" | "joint">,
 ): Promise<{ entry: Entry } | { taken: Entry | undefined }> {
-  const written = await put(registry, resource, key, undefined, { object, mayDropManagedFields: true });
+  const written = await put(registry, resource, key, undefined, { object, joint, mayDropManagedFields: true });
   if ("entry" in written) return written;
   try {
     return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
@@ -76,17 +80,17 @@ export async function insertAll({ storage }: RegistryContext, objects: readonly 
 }
 
 /** @param object its kind and apiVersion are set to those of storage */
-function writeOf(
-  { definition, store }: Resource,
-  key: string,
-  object: KubeObject,
-): { write: Write; seal: Seal; encoded: Encoded } {
+function encode({ store }: Resource, object: KubeObject): { seal: Seal; encoded: Encoded } {
   const { form, fingerprint } = store as ResourceStore;
   object.kind = form.kind;
   object.apiVersion = formatGroupVersion(form.group, form.version);
   const encoded = encodeObject(object, form.schema);
-  const { ttlSeconds } = definition.strategy;
-  const seal = { fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset };
+  return { seal: { fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset }, encoded };
+}
+
+function writeOf(resource: Resource, key: string, object: KubeObject): { write: Write; seal: Seal; encoded: Encoded } {
+  const { seal, encoded } = encode(resource, object);
+  const { ttlSeconds } = resource.definition.strategy;
   return { write: { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) }, seal, encoded };
 }
 
@@ -101,19 +105,19 @@ export async function put(
   resource: Resource,
   key: string,
   existing: Entry | undefined,
-  { object, mayDropManagedFields = false }: Put,
+  { object, mayDropManagedFields = false, joint = [] }: Put,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
   const { write, seal, encoded } = writeOf(resource, key, object);
   if (existing !== undefined && isSame(existing, encoded)) return { entry: existing };
   let committed: Committed | Conflict;
   try {
-    committed = await commit(registry, existing, write);
+    committed = await commit(registry, existing, write, joint);
   } catch (error) {
     if (!(error instanceof ValueTooLarge && mayDropManagedFields && object.metadata.managedFields !== undefined))
       throwStorageError(error);
     delete object.metadata.managedFields;
-    return put(registry, resource, key, existing, { object });
+    return put(registry, resource, key, existing, { object, joint });
   }
   if (!committed.ok) return committed;
   const cached = store.cache.latest().get(key);
@@ -149,11 +153,15 @@ export async function remove(
 }
 
 function commit(
-  { storage }: RegistryContext,
+  registry: RegistryContext,
   existing: Pick<Entry, "revision"> | undefined,
   write: Write,
+  joint: readonly JointWrite[] = [],
 ): Promise<Committed | Conflict> {
-  return storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
+  const checks = [{ key: write.key, revision: existing?.revision ?? 0 }];
+  if (joint.length === 0) return registry.storage.commit(checks, [write]);
+  const derived = joint.map((one) => derivedWrite(registry, one, (object) => encode(one.target.resource, object)));
+  return registry.storage.commit(checks, [write, ...derived]);
 }
 
 /** @throws ApiError 500, 503 for errors of the store */

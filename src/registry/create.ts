@@ -1,5 +1,5 @@
 /** Creates one object: POST, and a PUT or apply of an object that does not exist. */
-import type { AdmissionAttributes } from "../admission/contract.ts";
+import type { AdmissionAttributes, JointWrite } from "../admission/contract.ts";
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -73,7 +73,7 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
     if (authorizing !== undefined) await authorizing;
     const validating = registry.admission.validate(withGeneratedName(attributes, object));
     if (validating !== undefined) await validating;
-    return await store(registry, request, object);
+    return await store(registry, request, object, attributes.joint);
   } catch (error) {
     undoAll(attributes.undo);
     throw error;
@@ -139,7 +139,12 @@ function checkPathSegment({ target }: WriteRequest, object: KubeObject): void {
   throw invalidObject(target.resource, name, errors);
 }
 
-async function store(registry: RegistryContext, request: CreateRequest, object: KubeObject): Promise<Written> {
+async function store(
+  registry: RegistryContext,
+  request: CreateRequest,
+  object: KubeObject,
+  joint: readonly JointWrite[],
+): Promise<Written> {
   const { resource } = request.target;
   const target = storeOf(resource);
   const { metadata } = object;
@@ -149,7 +154,7 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const settled = settling instanceof Promise ? await settling : settling;
   if (!request.dryRun) {
     const stopTimer = request.audit?.timing("etcd");
-    const stored = await insert(registry, resource, key, settled);
+    const stored = await insert(registry, resource, key, { object: settled, joint });
     stopTimer?.();
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
     return { entry: stored.entry, created: true };

@@ -165,12 +165,13 @@ interface Change {
   readonly object?: KubeObject;
   readonly oldObject?: KubeObject | undefined;
   readonly undo?: AdmissionAttributes["undo"];
+  readonly joint?: AdmissionAttributes["joint"];
 }
 
 /** The attributes by which admission plugins see a write. A namespace belongs to itself. */
 export function admissionAttributes(
   request: WriteRequest,
-  { operation, object, oldObject, undo = [] }: Change,
+  { operation, object, oldObject, undo = [], joint = [] }: Change,
 ): AdmissionAttributes {
   const { target, subresource, user, dryRun, warnings, audit, lifetime, operationOptions, trace } = request;
   const { group, resource } = target.resource.definition;
@@ -194,6 +195,7 @@ export function admissionAttributes(
     audit,
     lifetime,
     undo,
+    joint,
     trace,
   };
 }

@@ -1,6 +1,6 @@
 /** Replaces one object: PUT, and the replacement that a patch or an apply computes. */
 
-import type { AdmissionAttributes } from "../admission/contract.ts";
+import type { AdmissionAttributes, JointWrite } from "../admission/contract.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -146,7 +146,8 @@ async function replace(
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
   if (tracking !== undefined) await tracking;
-  const attributes = admissionAttributes(request, { operation: "UPDATE", object: next, oldObject: old, undo });
+  const joint: JointWrite[] = [];
+  const attributes = admissionAttributes(request, { operation: "UPDATE", object: next, oldObject: old, undo, joint });
   const mutating = request.admittedAs === undefined ? registry.admission.mutate(attributes) : undefined;
   if (mutating !== undefined) await mutating;
   checkNamespace(next, request.namespace); // Admission may have changed it.
@@ -167,7 +168,7 @@ async function replace(
   const settled = settling instanceof Promise ? await settling : settling;
   if (converted !== undefined && request.dryRun) return { do: "put", object: next }; // At the request's version.
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
-  return { do: "put", object: settled, mayDropManagedFields: request.tracksManagers !== false };
+  return { do: "put", object: settled, joint, mayDropManagedFields: request.tracksManagers !== false };
 }
 
 function asAdmitted(attributes: AdmissionAttributes, { admittedAs }: UpdateRequest): AdmissionAttributes {
@@ -291,5 +292,10 @@ async function createMissing(
   if (!request.dryRun) checkNoVersion(object);
   const settled = await settle(request.target, object);
   const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
-  return { do: "put", object: shown, mayDropManagedFields: request.tracksManagers !== false };
+  return {
+    do: "put",
+    object: shown,
+    joint: attributes.joint,
+    mayDropManagedFields: request.tracksManagers !== false,
+  };
 }

@@ -13,6 +13,7 @@ import { nodeRestriction } from "../admission/plugins/node-restriction/node-rest
 import { policyParameters } from "../admission/plugins/policy-parameters.ts";
 import { priority } from "../admission/plugins/priority.ts";
 import { rbacEscalation } from "../admission/plugins/rbac-escalation.ts";
+import { resourceQuota } from "../admission/plugins/resource-quota/resource-quota.ts";
 import { serviceAccount } from "../admission/plugins/service-account/service-account.ts";
 import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
 import type { Catalog } from "../catalog/contract.ts";
@@ -66,6 +67,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies, manifests }),
     ...openAdmissionWebhooks(options, settings, { ...needs, manifests, matching, versioned }),
     ...(await openOptionalPlugins(options, settings, { ...needs, matching })),
+    resourceQuota({ catalog, clock, gates, ...settings.admissionConfigurations.ResourceQuota }),
   ];
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]));
   const chosen = [...admissionPlugins].flatMap((name) => byName.get(name) ?? []);

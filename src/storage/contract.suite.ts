@@ -6,6 +6,7 @@ import { seededRandom } from "../../test/support/seeded-random.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import {
   type Check,
+  type DerivedWrite,
   type LogEvent,
   type LogSubscriber,
   RevisionCompacted,
@@ -448,6 +449,77 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       );
       assert.deepEqual(await storage.commit([{ key: "/a", revision: 2 }], [put("/a", "5")]), { ok: true, revision: 3 });
       assert.deepEqual(seen, ["put /a@3=5 was 1@2/2"]);
+      await storage.close();
+    });
+
+    test("derived writes replace the newest state, share the revision of their commit, and never conflict", async () => {
+      const storage = await fresh();
+      const increment: DerivedWrite = {
+        key: "/count",
+        derive: (newest) => ({ value: Buffer.from(String(Number(newest?.value ?? 0) + 1)) }),
+      };
+      const commits = Array.from({ length: 50 }, (_none, index) =>
+        storage.commit([{ key: `/o/${index}`, revision: 0 }], [put(`/o/${index}`, "x"), increment]),
+      );
+      const revisions = (await Promise.all(commits)).map((result) => (result.ok ? result.revision : 0));
+      assert.deepEqual(
+        revisions,
+        Array.from({ length: 50 }, (_none, index) => index + 2),
+      );
+      assert.deepEqual(await listed(storage, "/count"), ["/count=50"]);
+      assert.equal((await storage.get("/count"))?.revision, revisions.at(-1));
+      const taken = await storage.commit([{ key: "/o/1", revision: 0 }], [put("/o/1", "y"), increment]);
+      assert.deepEqual([taken.ok, await listed(storage, "/count")], [false, ["/count=50"]]);
+      const unchanged = { key: "/count", derive: () => undefined };
+      await storage.commit([], [put("/o/1", "z"), unchanged]);
+      assert.equal((await storage.get("/count"))?.revision, revisions.at(-1));
+      await storage.close();
+    });
+
+    test("an error of a derived write rejects the commit when the state that caused it is durable, and changes nothing", async () => {
+      const faults = gate();
+      const storage = await fresh({ faults });
+      const full: DerivedWrite = {
+        key: "/count",
+        derive(newest) {
+          if (newest !== undefined) throw new Error(`the count is ${newest.value}`);
+          return { value: Buffer.from("1") };
+        },
+      };
+      const order: string[] = [];
+      const release = faults.hold();
+      const first = storage.commit([], [put("/a", "1"), full]).then(() => order.push("first"));
+      const second = storage.commit([], [put("/b", "1"), full]).catch((error: Error) => order.push(error.message));
+      await turn();
+      await turn();
+      assert.deepEqual(order, []);
+      release();
+      await Promise.all([first, second]);
+      assert.deepEqual(order, ["first", "the count is 1"]);
+      assert.deepEqual(await listed(storage, "/"), ["/a=1", "/count=1"]);
+      await storage.close();
+    });
+
+    test("an error of a derived write is not reported if the state that caused it is lost", async () => {
+      const faults = gate();
+      const storage = await fresh({ faults });
+      const once: DerivedWrite = {
+        key: "/count",
+        derive(newest) {
+          if (newest !== undefined) throw new Error("counted");
+          return { value: Buffer.from("1") };
+        },
+      };
+      const release = faults.hold();
+      const commits = [storage.commit([], [once]), storage.commit([], [put("/b", "1"), once])];
+      await turn();
+      await turn();
+      release(new Error("no space left on device"));
+      for (const outcome of await Promise.allSettled(commits))
+        assert.ok(outcome.status === "rejected" && outcome.reason instanceof StorageUnavailable);
+      assert.deepEqual(await listed(storage, "/"), []);
+      await storage.commit([], [once]);
+      assert.deepEqual(await listed(storage, "/"), ["/count=1"]);
       await storage.close();
     });
 

@@ -48,6 +48,26 @@ export interface Write {
   readonly ttlSeconds?: number;
 }
 
+/** What a {@link DerivedWrite} stores. */
+export interface DerivedValue {
+  readonly value: Buffer;
+  readonly seal?: Seal;
+}
+
+/** A put whose value depends on the state that it replaces, so that it never conflicts. */
+export interface DerivedWrite {
+  readonly key: string;
+  /**
+   * Called once while the commit is decided, without waiting. It must not call the engine.
+   * @param newest the state that the commit replaces, which may not be durable yet; undefined when
+   *   the key is absent
+   * @returns undefined to leave the key as it is
+   * @throws to reject the whole commit: `commit` rejects with the same error, once the state that
+   *   caused it is durable
+   */
+  derive(newest: Stored | undefined): DerivedValue | undefined;
+}
+
 /** The result of a successful commit. */
 export interface Committed {
   readonly ok: true;
@@ -164,13 +184,14 @@ export interface Storage {
    * events. A conflict also reports a durable state.
    * @param checks preconditions, evaluated atomically with the writes
    * @param writes at most 128, one per key. Deletions of absent keys change nothing, and a commit
-   *   without changes returns the current revision.
+   *   without changes returns the current revision. Derived writes are evaluated when all checks
+   *   hold.
    * @throws StorageUnavailable when the writes could not be made durable (none of them is visible
    *   then), when too many writes wait, or after `close`
    * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default), or a
    *   key is over 1900 bytes
    */
-  commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Conflict>;
+  commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict>;
   /**
    * Subscribes to the changes of keys with the prefix.
    * @param from the revision after which events are delivered

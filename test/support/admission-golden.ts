@@ -153,6 +153,8 @@ const differing: readonly (readonly [pattern: RegExp, replacement: string])[] = 
   [/("resourceVersion":\s*")[1-9]\d*/g, "$1<version>"],
   [/\b(generated-)[a-z0-9]{5}\b/g, "$1<random>"],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<token>"],
+  [/("clusterIPs?":\s*\[?")10\.0\.0\.\d+/g, "$1<address>"],
+  [/("nodePort":\s*)3\d{4}\b/g, '$1"<port>"'],
   [/127\.0\.0\.1:\d+/g, "<address>"],
   [/(localhost|\.svc):\d+/g, "$1:<port>"],
 ];

@@ -10,6 +10,8 @@ export const configurationParsers = {
     (await import("../plugins/pod-security/configuration.ts")).parsePodSecurityConfiguration(bytes),
   ValidatingAdmissionPolicy: manifests("ValidatingAdmissionPolicy"),
   ValidatingAdmissionWebhook: manifests("ValidatingAdmissionWebhook"),
+  ResourceQuota: async (bytes: Buffer) =>
+    (await import("../plugins/resource-quota/configuration.ts")).parseResourceQuotaConfiguration(bytes),
 } satisfies Readonly<Record<string, ParseConfiguration<unknown>>>;
 
 type Parsers = typeof configurationParsers;

@@ -53,7 +53,17 @@ function attributesOf({
 }: Request): AdmissionAttributes {
   const [group = "", version = "", plural = ""] = resource.split("/");
   const target = catalog.find(group, version, plural) as Resolved;
-  const common = { target, subresource, namespace, name, pathName: name, dryRun: false, warnings: [], undo: [] };
+  const common = {
+    target,
+    subresource,
+    namespace,
+    name,
+    pathName: name,
+    dryRun: false,
+    warnings: [],
+    undo: [],
+    joint: [],
+  };
   const user = { name: "u", uid: "", groups: [], extra: new Map() };
   const object = { metadata: { name, labels } };
   const oldObject = oldLabels && { metadata: { name, labels: oldLabels } };

@@ -58,6 +58,7 @@ async function write(
       warnings: [],
       options: () => ({}),
       undo: [],
+      joint: [],
       object: make(spec),
     },
     ...(old === undefined

@@ -13,6 +13,7 @@ import {
   type Check,
   type Committed,
   type Conflict,
+  type DerivedWrite,
   type LogSubscriber,
   type Range,
   type RangeOptions,
@@ -168,15 +169,22 @@ class EmbeddedStorage implements Storage {
     return count;
   }
 
-  async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Conflict> {
+  async commit(checks: readonly Check[], requested: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
     this.#checkOpen();
-    this.#checkWrites(writes);
+    this.#checkWrites(requested);
     for (const { key, revision } of checks) {
       if (this.#pending.newestRevision(key) === revision) continue;
       const current = this.#pending.newest(key);
       return this.#whenDurable({ ok: false, key, current: current && storedOf(current) }, [key]);
     }
     this.#checkBacklog();
+    let writes: readonly Write[];
+    try {
+      writes = this.#plainWrites(requested);
+    } catch (error) {
+      if (requested.some(({ key }) => this.#pending.has(key))) await this.#enqueue([], [], []);
+      throw error;
+    }
     const changes = this.#accept(writes);
     if (changes.length > 0) return this.#enqueue(changes, writes, []);
     // There were no writes, or only deletions of absent keys.
@@ -282,14 +290,29 @@ class EmbeddedStorage implements Storage {
     if (revision < this.#horizon.compacted) throw new RevisionCompacted(this.#horizon.compacted);
   }
 
-  #checkWrites(writes: readonly Write[]): void {
+  /** Evaluates derived writes on the newest state. */
+  #plainWrites(requested: readonly (Write | DerivedWrite)[]): readonly Write[] {
+    if (!requested.some(isDerived)) return requested as readonly Write[];
+    const plain = requested.flatMap((write): Write[] => {
+      if (!isDerived(write)) return [write];
+      const newest = this.#pending.newest(write.key);
+      const derived = write.derive(newest && storedOf(newest));
+      return derived === undefined ? [] : [{ key: write.key, ...derived }];
+    });
+    this.#checkWrites(plain);
+    return plain;
+  }
+
+  #checkWrites(writes: readonly (Write | DerivedWrite)[]): void {
     const { valueBytesMax } = this.#options;
     assert.ok(writes.length <= changesMax, `a commit has at most ${changesMax} writes`);
     assert.ok(
       writes.length < 2 || new Set(writes.map(({ key }) => key)).size === writes.length,
       "a commit writes each key once",
     );
-    for (const { key, value } of writes) {
+    for (const write of writes) {
+      const { key } = write;
+      const value = isDerived(write) ? null : write.value;
       assert.ok(key.length > 0, "a key is not empty");
       if (value !== null && value.length > valueBytesMax) throw new ValueTooLarge(value.length, valueBytesMax);
       // A UTF-16 code unit has at most three bytes in UTF-8.
@@ -496,6 +519,10 @@ class EmbeddedStorage implements Storage {
 }
 
 const nothing = Buffer.alloc(0);
+
+function isDerived(write: Write | DerivedWrite): write is DerivedWrite {
+  return "derive" in write;
+}
 
 function ignore(): void {}
 

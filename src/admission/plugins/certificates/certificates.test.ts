@@ -63,7 +63,17 @@ async function rejectionOf({ request, object, old, off }: Write): Promise<string
   const whole = (each: object | undefined): KubeObject | undefined =>
     each && ({ metadata: { name: "r" }, ...each } as KubeObject);
   const user = { name: "ann", uid: "", groups: [], extra: new Map() };
-  const common = { target, subresource, namespace: "", name: "r", user, dryRun: false, warnings: [], undo: [] };
+  const common = {
+    target,
+    subresource,
+    namespace: "",
+    name: "r",
+    user,
+    dryRun: false,
+    warnings: [],
+    undo: [],
+    joint: [],
+  };
   const attributes = {
     ...common,
     operation,

@@ -11,17 +11,20 @@ type Amounts = Map<string, Quantity>;
 /**
  * Containers and sidecars run at the same time. Other init containers run one at a time, together
  * with the sidecars that precede them. The result is the maximum at any time.
+ *
+ * @param of returns the amounts of a container as a new map; those of its spec by default
  */
 export function sumOfContainers(
   { containers, initContainers }: Part,
   field: "requests" | "limits",
+  of: (container: Part) => Amounts = (container) => amountsOf(container, field),
 ): ReadonlyMap<string, Quantity> {
   const sum: Amounts = new Map();
-  for (const container of items(containers)) add(sum, amountsOf(container, field));
+  for (const container of items(containers)) add(sum, of(container));
   const sidecars: Amounts = new Map();
   const initAmounts: Amounts[] = [];
   for (const container of items(initContainers)) {
-    const amounts = amountsOf(container, field);
+    const amounts = of(container);
     if (isSidecar(container)) {
       add(sum, amounts);
       add(sidecars, amounts);

@@ -12,6 +12,7 @@ import { policyExpressions } from "./policy-expressions.ts";
 import { policyRequests } from "./policy-requests.ts";
 import { priority } from "./priority.ts";
 import { randomScenarios } from "./random.ts";
+import { resourceQuota, resourceQuotaLimited } from "./resource-quota.ts";
 import { webhookAnswers } from "./webhook-answers.ts";
 import { webhookMatching } from "./webhook-matching.ts";
 import { webhookOrder, webhookPatches } from "./webhook-patches.ts";
@@ -36,4 +37,6 @@ export const families: Readonly<Record<string, Family>> = {
   "pod-security-configuration": podSecurityConfiguration,
   priority,
   "limit-ranger": limitRanger,
+  "resource-quota": resourceQuota,
+  "resource-quota-limited": resourceQuotaLimited,
 };

@@ -1,0 +1,141 @@
+/**
+ * The plugin ResourceQuota rejects writes that use more than the quotas of their namespace allow, and
+ * adds what others use to the status of the quotas.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/resourcequota.
+ */
+
+import type { Clock } from "../../../apimachinery/clock.ts";
+import { type ApiError, plainError } from "../../../apimachinery/errors.ts";
+import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
+import type { Catalog, Resolved, ResourceStore } from "../../../catalog/contract.ts";
+import {
+  addedTo,
+  type Charge,
+  chargesOf,
+  checkLimits,
+  concerns,
+  type LimitedResource,
+  QuotaRejection,
+} from "../../../quota/check-write.ts";
+import { claimRelations } from "../../../quota/claim-relations.ts";
+import type { Amounts, Evaluator, QuotaWrite } from "../../../quota/contract.ts";
+import { createEvaluators } from "../../../quota/evaluators.ts";
+import { createQuotaReader, type Quota } from "../../../quota/read-quota.ts";
+import type { Entry } from "../../../watch-cache/contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import { rejection } from "../../rejection.ts";
+import { type PendingCharge, quotaCharger } from "./charge-quota.ts";
+
+interface ResourceQuotaOptions {
+  readonly catalog: Pick<Catalog, "find" | "findResource">;
+  readonly clock: Pick<Clock, "now">;
+  readonly gates: FeatureGates;
+  /** Resources that cannot be used without a quota. */
+  readonly limited?: readonly LimitedResource[];
+}
+
+/** Creates the plugin ResourceQuota. */
+export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQuotaOptions): AdmissionPlugin {
+  const relations = claimRelations(catalog);
+  const evaluators = createEvaluators({ clock, gates, relations });
+  const reader = createQuotaReader();
+  const jointWrite = quotaCharger({
+    clock,
+    reader,
+    target: () => catalog.find("", "v1", "resourcequotas") as Resolved,
+  });
+  let isLoaded = false;
+
+  const check = (attributes: AdmissionAttributes, write: QuotaWrite, evaluator: Evaluator, entries: Entry[]): void => {
+    const { group, resource } = attributes.target.resource.definition;
+    const limitedHere = limited.filter((one) => one.apiGroup === group && one.resource === resource);
+    const quotas = entries.map(({ key, json }) => ({ key, quota: reader.read(key, json) }));
+    const charges = rejecting(attributes, () =>
+      chargesOf(
+        { write, evaluator, limited, limitedHere },
+        quotas.map(({ quota }) => quota),
+      ),
+    );
+    for (const charge of charges) {
+      const found = quotas.find(({ quota }) => quota === charge.quota) as (typeof quotas)[number];
+      const pending = pendingCharge(attributes, write, evaluator, found.key, charge);
+      pending.check(charge.quota, charge.amounts);
+      if (!attributes.dryRun) attributes.joint.push(jointWrite(pending));
+    }
+  };
+
+  const validateLoaded = (attributes: AdmissionAttributes, store: ResourceStore): void | Promise<void> => {
+    const entries = quotasOf(store, attributes.namespace);
+    if (entries.length === 0 && limited.length === 0) return;
+    const { group, resource } = attributes.target.resource.definition;
+    const evaluator = evaluators.of(group, resource);
+    const write = writeOf(attributes);
+    if (evaluator === undefined || write === undefined || !evaluator.handles(write)) return;
+    if (resource !== "resourceclaims") return check(attributes, write, evaluator, entries);
+    return relations.ready().then(() => check(attributes, write, evaluator, entries));
+  };
+
+  return {
+    name: "ResourceQuota",
+    validate(attributes) {
+      const { operation, namespace, target } = attributes;
+      if (namespace === "" || (operation !== "CREATE" && operation !== "UPDATE")) return;
+      const { group, resource } = target.resource.definition;
+      if (group === "" && resource === "namespaces") return;
+      const store = catalog.findResource("", "resourcequotas")?.store;
+      if (store === undefined) return;
+      if (isLoaded) return validateLoaded(attributes, store);
+      return store.cache.ready().then(() => {
+        isLoaded = true;
+        return validateLoaded(attributes, store);
+      });
+    },
+  };
+}
+
+/** The keys of a namespace are next to each other in the tree of the watch cache. */
+function quotasOf({ cache, keyOf }: ResourceStore, namespace: string): Entry[] {
+  const snapshot = cache.latest();
+  return snapshot.size === 0 ? [] : [...snapshot.range(keyOf(namespace, ""))];
+}
+
+function writeOf({ operation, subresource, object, oldObject }: AdmissionAttributes): QuotaWrite | undefined {
+  if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return undefined;
+  return { operation, subresource, object, oldObject: operation === "CREATE" ? undefined : oldObject };
+}
+
+function pendingCharge(
+  attributes: AdmissionAttributes,
+  write: QuotaWrite,
+  evaluator: Evaluator,
+  key: string,
+  { quota: { limits }, amounts }: Charge,
+): PendingCharge {
+  return {
+    key,
+    limits,
+    amounts,
+    again(changed): Amounts | undefined {
+      if (!concerns(changed, write.object, evaluator)) return undefined;
+      return addedTo(changed, write, evaluator, evaluator.usageOf(write.object));
+    },
+    check(quota: Quota, added: Amounts) {
+      // The status of a claim reports what was allocated already.
+      if (attributes.subresource !== "status") rejecting(attributes, () => checkLimits(quota, added));
+    },
+  };
+}
+
+/** @throws ApiError instead of a QuotaRejection */
+function rejecting<T>(attributes: AdmissionAttributes, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof QuotaRejection) throw apiError(attributes, error);
+    throw error;
+  }
+}
+
+function apiError(attributes: AdmissionAttributes, { message, isForbidden }: QuotaRejection): ApiError {
+  return isForbidden ? rejection(attributes, message) : plainError(message);
+}
