@@ -135,6 +135,7 @@ const loadedOnDemand = [
   "jose",
   "lmdb",
   "ws",
+  "undici",
   "@peculiar/",
   "node:http",
 ];

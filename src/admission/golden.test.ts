@@ -8,9 +8,7 @@ testFamilies(join(import.meta.dirname, "testdata"), {
   "policy-expressions": [],
   "policy-requests": [],
   random: [],
-  "webhook-answers": [
-    /-(?:http-301|http-302-external|http-307)\//, // Redirects are not followed.
-  ],
+  "webhook-answers": [],
   "webhook-matching": [
     /^rules-equivalent-mutating DELETE .*\/widgets$/, // The order in which the objects of a collection are deleted.
   ],

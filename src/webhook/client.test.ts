@@ -1,6 +1,6 @@
 /** Calls over TLS on the loopback interface. Error messages equal those of Go's client. */
 import assert from "node:assert/strict";
-import type { ServerResponse } from "node:http";
+import http, { type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { before, test } from "node:test";
 import {
@@ -197,9 +197,29 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     /^malformed: Post "URL\?timeout=30s": net\/http: HTTP\/1.x transport connection broken: /,
   ],
   [
-    "a redirect, which is not followed",
-    { reply: status(302, "", { location: "https://127.0.0.1:1/" }) },
+    "a redirect without a location",
+    { reply: status(302, "") },
     "status: the server responded with the status code 302 but did not return more information",
+  ],
+  [
+    "a redirect to a port without a listener",
+    { reply: status(302, "", { location: "https://127.0.0.1:1/" }) },
+    'connect: Post "https://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused',
+  ],
+  [
+    "a redirect to another scheme",
+    { reply: status(308, "", { location: "file:///etc/passwd" }) },
+    'redirect: Post "file:///etc/passwd": unsupported protocol scheme "file"',
+  ],
+  [
+    "a redirect to an invalid URL",
+    { reply: status(302, "", { location: "http://[::1" }) },
+    'redirect: Post "URL?timeout=30s": failed to parse Location header "http://[::1": parse "http://[::1": invalid URL',
+  ],
+  [
+    "a redirect to itself",
+    { reply: status(307, "", { location: "/c" }) },
+    'redirect: Post "/c": stopped after 10 redirects',
   ],
   ["400", { reply: status(400, "some text") }, "status: the server rejected our request for an unknown reason"],
   ["403", { reply: status(403, " some text\n") }, "status: some text"],
@@ -305,18 +325,25 @@ for (const [what, accept, kind, message] of rawRows) {
 
 test("sends the headers, credentials and timeout of the endpoint", async () => {
   const server = await startWebhookServer(() => review);
-  const endpoint = { url: `${server.url}/conv`, ca: server.ca, headers: { "x-a": "b" } };
+  const endpoint = { url: `${server.url}/conv`, ca: server.ca };
   const withToken = webhookClient({ ...endpoint, token: "t" });
-  await withToken.post('{"a":1}', { timeoutMs: 1500, headers: { "x-c": "d" } });
+  await withToken.post('{"a":1}', { timeoutMs: 1500 });
   const withPassword = webhookClient({ ...endpoint, basic: { username: "u", password: "p" } });
   await withPassword.post(new TextEncoder().encode("{}"), { timeoutMs: 30_000 });
   const [first, second] = server.requests;
   assert.equal(first?.path, "/conv?timeout=1.5s");
   assert.deepEqual(
-    ["accept", "content-type", "content-length", "user-agent", "authorization", "x-a", "x-c"].map(
+    ["host", "accept", "content-type", "content-length", "user-agent", "authorization"].map(
       (name) => first?.headers[name],
     ),
-    ["application/json, */*", "application/json", "7", "kube-apiserver-admission", "Bearer t", "b", "d"],
+    [
+      `127.0.0.1:${server.port}`,
+      "application/json, */*",
+      "application/json",
+      "7",
+      "kube-apiserver-admission",
+      "Bearer t",
+    ],
   );
   assert.deepEqual([second?.headers.authorization, second?.text], ["Basic dTpw", "{}"]);
   withToken.close();
@@ -398,6 +425,113 @@ test("cancels a call", async () => {
   const client = webhookClient({ url: server.url, ca: server.ca });
   await assert.rejects(client.post("{}", { timeoutMs: 30_000, signal: controller.signal }), { kind: "canceled" });
   client.close();
+  await server.close();
+});
+
+/** The headers and the body that a redirect preserves. */
+const redirectRows: [code: number, method: string, contentType: string | undefined, text: string][] = [
+  [301, "GET", undefined, ""],
+  [302, "GET", undefined, ""],
+  [303, "GET", undefined, ""],
+  [307, "POST", "application/json", "{}"],
+  [308, "POST", "application/json", "{}"],
+];
+
+for (const [code, method, contentType, text] of redirectRows) {
+  test(`follows a redirect ${code} on the same connection with credentials`, async () => {
+    const server = await startWebhookServer(({ path }) =>
+      path.startsWith("/c") ? status(code, "", { location: "/other?a=b" }) : review,
+    );
+    const client = webhookClient({ url: `${server.url}/c`, ca: server.ca, token: "t" });
+    checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
+    const second = server.requests[1];
+    const { authorization, referer, host, "content-type": type } = second?.headers ?? {};
+    assert.deepEqual(
+      [second?.method, second?.path, second?.text, type, authorization, referer, host],
+      [method, "/other?a=b", text, contentType, "Bearer t", `${server.url}/c?timeout=30s`, `127.0.0.1:${server.port}`],
+    );
+    assert.equal(server.connections(), 1);
+    client.close();
+    await server.close();
+  });
+}
+
+test("sends no credentials to another origin, nor back", async () => {
+  const certificates: boolean[] = [];
+  const tls = { requestCert: true, rejectUnauthorized: false };
+  const seen = (server: WebhookServer) => server.requests.map(({ headers }) => headers.authorization);
+  const second = await startWebhookServer(() => status(307, "", { location: `${first.url}/end` }), { tls });
+  const first = await startWebhookServer(
+    ({ path }) => (path === "/end" ? review : status(307, "", { location: `${second.url}/x` })),
+    { tls },
+  );
+  for (const server of [first, second])
+    server.onConnection((socket) => certificates.push(socket.getPeerCertificate().raw !== undefined));
+  const client = webhookClient({ url: first.url, ca: first.ca + second.ca, token: "t", ...first.authority });
+  checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
+  assert.deepEqual([seen(first), seen(second)], [["Bearer t", undefined], [undefined]]);
+  assert.deepEqual(certificates, [true, false, false]);
+  client.close();
+  await first.close();
+  await second.close();
+});
+
+test("follows a redirect to a server without TLS without credentials and Referer", async () => {
+  let received: IncomingHttpHeaders = {};
+  const plain = http.createServer((request, response) => {
+    received = request.headers;
+    response.end(JSON.stringify(review));
+  });
+  await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+  const location = `http://127.0.0.1:${(plain.address() as AddressInfo).port}/x`;
+  const server = await startWebhookServer(() => status(307, "", { location }));
+  const client = webhookClient({ url: server.url, ca: server.ca, token: "t" });
+  checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
+  assert.deepEqual([received.authorization, received.referer], [undefined, undefined]);
+  client.close();
+  await server.close();
+  plain.closeAllConnections();
+  plain.close();
+});
+
+test("verifies the certificate of a redirect with the authorities of the endpoint", async () => {
+  const second = await startWebhookServer(() => review);
+  const first = await startWebhookServer(() => status(307, "", { location: second.url }));
+  const client = webhookClient({ url: first.url, ca: first.ca });
+  await assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "tls" });
+  assert.equal(second.requests.length, 0);
+  client.close();
+  await first.close();
+  await second.close();
+});
+
+test("waits for a connection when all are in use, until the timeout", async () => {
+  const held: ServerResponse[] = [];
+  const server = await startWebhookServer(() => (response) => void held.push(response));
+  const client = webhookClient({ url: server.url, ca: server.ca }, { connectionsMax: 1 });
+  const first = client.post("{}", { timeoutMs: 30_000 });
+  const late = client.post("{}", { timeoutMs: 50 });
+  const next = client.post("{}", { timeoutMs: 30_000 });
+  await assert.rejects(late, { kind: "timeout" });
+  assert.equal(server.requests.length, 1);
+  held[0]?.end("{}");
+  checkAnswer(await first);
+  while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  held[1]?.end("{}");
+  checkAnswer(await next);
+  assert.equal(server.connections(), 1);
+  client.close();
+  await server.close();
+});
+
+test("calls fail when the client is closed", async () => {
+  const server = await startWebhookServer(() => never);
+  const client = webhookClient({ url: server.url, ca: server.ca }, { connectionsMax: 1 });
+  const calls = [1, 2].map(() => assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "closed" }));
+  while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  client.close();
+  await Promise.all(calls);
+  await assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "closed" });
   await server.close();
 });
 

@@ -14,6 +14,8 @@ const connectTimeoutMs = 30_000;
 interface ConnectOptions extends Address {
   /** The limit for opening the connection; 30 s by default. */
   readonly timeoutMs?: number;
+  /** Closes the connection before it is open. It aborts with a WebhookError, which is thrown. */
+  readonly signal?: AbortSignal;
   /** Undefined for a connection without TLS. */
   readonly tls?: {
     readonly context: tls.SecureContext;
@@ -28,20 +30,24 @@ interface ConnectOptions extends Address {
 /**
  * Opens a connection.
  *
- * @throws WebhookError of kind `connect`, `tls` or `timeout`; callers add the request to the
- *   message
+ * @throws WebhookError of kind `connect`, `tls` or `timeout`, or that of the signal; callers add the
+ *   request to the message
  */
 export function connect(options: ConnectOptions): Promise<net.Socket> {
-  const { host, port, timeoutMs = connectTimeoutMs } = options;
+  const { host, port, timeoutMs = connectTimeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
     const socket =
       options.tls === undefined ? net.connect({ host, port }) : tls.connect({ host, port, ...tlsOptions(options.tls) });
     let opened = options.tls === undefined;
+    const abort = (): void => fail(signal?.reason);
     const fail = (error: WebhookError): void => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
       socket.destroy();
       reject(error);
     };
+    signal?.addEventListener("abort", abort);
     const timer = setTimeout(
       () => fail(new WebhookError("timeout", `dial tcp ${formatAddress(options)}: i/o timeout`)),
       timeoutMs,
@@ -57,6 +63,7 @@ export function connect(options: ConnectOptions): Promise<net.Socket> {
       if (problem !== undefined)
         return fail(new WebhookError("tls", `tls: failed to verify certificate: x509: ${problem}`));
       clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
       socket.off("error", onError);
       resolve(socket);
     });
@@ -165,7 +172,9 @@ export function streamError(error: NodeJS.ErrnoException): WebhookError | undefi
   if (code === "ECONNRESET")
     return syscall === undefined ? failure("closed", "EOF") : failure("reset", `${syscall}: connection reset by peer`);
   if (code === "EPIPE") return failure("reset", "write: broken pipe");
-  if (code.startsWith("HPE_"))
+  if (code === "UND_ERR_SOCKET" && closedMessages.has(message)) return failure("closed", "EOF");
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return failure("closed", "unexpected EOF");
+  if (error.name === "HTTPParserError" || code.startsWith("UND_ERR_") || code === "ERR_ASSERTION")
     return failure("malformed", `net/http: HTTP/1.x transport connection broken: ${message}`);
   if (code.startsWith("ERR_SSL_")) {
     const alert = /alert ([a-z ]+)/.exec(message);
@@ -173,6 +182,9 @@ export function streamError(error: NodeJS.ErrnoException): WebhookError | undefi
   }
   return code === "ETIMEDOUT" ? failure("closed", "read: connection timed out") : undefined;
 }
+
+/** Other errors of a socket are responses that HTTP does not allow. */
+const closedMessages: ReadonlySet<string> = new Set(["other side closed", "closed"]);
 
 /** Joins host and port as Go's net.JoinHostPort does. */
 export function formatAddress({ host, port }: Address): string {

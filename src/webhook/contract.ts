@@ -18,8 +18,6 @@ export interface WebhookEndpoint {
   /** Overrides `token`; read again after a minute. */
   readonly tokenFile?: string;
   readonly basic?: { readonly username: string; readonly password: string };
-  /** Added to each request. */
-  readonly headers?: Readonly<Record<string, string>>;
   /**
    * Returns the address of a new connection, instead of the host of the URL. The Host header and
    * the verification of the certificate still use the URL. The message of a thrown Error becomes
@@ -49,7 +47,6 @@ export interface PostOptions {
    * parameter `timeout`.
    */
   readonly timeoutMs: number;
-  readonly headers?: Readonly<Record<string, string>>;
   /** Aborts the call with an error of kind `canceled`. */
   readonly signal?: AbortSignal;
 }
@@ -74,7 +71,7 @@ export interface CallObserver {
 export interface WebhookClient {
   /**
    * Posts a JSON body. Repeats the request at most ten times while the response is 429 or 5xx with
-   * `Retry-After`. Does not follow redirects.
+   * `Retry-After`. Follows redirects, without credentials when they lead to another origin.
    *
    * @returns the response with any status code; see `checkAnswer` and `decodeAnswer`
    * @throws WebhookError without a response
@@ -94,6 +91,7 @@ export interface WebhookClient {
  * - `tooLarge`: the response is above the limit
  * - `malformed`: the response is not HTTP, or the body is not a valid object
  * - `status`: the response has an unsuccessful status code, see `WebhookError.status`
+ * - `redirect`: the response is a redirect that cannot be followed
  * - `request`: a header contains invalid characters
  */
 export type WebhookErrorKind =
@@ -107,6 +105,7 @@ export type WebhookErrorKind =
   | "tooLarge"
   | "malformed"
   | "status"
+  | "redirect"
   | "request";
 
 /**

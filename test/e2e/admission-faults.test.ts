@@ -96,10 +96,9 @@ const faults: Readonly<Record<string, readonly [Handler, string]>> = {
     () => nested(20_000),
     `${failing}couldn't get version/kind; json parse error: exceeded max depth`,
   ],
-  // kube-apiserver follows redirects.
-  redirects: [
-    () => respond(307, { location: `${webhook.url}/elsewhere` }),
-    `${failing}the server responded with the status code 307 but did not return more information`,
+  "redirects to another scheme": [
+    () => respond(307, { location: "ftp://a/b" }),
+    `${failing}Post "ftp://a/b": unsupported protocol scheme "ftp"`,
   ],
   "doubles the object by each operation of its patch": [
     (review) => answer(review, patchOf(copies)),

@@ -187,7 +187,11 @@ const faults: readonly Fault[] = [
     message: /context deadline exceeded/,
   },
   { what: "does not answer", reply: () => () => {}, message: /context deadline exceeded$/ },
-  { what: "redirects", reply: raw(302, "", { location: "/elsewhere" }), message: /status code 302/ },
+  {
+    what: "redirects to another scheme",
+    reply: raw(302, "", { location: "ftp://a/b" }),
+    message: /Post "ftp:\/\/a\/b": unsupported protocol scheme "ftp"$/,
+  },
   {
     what: "fails",
     reply: raw(500, "oops", { "content-type": "text/plain" }),

@@ -331,7 +331,7 @@ describe("a failing webhook", () => {
     [
       "redirects",
       answering(302, "", { location: "/elsewhere" }),
-      "the server responded with the status code 302 but did not return more information",
+      'Post "/elsewhere": stopped after 10 redirects',
       "error",
     ],
     [

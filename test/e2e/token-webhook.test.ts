@@ -179,8 +179,8 @@ const failures: [what: string, reply: (token: string) => WebhookReply, error: Re
   ["an empty body", () => "", /^0-length response with status code: 200 and content type: application\/json$/],
   [
     "a redirection",
-    (token) => (response) => response.writeHead(302, { location: `${webhook.url}/${token}` }).end(),
-    /^the server responded with the status code 302 but did not return more information$/,
+    () => (response) => response.writeHead(302, { location: "ftp://a/b" }).end(),
+    /^Post "ftp:\/\/a\/b": unsupported protocol scheme "ftp"$/,
   ],
   [
     "status 403",

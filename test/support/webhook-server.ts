@@ -5,6 +5,7 @@ import type tls from "node:tls";
 import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
 
 export interface WebhookRequest {
+  readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -25,6 +26,8 @@ export interface WebhookServer {
   readonly requests: WebhookRequest[];
   /** Number of accepted connections. */
   readonly connections: () => number;
+  /** Called with each further connection. */
+  onConnection(opened: (socket: tls.TLSSocket) => void): void;
   /** Closes all open connections. */
   drop(): void;
   close(): Promise<void>;
@@ -72,6 +75,7 @@ export async function startWebhookServer(
     request.on("end", async () => {
       const text = Buffer.concat(pieces).toString();
       const received = {
+        method: request.method ?? "",
         path: request.url ?? "",
         headers: request.headers,
         text,
@@ -94,6 +98,7 @@ export async function startWebhookServer(
     authority,
     requests,
     connections: () => connections,
+    onConnection: (opened) => void server.on("secureConnection", opened),
     drop: () => server.closeAllConnections(),
     close() {
       server.closeAllConnections();

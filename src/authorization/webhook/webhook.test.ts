@@ -182,9 +182,7 @@ interface AnswerRow {
   readonly error?: string;
 }
 
-/**
- * The client does not follow redirects. Other skipped rows are covered by the tests of the client.
- */
+/** Redirects are followed, and requests repeated, by the client: its tests cover these rows. */
 const skipped = /^status 3|retry after|^odd type/;
 /**
  * Rows whose error message differs from upstream's: an unknown kind, and bytes that are not UTF-8.

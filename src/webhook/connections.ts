@@ -1,0 +1,147 @@
+/** The connections to one webhook: kept open between calls, and limited in number. */
+import type net from "node:net";
+import type { Dispatcher } from "undici";
+import { WebhookError } from "./contract.ts";
+import type { Deadline } from "./deadline.ts";
+
+/** A connection, used by one call at a time. */
+export interface Connection {
+  readonly dispatcher: Pick<Dispatcher, "dispatch">;
+  /** How many responses it has received. */
+  answers: number;
+  /** Closes it; the call that uses it fails with `reason`. */
+  destroy(reason: Error): void;
+}
+
+interface ConnectionsOptions {
+  /** `https://host:port` */
+  readonly origin: string;
+  /** Opens a socket. The signal aborts when the call that needs it ends. */
+  readonly open: (signal: AbortSignal) => Promise<net.Socket>;
+  /** The maximum number of connections; further calls wait until their deadline. */
+  readonly connectionsMax: number;
+}
+
+/** Idle connections are closed after this time. */
+const idleMs = 90_000;
+
+/** A call that waits gets a released connection, or may open one, or fails. */
+type Turn = Connection | "open" | WebhookError;
+
+/** Opens connections, and keeps those that are idle. The last one used is the first used again. */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #all = new Set<Connection>();
+  readonly #idle: Connection[] = [];
+  /** In the order in which the calls started to wait. */
+  readonly #waiting = new Set<(turn: Turn) => void>();
+  #opening = 0;
+  #isClosed = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns a connection that no other call uses. The call releases or destroys it.
+   *
+   * @throws WebhookError if none can be opened, or the call ends before
+   */
+  acquire(deadline: Deadline): Connection | Promise<Connection> {
+    if (this.#isClosed) throw closedReason();
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    const isFull = this.#all.size + this.#opening >= this.#options.connectionsMax;
+    return isFull ? this.#wait(deadline) : this.#open(deadline);
+  }
+
+  /** The connection has received a complete response. */
+  release(connection: Connection): void {
+    if (!this.#all.has(connection)) return;
+    if (!this.#wakeNext(connection)) this.#idle.push(connection);
+  }
+
+  /** Closes all connections; current calls fail. */
+  close(): void {
+    this.#isClosed = true;
+    while (this.#wakeNext(closedReason()));
+    for (const connection of [...this.#all]) connection.destroy(closedReason());
+  }
+
+  async #wait(deadline: Deadline): Promise<Connection> {
+    const turn = await new Promise<Turn>((resolve) => {
+      this.#waiting.add(resolve);
+      deadline.onEnd((reason) => {
+        if (this.#waiting.delete(resolve)) resolve(reason);
+      });
+    });
+    if (turn instanceof Error) throw turn;
+    return turn === "open" ? this.#open(deadline) : turn;
+  }
+
+  /** @returns whether a call was waiting */
+  #wakeNext(turn: Turn): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    this.#waiting.delete(first);
+    first(turn);
+    return true;
+  }
+
+  async #open(deadline: Deadline): Promise<Connection> {
+    const controller = new AbortController();
+    deadline.onEnd((reason) => controller.abort(reason));
+    this.#opening++;
+    try {
+      const connection = await this.#connect(controller.signal);
+      this.#all.add(connection);
+      if (this.#isClosed) connection.destroy(closedReason());
+      return connection;
+    } catch (error) {
+      this.#wakeNext("open");
+      throw error;
+    } finally {
+      this.#opening--;
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Connection> {
+    const { origin, open } = this.#options;
+    const { default: Client } = await import("undici/lib/dispatcher/client.js");
+    const socket = await open(signal);
+    socket.on("error", () => {}); // Until the client uses the socket, which then reports it.
+    let unused: net.Socket | undefined = socket;
+    const client = new Client(origin, {
+      connect(_options, done) {
+        const next = unused;
+        unused = undefined; // A closed connection is not opened again.
+        queueMicrotask(() => (next === undefined ? done(closedReason(), null) : done(null, next)));
+      },
+      allowH2: false,
+      keepAliveTimeout: idleMs,
+      headersTimeout: 0, // The deadline of the call is the limit.
+      bodyTimeout: 0,
+    });
+    const connection: Connection = {
+      dispatcher: client,
+      answers: 0,
+      destroy: (reason) => {
+        this.#remove(connection);
+        client.destroy(reason, () => socket.destroy());
+      },
+    };
+    client.once("disconnect", () => connection.destroy(closedReason()));
+    return connection;
+  }
+
+  #remove(connection: Connection): void {
+    if (!this.#all.delete(connection)) return;
+    const at = this.#idle.indexOf(connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+    this.#wakeNext("open");
+  }
+}
+
+function closedReason(): WebhookError {
+  return new WebhookError("closed", "EOF");
+}
