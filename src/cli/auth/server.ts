@@ -4,6 +4,7 @@ import type { UserInfo } from "../../apimachinery/user.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import type { Binding, Role } from "../../authorization/rbac/policy.ts";
 import { ask, type Sender } from "../client/ask.ts";
+import { listAll } from "../client/list-all.ts";
 import { type Question, requestSpec } from "./question.ts";
 
 /** The status of an access review. */
@@ -66,28 +67,12 @@ export interface PolicyObjects {
  */
 export async function readPolicy(server: Sender): Promise<PolicyObjects> {
   const [clusterRoles, roles, clusterBindings, bindings] = await Promise.all(
-    ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map((resource) => listAll(server, resource)),
+    ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map((resource) =>
+      listAll(server, `/apis/rbac.authorization.k8s.io/v1/${resource}`),
+    ),
   );
   return {
     roles: [...(clusterRoles as KubeObject[]), ...(roles as KubeObject[])].map(roleOf),
     bindings: [...(clusterBindings as KubeObject[]), ...(bindings as KubeObject[])].map(bindingOf),
   };
-}
-
-const objectsPerPage = 500;
-
-async function listAll(server: Sender, resource: string): Promise<KubeObject[]> {
-  const objects: KubeObject[] = [];
-  let next = "";
-  do {
-    const query = new URLSearchParams({ limit: String(objectsPerPage), ...(next !== "" && { continue: next }) });
-    const { items = [], metadata = {} } = await ask(
-      server,
-      "GET",
-      `/apis/rbac.authorization.k8s.io/v1/${resource}?${query}`,
-    );
-    objects.push(...items);
-    next = metadata.continue ?? "";
-  } while (next !== "");
-  return objects;
 }

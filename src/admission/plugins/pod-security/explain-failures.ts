@@ -1,9 +1,8 @@
 /** Reports violated checks, with fields and allowed values, for an explanation. */
-import { encodeAny } from "../../../lib/json/encode-any.ts";
-import type { ViolatingField } from "../../../lib/pod-security/contract.ts";
 import type { FailedCheck } from "../../../lib/pod-security/evaluate.ts";
+import { formatField } from "../../../lib/pod-security/format-field.ts";
 import { formatLevelVersion } from "../../../lib/pod-security/levels.ts";
-import { fieldIn, type PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
+import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
 import type { Mode, Policy } from "../../../lib/pod-security/policy.ts";
 import type { AdmissionAttributes } from "../../contract.ts";
 
@@ -23,7 +22,7 @@ export function explainFailures(
   for (const [standard, modes] of modesByStandard(policy, failures)) {
     const outcome = modes.includes("enforce") ? "rejected" : "allowed";
     for (const { id, reason, fields } of failures[modes[0] as Mode]) {
-      const problems = fields.map((field) => describe(kind, field)).join("; ");
+      const problems = fields.map((field) => formatField(kind, field)).join("; ");
       const message = `${modes.join(", ")} ${standard}: ${reason}: ${problems}`;
       trace?.add({ plugin: "PodSecurity", phase: "validating", part: id, objects, outcome, message, seconds: 0 });
     }
@@ -40,9 +39,4 @@ function modesByStandard(
     modes.filter((mode) => failures[mode].length > 0),
     (mode) => formatLevelVersion(policy[mode]),
   );
-}
-
-/** For example `spec.hostPID is true, allowed: false, or unset`. */
-function describe(kind: PodTemplateKind, { path, value, allowed }: ViolatingField): string {
-  return `${fieldIn(kind, path)} is ${value === undefined ? "not set" : encodeAny(value)}, allowed: ${allowed}`;
 }

@@ -23,7 +23,7 @@ const check: CheckPod = ({ pod, containers }) => {
   return {
     reason,
     detail: `pod or ${named("container", unset)} must set securityContext.runAsNonRoot=true`,
-    fields: unset.map((container) => securityField(container, "runAsNonRoot", "true, also for the pod")),
+    fields: unset.map((container) => securityField(container, "runAsNonRoot", "true, here or for the pod")),
   };
 };
 

@@ -27,7 +27,7 @@ const check: CheckPod = ({ pod, containers }) => {
     reason,
     detail: `pod or ${named("container", unset)} must set securityContext.seccompProfile.type to ${seccompTypes}`,
     fields: unset.map((container) =>
-      securityField(container, "seccompProfile.type", `${seccompTypes}, also for the pod`),
+      securityField(container, "seccompProfile.type", `${seccompTypes}, here or for the pod`),
     ),
   };
 };

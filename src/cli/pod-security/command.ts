@@ -1,0 +1,90 @@
+/** `coxswain pod-security`: checks pods against Pod Security Standards. */
+import { type Command, Option } from "commander";
+import { evaluatePod } from "../../lib/pod-security/evaluate.ts";
+import { type Level, type LevelVersion, levels, parseVersion, versionProblem } from "../../lib/pod-security/levels.ts";
+import { type PodTemplateKind, podTemplateKinds } from "../../lib/pod-security/pod-templates.ts";
+import { listAll } from "../client/list-all.ts";
+import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
+import type { Output } from "../output.ts";
+import { collect, type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
+import { formatJson, formatText } from "./format.ts";
+import { type CheckedObject, checkedObject, readObjects } from "./read-objects.ts";
+
+const exitAllowed = 0;
+const exitViolations = 1;
+
+interface CheckOptions extends ServerOptions {
+  readonly filename?: readonly string[];
+  readonly namespace?: string;
+  readonly level: Level;
+  readonly version: string;
+  readonly output: OutputFormat;
+}
+
+const group = {
+  name: "coxswain pod-security",
+  description: "Checks pods and pod controllers against Pod Security Standards.",
+  exitCodes: "0 all objects are allowed, 1 an object violates the standard, 2 the command line or an input is invalid",
+};
+
+/**
+ * Runs `coxswain pod-security`.
+ *
+ * @param argv the arguments after `pod-security`
+ * @param env the environment, for KUBECONFIG and for credential plugins
+ * @returns the exit code
+ */
+export async function podSecurityCommand(
+  argv: readonly string[],
+  output: Output,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  return runSubcommands(group, argv, output, (command, run) => {
+    addCheck(command).action(async (options: CheckOptions) => run(() => check(options, output, env)));
+  });
+}
+
+function addCheck(command: Command): Command {
+  const checking = command
+    .command("check")
+    .summary("lists the violations of a standard before a namespace enforces it")
+    .description(
+      "Checks the pods and pod controllers in files without a server, or the pods of a namespace on a server, and prints each violated check with its fields and what it allows there. Labels and exemptions of namespaces have no effect.",
+    )
+    .option("-f, --filename <file>", "a file in YAML or JSON; - for the standard input (repeatable)", collect)
+    .option("-n, --namespace <namespace>", "checks the pods of this namespace on the server")
+    .addOption(new Option("--level <level>", "the standard").choices(levels).makeOptionMandatory())
+    .option("--version <version>", "the version of the standard: latest, or v1.x", "latest");
+  return addServerOptions(checking).addOption(outputOption());
+}
+
+async function check(options: CheckOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
+  const version = parseVersion(options.version);
+  if (version === undefined) throw new Error(`--version ${versionProblem}`);
+  const standard: LevelVersion = { level: options.level, version };
+  const objects = await objectsOf(options, env);
+  const results = objects.map((object) => ({
+    object,
+    failed: object.pod === undefined ? [] : evaluatePod(standard, object.pod),
+  }));
+  output.out((options.output === "json" ? formatJson : formatText)(results, standard));
+  return results.some(({ failed }) => failed.length > 0) ? exitViolations : exitAllowed;
+}
+
+/** A namespace can be empty, but a file without pods is most likely the wrong file. */
+async function objectsOf(options: CheckOptions, env: NodeJS.ProcessEnv): Promise<CheckedObject[]> {
+  const { filename: files, namespace } = options;
+  if ((files === undefined) === (namespace === undefined)) throw new Error("either -f or -n is required");
+  if (namespace !== undefined) return podsOf(namespace, options, env);
+  const objects = (files ?? []).flatMap(readObjects);
+  if (objects.length === 0) throw new Error(`${files?.join(", ")}: no pods and no pod controllers`);
+  return objects;
+}
+
+async function podsOf(namespace: string, options: ServerOptions, env: NodeJS.ProcessEnv): Promise<CheckedObject[]> {
+  const kind = podTemplateKinds.find(({ resource }) => resource === "pods") as PodTemplateKind;
+  return withClient(options, env, async (client) => {
+    const pods = await listAll(client, `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`);
+    return pods.map((pod) => checkedObject(pod as unknown as Record<string, unknown>, kind));
+  });
+}
