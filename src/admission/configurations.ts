@@ -1,5 +1,5 @@
 /** The webhook configurations and policies that clients have created, compiled. */
-import type { KubeObject } from "../apimachinery/object.ts";
+import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
@@ -13,15 +13,29 @@ export interface Configurations<T> {
 }
 
 /**
- * Follows the objects of a cluster-scoped kind of admissionregistration.k8s.io. Each stored version
- * of an object is compiled once, when the first request needs it.
+ * Follows the objects of a kind of admissionregistration.k8s.io.
  *
- * @param compile may throw; the request then fails
- * @param removed called with what is no longer used
+ * @see followObjects
  */
 export function followConfigurations<T>(
   catalog: Pick<Catalog, "findResource">,
   resource: string,
+  compile: (object: KubeObject) => T,
+  removed?: (compiled: T) => void,
+): Configurations<T> {
+  return followObjects(catalog, { group: "admissionregistration.k8s.io", resource }, compile, removed);
+}
+
+/**
+ * Follows the objects of a cluster-scoped kind. Each stored version of an object is compiled once,
+ * when the first request needs it.
+ *
+ * @param compile may throw; the request then fails
+ * @param removed called with what is no longer used
+ */
+export function followObjects<T>(
+  catalog: Pick<Catalog, "findResource">,
+  { group, resource }: GroupResource,
   compile: (object: KubeObject) => T,
   removed: (compiled: T) => void = () => {},
 ): Configurations<T> {
@@ -29,7 +43,7 @@ export function followConfigurations<T>(
   let list: readonly T[] = [];
   let identity: object | undefined;
   let isReady = false;
-  const store = () => catalog.findResource("admissionregistration.k8s.io", resource)?.store;
+  const store = () => catalog.findResource(group, resource)?.store;
   const current = (): readonly T[] => {
     const found = store();
     if (found === undefined) return [];

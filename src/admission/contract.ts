@@ -181,6 +181,10 @@ export interface AdmissionOptions {
   readonly disable: readonly string[];
   /** File with an AdmissionConfiguration of `apiserver.config.k8s.io`: the configuration of plugins. */
   readonly configFile?: string;
+  /** How long pods stay on a node that is not ready, in seconds; 300 by default. */
+  readonly notReadyTolerationSeconds?: number;
+  /** How long pods stay on a node that is unreachable, in seconds; 300 by default. */
+  readonly unreachableTolerationSeconds?: number;
   /** Whether clients can request explanations: what each plugin, webhook and policy did to a dry run. */
   readonly explain?: boolean;
 }

@@ -4,8 +4,22 @@
  */
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { currentEntry } from "../registry/current-entry.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+
+/**
+ * Checks a name as upstream's client does before it reads an object that the informer lacks. Source:
+ * `Name` in k8s.io/client-go@v0.36.0/rest/request.go.
+ *
+ * @returns why no object can have the name
+ */
+export function unreadableName(name: string): string | undefined {
+  if (name === "") return "resource name may not be empty";
+  const problems = pathSegmentNameProblems(name, false);
+  return problems.length === 0 ? undefined : `invalid resource name ${quoteGo(name)}: [${problems.join(" ")}]`;
+}
 
 /** Finds what plugins need to know of the objects of one resource. */
 export interface Lookup<T> {

@@ -18,7 +18,7 @@ const rows: [enable: string[], disable: string[], want: string[] | string, warni
   [[], ["NamespaceLifecycle"], others],
   [[], ["NamespaceLifecycle", ...others], []],
   [["NodeRestriction"], ["NamespaceLifecycle", "AlwaysPullImages"], ["NodeRestriction", ...others]],
-  [["NodeDeclaredFeatureValidator", "NodeRestriction"], [], both, [noEffect("NodeDeclaredFeatureValidator")]],
+  [["DefaultStorageClass", "NodeRestriction"], [], both, [noEffect("DefaultStorageClass")]],
   [["PodNodeSelector"], [], missing("PodNodeSelector")],
   [["nodeRestriction"], [], 'enable-admission-plugins plugin "nodeRestriction" is unknown'],
   [[], ["Priorities"], 'disable-admission-plugins plugin "Priorities" is unknown'],

@@ -11,6 +11,10 @@ const rows: [argv: string[], want: AdmissionOptions][] = [
   ],
   [["--enable-admission-plugins="], { enable: [], disable: [] }],
   [["--admission-control-config-file=/a.yaml"], { enable: [], disable: [], configFile: "/a.yaml" }],
+  [
+    ["--default-not-ready-toleration-seconds=60", "--default-unreachable-toleration-seconds", "-1"],
+    { enable: [], disable: [], notReadyTolerationSeconds: 60, unreachableTolerationSeconds: -1 },
+  ],
   [["--disable-admission-plugins", '"A,B",C'], { enable: [], disable: ["A,B", "C"] }],
 ];
 for (const [argv, want] of rows) {

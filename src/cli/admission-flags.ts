@@ -1,14 +1,22 @@
 /** Admission flags. Names and defaults are kube-apiserver's. */
 import { implementedPlugins } from "../admission/options.ts";
-import { boolValue, stringSlice } from "./flag-values.ts";
+import { defaultSeconds } from "../admission/plugins/default-toleration-seconds.ts";
+import { boolValue, integerWithin, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
+const safeIntegers = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 const { byDefault, onRequest } = implementedPlugins;
 
 const add =
   (which: "enable" | "disable"): Flag["set"] =>
   (text, { server }) => {
     server.admission = { ...server.admission, [which]: [...server.admission[which], ...stringSlice(text)] };
+  };
+
+const setTolerationSeconds =
+  (which: "notReadyTolerationSeconds" | "unreachableTolerationSeconds"): Flag["set"] =>
+  (text, { server }) => {
+    server.admission = { ...server.admission, [which]: integerWithin(text, safeIntegers) };
   };
 
 export const admissionFlags: readonly Flag[] = [
@@ -18,6 +26,16 @@ export const admissionFlags: readonly Flag[] = [
     set: (text, { server }) => {
       server.admission = { ...server.admission, configFile: text };
     },
+  },
+  {
+    term: "--default-not-ready-toleration-seconds <int>",
+    help: `tolerationSeconds of the toleration for notReady:NoExecute that the plugin DefaultTolerationSeconds adds to pods without such a toleration; ${defaultSeconds} by default.`,
+    set: setTolerationSeconds("notReadyTolerationSeconds"),
+  },
+  {
+    term: "--default-unreachable-toleration-seconds <int>",
+    help: `As --default-not-ready-toleration-seconds, for unreachable:NoExecute; ${defaultSeconds} by default.`,
+    set: setTolerationSeconds("unreachableTolerationSeconds"),
   },
   {
     term: "--enable-admission-explain [bool]",

@@ -56,15 +56,10 @@ function goawayChance(text: string): void {
   if (chance < 0 || chance > 0.02) throw new FlagValueError("can not be less than 0 or greater than 0.02");
 }
 
-function toleration(text: string): void {
-  integerWithin(text, { min: 0, max: Number.MAX_SAFE_INTEGER });
-}
-
 const embedded = "objects are stored in the embedded store, not in etcd; see --storage and --data-dir";
 const noKubelets = "connections to kubelets are not supported yet";
 const noAggregation = "API aggregation is not supported yet";
 const noLimits = "limits of requests in flight are not supported yet";
-const noTolerations = "the admission plugin DefaultTolerationSeconds is not supported";
 const notYet = "not supported yet";
 
 const mediaTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
@@ -108,8 +103,6 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("--max-mutating-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
   ignored("--enable-priority-and-fairness [bool]", boolValue),
   ignored("--goaway-chance <float>", goawayChance),
-  ignored("--default-not-ready-toleration-seconds <int>", toleration, noTolerations),
-  ignored("--default-unreachable-toleration-seconds <int>", toleration, noTolerations),
   ignored("--profiling [bool]", boolValue),
   ignored("--contention-profiling [bool]", boolValue),
   ignored("--coordinated-leadership-lease-duration <duration>", durationMs),

@@ -7,15 +7,23 @@ import { versionedObjects } from "../admission/matching/versioned.ts";
 import { implementedPlugins } from "../admission/options.ts";
 import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
 import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
+import { defaultTolerationSeconds } from "../admission/plugins/default-toleration-seconds.ts";
+import { jobValidation } from "../admission/plugins/job-validation.ts";
 import { limitRanger } from "../admission/plugins/limit-ranger/limit-ranger.ts";
 import { namespaceLifecycle } from "../admission/plugins/namespace-lifecycle.ts";
+import { nodeDeclaredFeatureValidator } from "../admission/plugins/node-declared-feature-validator.ts";
 import { nodeRestriction } from "../admission/plugins/node-restriction/node-restriction.ts";
+import { podGroupWorkloadExists } from "../admission/plugins/pod-group-workload-exists.ts";
+import { podResizeValidator } from "../admission/plugins/pod-resize-validator.ts";
+import { podTopologyLabels } from "../admission/plugins/pod-topology-labels.ts";
 import { policyParameters } from "../admission/plugins/policy-parameters.ts";
-import { priority } from "../admission/plugins/priority.ts";
+import { priority } from "../admission/plugins/priority/priority.ts";
 import { rbacEscalation } from "../admission/plugins/rbac-escalation.ts";
 import { resourceQuota } from "../admission/plugins/resource-quota/resource-quota.ts";
+import { runtimeClass } from "../admission/plugins/runtime-class/runtime-class.ts";
 import { serviceAccount } from "../admission/plugins/service-account/service-account.ts";
 import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
+import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condition.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -62,8 +70,16 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     serviceAccount({ catalog, clock, random }),
     nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
     ...openPodSecurity(options, settings, needs),
-    priority(catalog),
+    taintNodesByCondition(),
+    priority({ catalog, enabled: gates.enabled }),
+    defaultTolerationSeconds(options.admission),
+    runtimeClass(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
+    podTopologyLabels(catalog, gates.enabled("PodTopologyLabelsAdmission")),
+    podGroupWorkloadExists(catalog, gates.enabled("GenericWorkload")),
+    nodeDeclaredFeatureValidator(catalog, gates.enabled("NodeDeclaredFeatures")),
+    jobValidation(catalog, gates.enabled("GenericWorkload")),
+    podResizeValidator(catalog),
     ...policyPlugins({ catalog, gates, authorize, matching, versioned, observer: metrics.policies, manifests }),
     ...openAdmissionWebhooks(options, settings, { ...needs, manifests, matching, versioned }),
     ...(await openOptionalPlugins(options, settings, { ...needs, matching })),

@@ -348,18 +348,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["a rejected Table writes no object", get(`${configMaps}/unwritten`), 404, /not found/],
   ],
   Admission: [
-    [
-      "pods get no tolerations and no priority",
-      post(`${core}/pods`, pod("p")),
-      201,
-      /^(?!.*"(?:tolerations|priority)")/,
-    ],
-    [
-      "a pod may have a priority class that does not exist",
-      post(`${core}/pods`, pod("q", { priorityClassName: "none" })),
-      201,
-      /"none"/,
-    ],
     ["creates a quota", post(`${core}/resourcequotas`, quota("q", { configmaps: "0" })), 201, /"configmaps":"0"/],
     ["a quota is not enforced", post(`${configMaps}?dryRun=All`, named("over")), 201, /"over"/],
     [

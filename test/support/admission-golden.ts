@@ -152,6 +152,7 @@ const differing: readonly (readonly [pattern: RegExp, replacement: string])[] = 
   [/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
   [/("resourceVersion":\s*")[1-9]\d*/g, "$1<version>"],
   [/\b(generated-)[a-z0-9]{5}\b/g, "$1<random>"],
+  [/\b(kube-api-access-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, "$1<random>"],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<token>"],
   [/("clusterIPs?":\s*\[?")10\.0\.0\.\d+/g, "$1<address>"],
   [/("nodePort":\s*)3\d{4}\b/g, '$1"<port>"'],

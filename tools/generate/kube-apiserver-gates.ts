@@ -110,6 +110,7 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "PodCertificateRequest",
   "PodDeletionCost",
   "PodLevelResources",
+  "PodTopologyLabelsAdmission",
   "RelaxedServiceNameValidation",
   "RestartAllContainersOnContainerExits",
   "SELinuxMount",

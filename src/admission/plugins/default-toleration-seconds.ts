@@ -4,21 +4,18 @@
  * k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/defaulttolerationseconds/admission.go.
  */
 import { items, type Part } from "../../apis/fields.ts";
-import type { AdmissionPlugin } from "../contract.ts";
+import type { AdmissionOptions, AdmissionPlugin } from "../contract.ts";
 
-/** How long pods stay on such a node by default, in seconds. */
-export interface DefaultTolerations {
-  readonly notReady: number;
-  readonly unreachable: number;
-}
+/** Of the flags `--default-not-ready-toleration-seconds` and `--default-unreachable-toleration-seconds`. */
+export const defaultSeconds = 300;
 
 const effect = "NoExecute";
 
 /** @returns the plugin DefaultTolerationSeconds */
-export function defaultTolerationSeconds({ notReady, unreachable }: DefaultTolerations): AdmissionPlugin {
+export function defaultTolerationSeconds(options: AdmissionOptions): AdmissionPlugin {
   const defaults = [
-    ["node.kubernetes.io/not-ready", notReady],
-    ["node.kubernetes.io/unreachable", unreachable],
+    ["node.kubernetes.io/not-ready", options.notReadyTolerationSeconds ?? defaultSeconds],
+    ["node.kubernetes.io/unreachable", options.unreachableTolerationSeconds ?? defaultSeconds],
   ] as const;
   return {
     name: "DefaultTolerationSeconds",

@@ -13,4 +13,10 @@ testFamilies(join(import.meta.dirname, "testdata"), {
   "limit-ranger": [],
   "pod-security": [],
   "pod-security-configuration": [],
+  "pod-defaults": [],
+  "pod-defaults-without-gates": [],
+  "pod-groups": [],
+  "pod-resizes": [],
+  "pod-resizes-without-gates": [],
+  "service-accounts": [],
 });

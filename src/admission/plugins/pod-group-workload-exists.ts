@@ -2,12 +2,13 @@
  * The plugin PodGroupWorkloadExists rejects new PodGroups whose Workload, or its template, does not
  * exist. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/podgroup/admission.go.
  */
+import { internalError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { items } from "../../apis/fields.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { AdmissionPlugin } from "../contract.ts";
-import { lookUp } from "../lookup.ts";
+import { lookUp, unreadableName } from "../lookup.ts";
 import { rejection } from "../rejection.ts";
 
 const group = "scheduling.k8s.io";
@@ -37,6 +38,8 @@ export function podGroupWorkloadExists(catalog: Pick<Catalog, "findResource">, e
       if (reference === undefined) return;
       const { workloadName = "", podGroupTemplateName = "" } = reference;
       const workload = await workloads.find(namespace, workloadName);
+      const unreadable = workload === undefined ? unreadableName(workloadName) : undefined;
+      if (unreadable !== undefined) throw internalError(unreadable);
       const problem = problemOf(workload, quoteGo(workloadName), podGroupTemplateName);
       if (problem !== undefined) throw rejection(attributes, `PodGroup rejected: ${problem}`);
     },

@@ -2,14 +2,14 @@
  * The plugin RuntimeClass sets the overhead and the placement that the RuntimeClass of a new pod
  * requires. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/runtimeclass/admission.go.
  */
-import { plainError } from "../../../apimachinery/errors.ts";
+import { type ApiError, plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { items, type Part } from "../../../apis/fields.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { compareQuantities, parseQuantity } from "../../../lib/quantity/quantity.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
-import { lookUp } from "../../lookup.ts";
+import { lookUp, unreadableName } from "../../lookup.ts";
 import { rejection } from "../../rejection.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
 
@@ -30,9 +30,8 @@ export function runtimeClass(catalog: Pick<Catalog, "findResource">): AdmissionP
   const withClass = (attributes: AdmissionAttributes, spec: Part, check: Check): void | Promise<void> => {
     const name: string | undefined = spec.runtimeClassName;
     if (name === undefined) return check(spec, undefined);
-    if (name === "") throw plainError("resource name may not be empty");
     const continueWith = (found: RuntimeClass | undefined): void => {
-      if (found === undefined) throw rejection(attributes, `pod rejected: RuntimeClass ${quoteGo(name)} not found`);
+      if (found === undefined) throw missingClass(attributes, name);
       check(spec, found);
     };
     const found = classes.find("", name);
@@ -54,6 +53,12 @@ export function runtimeClass(catalog: Pick<Catalog, "findResource">): AdmissionP
       return withClass(attributes, spec, (_, found) => checkOverhead(attributes, spec, found?.overhead));
     },
   };
+}
+
+function missingClass(attributes: AdmissionAttributes, name: string): ApiError {
+  const problem = unreadableName(name);
+  if (problem !== undefined) return plainError(problem);
+  return rejection(attributes, `pod rejected: RuntimeClass ${quoteGo(name)} not found`);
 }
 
 function runtimeClassOf({ overhead, scheduling }: KubeObject): RuntimeClass {

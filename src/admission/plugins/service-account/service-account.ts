@@ -7,9 +7,11 @@ import { plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { isMirrorPod, podReferences } from "../../../apimachinery/pod-references.ts";
 import { items, type Part, struct } from "../../../apis/fields.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
 import { generateName } from "../../../registry/prepare.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import { unreadableName } from "../../lookup.ts";
 import { rejection } from "../../rejection.ts";
 import { type Account, type AccountsNeeds, defaultAccountName, serviceAccounts } from "./accounts.ts";
 import { containerSecretProblem, secretProblem } from "./mountable-secrets.ts";
@@ -27,8 +29,8 @@ export function serviceAccount(needs: Needs): AdmissionPlugin {
     if (name === "") throw rejection(attributes, `no service account specified for pod ${podName(attributes)}`);
     const continueWith = (account: Account | undefined): void => {
       if (account !== undefined) return check(account);
-      const why = `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
-      throw rejection(attributes, why);
+      const why = unreadableName(name) ?? `serviceaccount ${quoteGo(name)} not found`;
+      throw rejection(attributes, `error looking up service account ${namespace}/${name}: ${why}`);
     };
     const account = accounts.find(namespace, name);
     return account instanceof Promise ? account.then(continueWith) : continueWith(account);
@@ -96,7 +98,7 @@ function checkMirrorPod(attributes: AdmissionAttributes, pod: KubeObject): void 
   const reject = (what: string): Error => rejection(attributes, `a mirror pod may not ${what}`);
   if ((spec.serviceAccountName ?? "") !== "") throw reject("reference service accounts");
   const hasSecret = [...podReferences(pod)].some(([kind]) => kind === "secret");
-  if (hasSecret || items(spec.imagePullSecrets).length > 0) throw reject("reference secrets");
+  if (hasSecret) throw reject("reference secrets");
   const hasToken = items(spec.volumes).some(({ projected }) =>
     items(projected?.sources).some(({ serviceAccountToken }) => serviceAccountToken !== undefined),
   );

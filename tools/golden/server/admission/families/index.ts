@@ -5,14 +5,17 @@ import { mutatingPolicies } from "./mutating-policies.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-plugins.ts";
 import { optionalObjects } from "./optional-objects.ts";
 import { ownerReferences } from "./owner-references.ts";
+import { podDefaults, podDefaultsWithoutGates } from "./pod-defaults.ts";
+import { podGroups } from "./pod-groups.ts";
+import { podResizes, podResizesWithoutGates } from "./pod-resizes.ts";
 import { podSecurity } from "./pod-security.ts";
 import { podSecurityConfiguration } from "./pod-security-configuration.ts";
 import { policyBindings } from "./policy-bindings.ts";
 import { policyExpressions } from "./policy-expressions.ts";
 import { policyRequests } from "./policy-requests.ts";
-import { priority } from "./priority.ts";
 import { randomScenarios } from "./random.ts";
 import { resourceQuota, resourceQuotaLimited } from "./resource-quota.ts";
+import { serviceAccounts } from "./service-accounts.ts";
 import { webhookAnswers } from "./webhook-answers.ts";
 import { webhookMatching } from "./webhook-matching.ts";
 import { webhookOrder, webhookPatches } from "./webhook-patches.ts";
@@ -35,8 +38,13 @@ export const families: Readonly<Record<string, Family>> = {
   "owner-references": ownerReferences,
   "pod-security": podSecurity,
   "pod-security-configuration": podSecurityConfiguration,
-  priority,
   "limit-ranger": limitRanger,
   "resource-quota": resourceQuota,
   "resource-quota-limited": resourceQuotaLimited,
+  "pod-defaults": podDefaults,
+  "pod-defaults-without-gates": podDefaultsWithoutGates,
+  "pod-groups": podGroups,
+  "pod-resizes": podResizes,
+  "pod-resizes-without-gates": podResizesWithoutGates,
+  "service-accounts": serviceAccounts,
 };

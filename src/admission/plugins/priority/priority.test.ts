@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { openMemoryRegistry, type Place } from "../../../../test/support/memory-registry.ts";
 import { priority } from "./priority.ts";
 
-const opened = await openMemoryRegistry({ plugins: (catalog) => [priority(catalog)] });
+const opened = await openMemoryRegistry({ plugins: (catalog) => [priority({ catalog, enabled: () => false })] });
 after(() => opened.close());
 const classes: Place = ["scheduling.k8s.io/priorityclasses", ""];
 const create = (name: string, globalDefault: boolean): Promise<unknown> =>
