@@ -347,31 +347,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["a rejected Table writes no object", get(`${configMaps}/unwritten`), 404, /not found/],
   ],
-  Admission: [
-    ["creates a quota", post(`${core}/resourcequotas`, quota("q", { configmaps: "0" })), 201, /"configmaps":"0"/],
-    ["a quota is not enforced", post(`${configMaps}?dryRun=All`, named("over")), 201, /"over"/],
-    [
-      "creates a limit range",
-      post(`${core}/limitranges`, named("l", { spec: { limits: [{ type: "Container", default: { cpu: "1" } }] } })),
-      201,
-      /"default":\{"cpu":"1"\}/,
-    ],
-    ["a limit range sets no limits", post(`${core}/pods?dryRun=All`, pod("r")), 201, /"resources":\{\}/],
-    [
-      "creates a namespace with a pod security level",
-      post("/api/v1/namespaces", {
-        metadata: { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
-      }),
-      201,
-      /restricted/,
-    ],
-    [
-      "a pod security level is not enforced",
-      post("/api/v1/namespaces/strict/pods?dryRun=All", pod("p", { hostNetwork: true })),
-      201,
-      /"hostNetwork":true/,
-    ],
-  ],
   "Controllers and the state from the first start on": [
     ["no FlowSchemas exist", get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"), 200, /"items":\[\]/],
     [
