@@ -63,7 +63,7 @@ export class PolicyEvaluator {
     this.budget = budget;
     const { isInterrupted } = bindings;
     this.#options = isInterrupted === undefined ? limited : { costLimit: perCallLimit, isInterrupted };
-    this.#activation = new PolicyActivation(bindings, variables, this.#options);
+    this.#activation = new PolicyActivation(bindings, variables, this.#options, this);
   }
 
   /** @throws OutOfBudget if the expression exceeds the budget */
@@ -88,11 +88,17 @@ export class PolicyEvaluator {
 
 const limited: EvaluationOptions = { costLimit: perCallLimit };
 
+/** What was left before the current expression. */
+interface Budget {
+  readonly budget: number;
+}
+
 /** Wraps values when they are first used. */
 class PolicyActivation implements Activation {
   readonly #bindings: PolicyBindings;
   readonly #compiled: ReadonlyMap<string, Compiled>;
   readonly #options: EvaluationOptions;
+  readonly #budget: Budget;
   #variables: VariableValues | undefined;
   #object: CelValue | undefined;
   #oldObject: CelValue | undefined;
@@ -100,10 +106,16 @@ class PolicyActivation implements Activation {
   #namespaceObject: CelValue | undefined;
   #params: CelValue | undefined;
 
-  constructor(bindings: PolicyBindings, compiled: ReadonlyMap<string, Compiled>, options: EvaluationOptions) {
+  constructor(
+    bindings: PolicyBindings,
+    compiled: ReadonlyMap<string, Compiled>,
+    options: EvaluationOptions,
+    budget: Budget,
+  ) {
     this.#bindings = bindings;
     this.#compiled = compiled;
     this.#options = options;
+    this.#budget = budget;
   }
 
   get(name: string): CelValue | undefined {
@@ -125,7 +137,7 @@ class PolicyActivation implements Activation {
         this.#params ??= celValue(bindings.params);
         return this.#params;
       case "variables":
-        this.#variables ??= new VariableValues(this.#compiled, this, this.#options);
+        this.#variables ??= new VariableValues(this.#compiled, this, this.#options, this.#budget);
         return this.#variables;
       case "authorizer":
         return bindings.authorizer?.authorizer;
@@ -152,14 +164,21 @@ class VariableValues extends CelObject {
   readonly #compiled: ReadonlyMap<string, Compiled>;
   readonly #activation: Activation;
   readonly #options: EvaluationOptions;
+  readonly #budget: Budget;
   readonly #values = new Map<string, CelValue>();
   #cost = 0;
 
-  constructor(compiled: ReadonlyMap<string, Compiled>, activation: Activation, options: EvaluationOptions) {
+  constructor(
+    compiled: ReadonlyMap<string, Compiled>,
+    activation: Activation,
+    options: EvaluationOptions,
+    budget: Budget,
+  ) {
     super();
     this.#compiled = compiled;
     this.#activation = activation;
     this.#options = options;
+    this.#budget = budget;
   }
 
   /** Returns the units spent since the last call. */
@@ -184,13 +203,19 @@ class VariableValues extends CelObject {
       return failedValue(`composited variable ${quoteGo(name)} fails to compile: ${compiled.error}`);
     try {
       const { value, cost } = compiled.program.evaluate(this.#activation, this.#options);
-      this.#cost += cost;
+      this.#spend(cost);
       return value;
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
-      this.#cost += error.cost;
+      this.#spend(error.cost);
       return failedValue(`composited variable ${quoteGo(name)} fails to evaluate: ${error.message}`);
     }
+  }
+
+  /** Variables that exceed the budget end the expression, which would exceed it, too. */
+  #spend(cost: number): void {
+    this.#cost += cost;
+    if (this.#cost > this.#budget.budget) throw new OutOfBudget();
   }
 
   has(name: string): boolean | CelFailure {

@@ -161,3 +161,44 @@ test("returns type errors for warnings", () => {
   const undefinedField = "ERROR: <input>:1:7: undefined field 'zzz'\n | object.zzz > 1\n | ......^";
   assert.equal(compiler.typeIssues("object.zzz > 1"), undefinedField);
 });
+
+test("an expression ends when its variables have spent the budget", () => {
+  const compiler = new PolicyCompiler(storedExpressions(), {
+    hasParams: false,
+    hasAuthorizer: false,
+    hasPatchTypes: false,
+  });
+  for (const name of ["a", "b", "c"]) compiler.addVariable({ name, expression: "object.all(x, x == x)" });
+  let read = 0;
+  const bindings = {
+    get object() {
+      read++;
+      return Array.from({ length: 10 }, (_, at) => at);
+    },
+    oldObject: null,
+    request: {},
+    namespaceObject: null,
+  };
+  const sum = compiler.compile("variables.a && variables.b && variables.c && oldObject == null");
+  assert.throws(() => compiler.evaluator(bindings, 20).evaluate(sum), OutOfBudget);
+  assert.equal(read, 1);
+  assert.equal(compiler.evaluator(bindings, 1000).evaluate(sum).value, true);
+});
+
+test("an expression that asks for the size of a map again does not count its keys again", () => {
+  const compiler = new PolicyCompiler(storedExpressions(), {
+    hasParams: false,
+    hasAuthorizer: false,
+    hasPatchTypes: false,
+  });
+  let counted = 0;
+  const ownKeys = (target: object): (string | symbol)[] => {
+    counted++;
+    return Reflect.ownKeys(target);
+  };
+  const data = new Proxy<Record<string, number>>({ a: 1, b: 2, c: 3 }, { ownKeys });
+  const bindings = { object: { other: {}, data }, oldObject: null, request: {}, namespaceObject: null };
+  const expression = compiler.compile("object.data.all(k, object.other.size() < object.data.size())");
+  assert.equal(compiler.evaluator(bindings, 1000).evaluate(expression).value, true);
+  assert.equal(counted, 1);
+});

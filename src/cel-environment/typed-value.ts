@@ -4,7 +4,15 @@
  * nor copied. Source:
  * k8s.io/apimachinery@v0.36.0/pkg/runtime/converter.go (ToUnstructured).
  */
-import { CelDouble, CelList, CelMap, type CelValue, type JsonValue, jsonValue } from "../lib/cel/index.ts";
+import {
+  CelDouble,
+  CelList,
+  type CelMap,
+  type CelValue,
+  type JsonValue,
+  jsonValue,
+  PlainMap,
+} from "../lib/cel/index.ts";
 import { sortedKeys } from "../lib/json/encode-any.ts";
 import { collapses, isEmpty } from "../lib/schema/encode.ts";
 import type { Field, Struct, Type } from "../lib/schema/schema.ts";
@@ -73,7 +81,7 @@ function structReader(schema: Struct): StructReader {
 }
 
 /** The fields of a struct that Go writes. */
-class StructValue extends CelMap {
+class StructValue extends PlainMap {
   readonly #object: PlainObject;
   readonly #reader: StructReader;
 
@@ -83,16 +91,12 @@ class StructValue extends CelMap {
     this.#reader = reader;
   }
 
-  get size(): number {
-    return this.keys().length;
-  }
-
-  find(key: CelValue): CelValue | undefined {
-    const field = typeof key === "string" ? this.#reader.byName.get(key) : undefined;
+  protected read(key: string): CelValue | undefined {
+    const field = this.#reader.byName.get(key);
     return field?.read(this.#object[field.name]);
   }
 
-  keys(): readonly string[] {
+  protected listKeys(): readonly string[] {
     const names: string[] = [];
     for (const field of this.#reader.fields)
       if (field.read(this.#object[field.name]) !== undefined) names.push(field.name);
@@ -101,7 +105,7 @@ class StructValue extends CelMap {
 }
 
 /** A map with any keys. */
-class TypedMap extends CelMap {
+class TypedMap extends PlainMap {
   readonly #map: PlainObject;
   readonly #read: Read;
 
@@ -111,19 +115,15 @@ class TypedMap extends CelMap {
     this.#read = read;
   }
 
-  get size(): number {
-    return Object.keys(this.#map).length;
-  }
-
-  find(key: CelValue): CelValue | undefined {
-    return typeof key === "string" && Object.hasOwn(this.#map, key) ? this.#read(this.#map[key]) : undefined;
+  protected read(key: string): CelValue | undefined {
+    return Object.hasOwn(this.#map, key) ? this.#read(this.#map[key]) : undefined;
   }
 
   override has(key: CelValue): boolean {
     return typeof key === "string" && Object.hasOwn(this.#map, key);
   }
 
-  keys(): readonly string[] {
+  protected listKeys(): readonly string[] {
     return sortedKeys(this.#map);
   }
 }

@@ -18,6 +18,7 @@ import {
   resourceCheckType,
 } from "../../lib/cel/index.ts";
 import type { AdmissionAttributes } from "../contract.ts";
+import type { Steps } from "./steps.ts";
 
 /** Ends an evaluation whose next check has no answer yet. */
 class UndecidedCheck extends Error {
@@ -68,26 +69,15 @@ export class AuthorizationChecks {
    *
    * @param unit evaluates expressions; called several times, so it must have no effects and start
    *   with its whole cost budget. With the same answers it must make the same checks.
-   * @returns the result of the last call; a promise only if an authorizer has to wait
+   * @returns the result of the last call; waits only if an authorizer or the unit does
    */
-  evaluate<T>(unit: () => T): T | Promise<T> {
-    try {
-      return unit();
-    } catch (error) {
-      if (!(error instanceof UndecidedCheck)) throw error;
-      return this.#evaluateAgain(unit, error);
-    }
-  }
-
-  async #evaluateAgain<T>(unit: () => T, first: UndecidedCheck): Promise<T> {
-    let { answered } = first;
-    for (let round = 1; round < roundsMax; round++) {
-      await answered;
+  *evaluate<T>(unit: () => Steps<T>): Steps<T> {
+    for (let round = 0; round < roundsMax; round++) {
       try {
-        return unit();
+        return yield* unit();
       } catch (error) {
         if (!(error instanceof UndecidedCheck)) throw error;
-        answered = error.answered;
+        yield error.answered;
       }
     }
     throw new Error(`an expression makes more than ${roundsMax} authorization checks`);

@@ -8,7 +8,9 @@ import type { JsonValue } from "../../lib/cel/index.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import { AuthorizationChecks } from "./authorization-checks.ts";
 import { compileConditions, evaluateConditions } from "./match-conditions.ts";
+import { Pauses } from "./pauses.ts";
 import { requestBindings } from "./request-bindings.ts";
+import { runSteps, type Steps } from "./steps.ts";
 
 const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "team" } };
 const attributes = {
@@ -152,7 +154,7 @@ for (const { name, conditions, failurePolicy = "Fail", result, calls, ...answers
     const specs = conditions.map((expression, index) => ({ name: `c${index}`, expression }));
     const compiled = compileConditions(compiler, specs, failurePolicy);
     const bindings = requestBindings({ attributes, match, objects, checks });
-    const outcome = checks.evaluate(() => evaluateConditions(compiled, bindings));
+    const outcome = runSteps(checks.evaluate(() => evaluateConditions(compiled, bindings, new Pauses(() => 0))));
     assert.equal(outcome instanceof Promise, answers.isAsynchronous === true);
     assert.deepEqual(await outcome, result);
     if (calls !== undefined)
@@ -169,8 +171,27 @@ for (const { name, conditions, failurePolicy = "Fail", result, calls, ...answers
 test("an evaluation with new checks in each round ends with an error", async () => {
   const checks = new AuthorizationChecks(recordingAuthorizer({ isAsynchronous: true }, []), attributes);
   let round = 0;
-  await assert.rejects(
-    async () => checks.evaluate(() => checks.values.authorizer.decide({ verb: String(round++) })),
-    /more than 128 authorization checks/,
-  );
+  function* unit(): Steps<unknown> {
+    yield Promise.resolve();
+    return checks.values.authorizer.decide({ verb: String(round++) });
+  }
+  await assert.rejects(async () => runSteps(checks.evaluate(unit)), /more than 128 authorization checks/);
+});
+
+test("conditions that take more than 5 ms pause before the next one", async () => {
+  const checks = new AuthorizationChecks(recordingAuthorizer({}, []), attributes);
+  const options = { hasParams: false, hasAuthorizer: true, hasPatchTypes: false, hasVariables: false };
+  const compiler = new PolicyCompiler(storedExpressions(), options);
+  const specs = ["true", "true", "true"].map((expression, index) => ({ name: `c${index}`, expression }));
+  const bindings = requestBindings({ attributes, match, objects, checks });
+  let now = 0;
+  const pauses = new Pauses(() => (now += 4));
+  let hasRun = false;
+  setImmediate(() => {
+    hasRun = true;
+  });
+  const pending = runSteps(evaluateConditions(compileConditions(compiler, specs, "Fail"), bindings, pauses));
+  assert.ok(pending instanceof Promise);
+  assert.deepEqual(await pending, { matches: true });
+  assert.equal(hasRun, true);
 });

@@ -10,6 +10,8 @@ import { boolType } from "../../lib/cel/index.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
 import type { AdmissionOperation } from "../contract.ts";
 import type { ConditionObserver, ConditionOwner } from "./contract.ts";
+import type { Pauses } from "./pauses.ts";
+import type { Steps } from "./steps.ts";
 
 /** The compiled match conditions of one policy or webhook. */
 export interface MatchConditions {
@@ -60,16 +62,19 @@ interface ConditionCounts {
  *
  * @param bindings without the namespace, which match conditions cannot read
  */
-export function evaluateConditions(
+export function* evaluateConditions(
   { compiler, conditions, failurePolicy }: MatchConditions,
   bindings: PolicyBindings,
+  pauses: Pauses,
   counts: ConditionCounts = { errors: 0 },
-): ConditionsResult {
+): Steps<ConditionsResult> {
   const evaluator = compiler.evaluator(bindings, matchConditionsBudget);
   const errors: string[] = [];
   let mismatch: string | undefined;
   try {
     for (const { name, compiled } of conditions) {
+      const pause = pauses.due();
+      if (pause !== undefined) yield pause;
       const { value, error } = evaluator.evaluate(compiled);
       if (mismatch !== undefined) continue;
       if (error !== undefined) errors.push(error);

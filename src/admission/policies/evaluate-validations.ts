@@ -6,6 +6,8 @@ import { messageBytesMax, runtimeBudget } from "../../cel-environment/limits.ts"
 import { OutOfBudget, type PolicyBindings, type PolicyEvaluator } from "../../cel-environment/policy-evaluator.ts";
 import { type CelValue, typeNameOf } from "../../lib/cel/index.ts";
 import { type ConditionsResult, evaluateConditions } from "../expressions/match-conditions.ts";
+import type { Pauses } from "../expressions/pauses.ts";
+import type { Steps } from "../expressions/steps.ts";
 import type { CompiledValidations } from "./compile-validations.ts";
 import type { Policy } from "./contract.ts";
 
@@ -49,6 +51,8 @@ export interface ValidationBindings {
 
 interface Options {
   readonly failurePolicy: Policy["failurePolicy"];
+  /** Between the expressions, each of which costs 1,000,000 units at most. */
+  readonly pauses: Pauses;
   /** Returns a monotonic time in milliseconds. */
   now(): number;
 }
@@ -57,12 +61,13 @@ interface Options {
  * Evaluates match conditions, validations, messages and audit annotations. Errors become decisions
  * by the failure policy.
  */
-export function evaluateValidations(
+export function* evaluateValidations(
   compiled: CompiledValidations,
   bindings: ValidationBindings,
   options: Options,
-): ValidationResult {
-  const conditions = compiled.conditions && timedConditions(compiled.conditions, bindings.conditions(), options);
+): Steps<ValidationResult> {
+  const conditions =
+    compiled.conditions && (yield* timedConditions(compiled.conditions, bindings.conditions(), options));
   if (conditions !== undefined && !conditions.result.matches) {
     const { error } = conditions.result;
     return { decisions: error === undefined ? [] : failed(error, options), annotations: [], conditions };
@@ -70,12 +75,19 @@ export function evaluateValidations(
   try {
     const evaluator = compiled.compiler.evaluator(bindings.validations(), runtimeBudget);
     const results: Timed[] = [];
-    for (const { expression } of compiled.validations) results.push(timed(options, evaluator, expression));
-    const messages = evaluateMessages(compiled, bindings, evaluator.budget);
+    for (const { expression } of compiled.validations) {
+      const pause = options.pauses.due();
+      if (pause !== undefined) yield pause;
+      results.push(timed(options, evaluator, expression));
+    }
+    const messages = compiled.hasMessages
+      ? yield* evaluateMessages(compiled, bindings, evaluator.budget, options)
+      : noMessages;
     const decisions: Decision[] = [];
     for (let index = 0; index < results.length; index++)
       decisions.push(decide(compiled, results[index] as Timed, { messages, index, options }));
-    const annotations = evaluateAnnotations(compiled, bindings, options);
+    const annotations =
+      compiled.annotations.length === 0 ? noAnnotations : yield* evaluateAnnotations(compiled, bindings, options);
     return { decisions, annotations, conditions };
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
@@ -101,14 +113,14 @@ function timed({ now }: Options, evaluator: PolicyEvaluator, expression: Validat
   return { value, error, seconds: (now() - start) / 1000 };
 }
 
-function timedConditions(
+function* timedConditions(
   conditions: NonNullable<CompiledValidations["conditions"]>,
   bindings: PolicyBindings,
-  { now }: Options,
-): NonNullable<ValidationResult["conditions"]> {
+  { now, pauses }: Options,
+): Steps<NonNullable<ValidationResult["conditions"]>> {
   const start = now();
   const counts = { errors: 0 };
-  const result = evaluateConditions(conditions, bindings, counts);
+  const result = yield* evaluateConditions(conditions, bindings, pauses, counts);
   return { result, errors: counts.errors, seconds: (now() - start) / 1000 };
 }
 
@@ -118,18 +130,22 @@ type Messages = readonly (string | undefined)[] | { readonly error: string };
 const noMessages: Messages = [];
 
 /** Messages are evaluated for all validations, with the budget that these left. */
-function evaluateMessages(
-  { compiler, validations, hasMessages }: CompiledValidations,
+function* evaluateMessages(
+  { compiler, validations }: CompiledValidations,
   bindings: ValidationBindings,
   budget: number,
-): Messages {
-  if (!hasMessages) return noMessages;
+  { pauses }: Options,
+): Steps<Messages> {
   const evaluator = compiler.evaluator(bindings.messages(), budget);
+  const texts: (string | undefined)[] = [];
   try {
-    return validations.map(({ message }) => {
+    for (const { message } of validations) {
+      const pause = pauses.due();
+      if (pause !== undefined) yield pause;
       const { value } = message === undefined ? {} : evaluator.evaluate(message);
-      return typeof value === "string" ? usable(value.trim()) : undefined;
-    });
+      texts.push(typeof value === "string" ? usable(value.trim()) : undefined);
+    }
+    return texts;
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
     return { error: error.message };
@@ -174,24 +190,34 @@ function errorDecision(failurePolicy: Policy["failurePolicy"], message: string):
 const noAnnotations: readonly Annotation[] = [];
 
 /** @throws OutOfBudget */
-function evaluateAnnotations(
+function* evaluateAnnotations(
   { compiler, annotations }: CompiledValidations,
   bindings: ValidationBindings,
   options: Options,
-): readonly Annotation[] {
-  if (annotations.length === 0) return noAnnotations;
+): Steps<readonly Annotation[]> {
   const evaluator = compiler.evaluator(bindings.messages(), runtimeBudget);
-  return annotations.map(({ key, expression }): Annotation => {
-    const { value, error, seconds } = timed(options, evaluator, expression);
-    if (error !== undefined)
-      return { key, action: options.failurePolicy === "Ignore" ? "exclude" : "error", text: error, seconds };
-    if (value === null) return { key, action: "exclude", text: "", seconds };
-    if (typeof value === "string") {
-      const text = value.trim();
-      return { key, action: text === "" ? "exclude" : "publish", text, seconds };
-    }
-    const type = value === undefined ? "" : typeNameOf(value);
-    const text = `valueExpression '${expression.text}' resulted in unsupported return type: ${type}. Return type must be either string or null.`;
-    return { key, action: "error", text, seconds };
-  });
+  const results: Annotation[] = [];
+  for (const annotation of annotations) {
+    const pause = options.pauses.due();
+    if (pause !== undefined) yield pause;
+    results.push(annotationOf(annotation, timed(options, evaluator, annotation.expression), options));
+  }
+  return results;
+}
+
+function annotationOf(
+  { key, expression }: CompiledValidations["annotations"][number],
+  { value, error, seconds }: Timed,
+  options: Options,
+): Annotation {
+  if (error !== undefined)
+    return { key, action: options.failurePolicy === "Ignore" ? "exclude" : "error", text: error, seconds };
+  if (value === null) return { key, action: "exclude", text: "", seconds };
+  if (typeof value === "string") {
+    const text = value.trim();
+    return { key, action: text === "" ? "exclude" : "publish", text, seconds };
+  }
+  const type = value === undefined ? "" : typeNameOf(value);
+  const text = `valueExpression '${expression.text}' resulted in unsupported return type: ${type}. Return type must be either string or null.`;
+  return { key, action: "error", text, seconds };
 }

@@ -12,13 +12,14 @@ import { deepEqual } from "../../lib/json/values.ts";
 import type { AdmissionAttributes, TraceStep } from "../contract.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { type ConditionsResult, evaluateConditions, recordConditions } from "../expressions/match-conditions.ts";
+import { Pauses } from "../expressions/pauses.ts";
 import { requestBindings } from "../expressions/request-bindings.ts";
+import { runSteps, type Steps } from "../expressions/steps.ts";
 import { requestedResource } from "../matching/kinds.ts";
 import { applyConfiguration, applyPatch, MutationError } from "./apply-mutation.ts";
 import { type CompiledMutation, compiledMutations } from "./compile-mutations.ts";
 import { findInvocations, type Invocation, type PolicyError, rejectForErrors } from "./invocations.ts";
 import { type MutatedObject, MutatedObjects } from "./mutated-objects.ts";
-import { Pauses } from "./pauses.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { type PolicyReinvocation, policyReinvocation } from "./reinvocation.ts";
 import { errorType, findNamespace } from "./request-objects.ts";
@@ -32,6 +33,7 @@ interface Run {
   readonly objects: MutatedObjects;
   readonly checks: AuthorizationChecks;
   readonly reinvocation: PolicyReinvocation;
+  readonly pauses: Pauses;
   readonly errors: PolicyError[];
   /** The object that the last evaluation read, which becomes that of the request. */
   last: MutatedObject | undefined;
@@ -59,12 +61,8 @@ async function runAll(
   try {
     const checks = new AuthorizationChecks(needs.authorize, attributes);
     const namespace = await findNamespace(needs.namespaces, attributes);
-    const run: Run = { ...request, namespace, checks, reinvocation, last: undefined };
-    const pauses = new Pauses(needs.now);
-    for (const invocation of invocations) {
-      await pauses.due();
-      await invoke(needs, run, invocation);
-    }
+    const run: Run = { ...request, namespace, checks, reinvocation, pauses: new Pauses(needs.now), last: undefined };
+    for (const invocation of invocations) await invoke(needs, run, invocation);
     if (run.last?.isMutated) {
       reinvocation.changed();
       await run.objects.store(run.last);
@@ -111,7 +109,7 @@ function tracedInvocation({ policy, binding, paramResource: resource, param }: I
 
 async function evaluateMatchConditions(
   { now, observer }: PolicyNeeds,
-  { attributes, checks }: Run,
+  { attributes, checks, pauses }: Run,
   { policy, match, param }: Invocation,
   objects: MutatedObject,
 ): Promise<ConditionsResult> {
@@ -121,7 +119,7 @@ async function evaluateMatchConditions(
   const bindings = requestBindings({ attributes, match: asRequested, objects, params: param, checks });
   const start = now();
   const counts = { errors: 0 };
-  const result = await checks.evaluate(() => evaluateConditions(conditions, bindings, counts));
+  const result = await runSteps(checks.evaluate(() => evaluateConditions(conditions, bindings, pauses, counts)));
   const owner = { name: policy.name, kind: "policy", type: "validate" } as const;
   const seconds = (now() - start) / 1000;
   recordConditions(observer, { owner, operation: attributes.operation, result, errors: counts.errors, seconds });
@@ -154,12 +152,12 @@ async function mutate({ now, observer }: PolicyNeeds, run: Run, step: Step): Pro
 }
 
 async function applyMutation(
-  { attributes, namespace, objects, checks }: Run,
+  { attributes, namespace, objects, checks, pauses }: Run,
   { invocation, mutated, mutation }: Step,
 ): Promise<void> {
   const { policy, match, param } = invocation;
   const bindings = requestBindings({ attributes, match, objects: mutated, params: param, namespace, checks });
-  const value = await checks.evaluate(() => resultOf(policy, mutation, bindings));
+  const value = await runSteps(checks.evaluate(() => resultOf(policy, mutation, bindings, pauses)));
   const schema = objects.schemaOf(match);
   const apply = mutation.type === "JSONPatch" ? applyPatch : applyConfiguration;
   const patched = apply(value, mutated.object as unknown as KubeObject, schema);
@@ -175,7 +173,14 @@ function checkConvertible({ target }: AdmissionAttributes, { kind: { group, vers
 }
 
 /** @throws MutationError */
-function resultOf(policy: Invocation["policy"], { expression }: CompiledMutation, bindings: PolicyBindings): CelValue {
+function* resultOf(
+  policy: Invocation["policy"],
+  { expression }: CompiledMutation,
+  bindings: PolicyBindings,
+  pauses: Pauses,
+): Steps<CelValue> {
+  const pause = pauses.due();
+  if (pause !== undefined) yield pause;
   if (expression.error !== undefined) throw new MutationError(expression.error);
   try {
     const { value, error } = compiledMutations(policy).compiler.evaluator(bindings, runtimeBudget).evaluate(expression);

@@ -11,7 +11,9 @@ import { annotateAudit } from "../annotate.ts";
 import type { AdmissionAttributes } from "../contract.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { recordConditions } from "../expressions/match-conditions.ts";
+import { Pauses } from "../expressions/pauses.ts";
 import type { RequestObjects } from "../expressions/request-bindings.ts";
+import { runSteps, type Steps, wait } from "../expressions/steps.ts";
 import type { Match } from "../matching/contract.ts";
 import type { Namespaces } from "../matching/namespaces.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
@@ -21,11 +23,9 @@ import { compiledValidations } from "./compile-validations.ts";
 import type { Binding, Candidate, Measuring, Param, Policy } from "./contract.ts";
 import { type Decision, evaluateValidations, type ValidationResult } from "./evaluate-validations.ts";
 import { ConfigurationError, findParams, paramResource } from "./parameters.ts";
-import { Pauses } from "./pauses.ts";
 import type { EvaluatePolicies } from "./plugin.ts";
 import { errorType, findNamespace, noObjects, ObjectsByKind } from "./request-objects.ts";
 import { RequestVariables } from "./request-variables.ts";
-import { runSteps, type Steps, wait } from "./steps.ts";
 import { traceOfResult, tracePolicy, traceUnmatchedBinding } from "./trace-policies.ts";
 
 /** What the evaluation of policies needs of the server. */
@@ -84,10 +84,7 @@ function* evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, match
       const finding = findNamespace(needs.namespaces, run.attributes);
       const namespace = finding instanceof Promise ? yield* wait(finding) : finding;
       for (const param of prepared.params) {
-        const pause = run.pauses.due();
-        if (pause !== undefined) yield pause;
-        const evaluating = evaluate(needs, run, { ...prepared, policy, match, namespace, param });
-        const result = evaluating instanceof Promise ? yield* wait(evaluating) : evaluating;
+        const result = yield* evaluate(needs, run, { ...prepared, policy, match, namespace, param });
         if (run.attributes.trace !== undefined) {
           const params = resource && param ? { resource, param } : undefined;
           const step = traceOfResult(result, binding.validationActions);
@@ -163,12 +160,12 @@ interface Input extends Prepared {
 
 function evaluate(
   { now }: PolicyNeeds,
-  { attributes, checks }: Run,
+  { attributes, checks, pauses }: Run,
   { policy, match, namespace, param, objects = noObjects }: Input,
-): ValidationResult | Promise<ValidationResult> {
+): Steps<ValidationResult> {
   const compiled = compiledValidations(policy);
   const bindings = new RequestVariables({ attributes, match, objects, params: param, namespace, checks });
-  const options = { failurePolicy: policy.failurePolicy, now };
+  const options = { failurePolicy: policy.failurePolicy, now, pauses };
   return checks.evaluate(() => evaluateValidations(compiled, bindings, options));
 }
 

@@ -4,6 +4,7 @@
  */
 import { deepEqual } from "../../json/values.ts";
 import { equal } from "../values/equality.ts";
+import { PlainMap } from "../values/plain-map.ts";
 import { CelMap, type CelValue } from "../values/value.ts";
 import { isReserved } from "./escape.ts";
 
@@ -76,7 +77,7 @@ export class SchemaObject extends CelMap {
 }
 
 /** A map with any keys, whose values have one schema. */
-export class SchemaMap extends CelMap {
+export class SchemaMap extends PlainMap {
   readonly json: JsonObject;
   readonly #values: Wrap;
 
@@ -86,15 +87,11 @@ export class SchemaMap extends CelMap {
     this.#values = values;
   }
 
-  get size(): number {
-    return Object.keys(this.json).length;
+  protected read(key: string): CelValue | undefined {
+    return Object.hasOwn(this.json, key) ? this.#values(this.json[key]) : undefined;
   }
 
-  find(key: CelValue): CelValue | undefined {
-    return typeof key === "string" && Object.hasOwn(this.json, key) ? this.#values(this.json[key]) : undefined;
-  }
-
-  keys(): readonly CelValue[] {
+  protected listKeys(): readonly string[] {
     return Object.keys(this.json);
   }
 }

@@ -1,6 +1,7 @@
 /** Plain JSON as values, without copying: only the parts that an expression uses are converted. */
 import { intOf } from "./int.ts";
-import { CelDouble, CelList, CelMap, type CelValue } from "./value.ts";
+import { PlainMap } from "./plain-map.ts";
+import { CelDouble, CelList, type CelValue } from "./value.ts";
 
 /** Parsed JSON, with unsafe integers as bigint. Keys such as `__proto__` are data. */
 export type JsonValue =
@@ -39,16 +40,13 @@ export class JsonList extends CelList {
   }
 }
 
-class JsonMap extends CelMap {
+class JsonMap extends PlainMap {
   readonly #object: { readonly [key: string]: JsonValue };
   constructor(object: { readonly [key: string]: JsonValue }) {
     super();
     this.#object = object;
   }
-  get size(): number {
-    return Object.keys(this.#object).length;
-  }
-  find(key: CelValue): CelValue | undefined {
+  protected read(key: string): CelValue | undefined {
     const value = this.#member(key);
     return value === undefined ? undefined : jsonValue(value);
   }
@@ -62,7 +60,7 @@ class JsonMap extends CelMap {
     if (value === undefined || typeof value === "function") return undefined;
     return key === "__proto__" && !Object.hasOwn(this.#object, key) ? undefined : value;
   }
-  keys(): readonly CelValue[] {
+  protected listKeys(): readonly string[] {
     return Object.keys(this.#object);
   }
 }

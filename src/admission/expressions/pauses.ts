@@ -1,10 +1,13 @@
-/** Lets other requests run between the evaluations of one request. */
+/** Lets other requests run between the expressions of one request. */
 import { setImmediate } from "node:timers/promises";
 
-/** How long evaluations keep the event loop, if a single one does not take longer. */
+/** How long expressions keep the event loop, if a single one does not take longer. */
 const heldMs = 5;
 
-/** The pauses of one request: a binding can select thousands of parameters. */
+/**
+ * The pauses of one request: a policy can have many expressions, and a binding can select thousands
+ * of parameters.
+ */
 export class Pauses {
   readonly #now: () => number;
   #resumedAt: number;
