@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- --admission`: the CPU time that policies and webhooks add to a create, compared
- * with the same create in the same run without them. The creates are dry runs, so that the time of
- * the disk does not count.
+ * `npm run bench -- --admission`: the CPU time that policies, webhooks and plugins add to a create,
+ * compared with the same create in the same run without them. The creates are dry runs, so that the
+ * time of the disk does not count. `-- --admission CASE` runs only the cases whose name contains
+ * CASE, and those that they are compared with.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +13,18 @@ import { BenchClient, type Target } from "./client.ts";
 
 interface Case {
   readonly what: string;
+  /** The first case of each object is the one that the others are compared with. */
+  readonly create: Create;
   /** Added time in microseconds. */
   readonly goal?: number;
   /** Paths and objects to create. */
   readonly setup: readonly (readonly [path: string, object: object])[];
+}
+
+/** A dry run. */
+interface Create {
+  readonly collection: string;
+  readonly body: string;
 }
 
 const group = "/apis/admissionregistration.k8s.io/v1";
@@ -74,7 +83,7 @@ const allow = ({ body: { apiVersion, kind, request } }: WebhookRequest): object 
   response: { uid: request.uid, allowed: true },
 });
 
-const casesWith = (webhooks: WebhookServer): readonly Case[] => [
+const configMapCases = (webhooks: WebhookServer): readonly Omit<Case, "create">[] => [
   { what: "nothing configured", setup: [] },
   {
     what: "one matching policy with five expressions",
@@ -96,12 +105,60 @@ const casesWith = (webhooks: WebhookServer): readonly Case[] => [
 
 const requests = 4000;
 const turns = 8;
-const body = JSON.stringify({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: { name: "cm-1", labels: { app: "bench" } },
-  data: { payload: "x".repeat(1024) },
-});
+const configMap: Create = {
+  collection: "/api/v1/namespaces/default/configmaps",
+  body: JSON.stringify({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "cm-1", labels: { app: "bench" } },
+    data: { payload: "x".repeat(1024) },
+  }),
+};
+
+/** A pod of ten containers that `restricted` allows. */
+const pod: Create = {
+  collection: "/api/v1/namespaces/pods/pods",
+  body: JSON.stringify({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "pod-1" },
+    spec: {
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+      containers: Array.from({ length: 10 }, (_, index) => ({
+        name: `container-${index}`,
+        image: "registry.example.com/image:1",
+        ports: [{ containerPort: 8000 + index }],
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+      })),
+    },
+  }),
+};
+
+const namespaceOfPods = (labels: Readonly<Record<string, string>>): Case["setup"] => [
+  ["/api/v1/namespaces", { metadata: { name: "pods", labels } }],
+  ["/api/v1/namespaces/pods/serviceaccounts", { metadata: { name: "default" } }],
+];
+
+const casesWith = (webhooks: WebhookServer): readonly Case[] => [
+  ...configMapCases(webhooks).map((one) => ({ ...one, create: configMap })),
+  { what: "a pod of ten containers", create: pod, setup: namespaceOfPods({}) },
+  {
+    what: "a pod of ten containers, restricted",
+    create: pod,
+    goal: 60,
+    setup: namespaceOfPods({ "pod-security.kubernetes.io/enforce": "restricted" }),
+  },
+];
+
+/** The chosen cases, and those that they are compared with. */
+function choose(cases: readonly Case[], text: string): readonly Case[] {
+  const chosen = new Set(cases.filter(({ what }) => what.includes(text)).map(({ create }) => create));
+  return cases.filter((one) => one.what.includes(text) || (chosen.has(one.create) && one === firstOf(cases, one)));
+}
+
+function firstOf<One extends Case>(cases: readonly One[], { create }: Case): One {
+  return cases.find((one) => one.create === create) as One;
+}
 
 interface Subject extends Case {
   readonly child: Child;
@@ -116,8 +173,8 @@ async function open(directory: string, one: Case, index: number): Promise<Subjec
   return { ...one, child, client, cpuMs: [] };
 }
 
-async function creates({ client, child, cpuMs }: Subject): Promise<void> {
-  const path = "/api/v1/namespaces/default/configmaps?dryRun=All";
+async function creates({ create: { collection, body }, client, child, cpuMs }: Subject): Promise<void> {
+  const path = `${collection}?dryRun=All`;
   const before = await child.usage();
   await client.run(requests, 16, () => ({ method: "POST", path, body }), 201);
   cpuMs.push((await child.usage()).cpuMs - before.cpuMs);
@@ -129,18 +186,20 @@ function perCreate({ cpuMs }: Subject): number {
   return ((sorted[Math.floor(sorted.length / 2)] as number) / requests) * 1000;
 }
 
-/** Prints a row for each case. */
-export async function admissionBench(): Promise<void> {
+/** Prints a row for each case whose name contains the text. */
+export async function admissionBench(text = ""): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   const subjects: Subject[] = [];
   const webhooks = await startWebhookServer(allow);
-  for (const [index, one] of casesWith(webhooks).entries()) subjects.push(await open(directory, one, index));
+  for (const [index, one] of choose(casesWith(webhooks), text).entries())
+    subjects.push(await open(directory, one, index));
   for (let turn = 0; turn < turns; turn++) for (const subject of subjects) await creates(subject);
-  const bare = perCreate(subjects[0] as Subject);
   for (const subject of subjects) {
+    const first = firstOf(subjects, subject);
+    const bare = perCreate(first);
     const added = perCreate(subject) - bare;
     const goal = subject.goal === undefined ? "" : ` (goal ${subject.goal})`;
-    const measured = subject.setup.length === 0 ? `${bare.toFixed(1)} µs` : `+ ${added.toFixed(1)} µs${goal}`;
+    const measured = subject === first ? `${bare.toFixed(1)} µs` : `+ ${added.toFixed(1)} µs${goal}`;
     console.log(`${subject.what.padEnd(45)} ${measured}`);
     subject.client.close();
     await subject.child.stop();

@@ -4,7 +4,7 @@
  * - `npm run bench -- --cel`: CEL compared with other implementations, see cel.ts.
  * - `npm run bench -- --rbac`: RBAC decisions with many bindings, see rbac.ts.
  * - `npm run bench -- --authentication`: tokens and certificates, see authentication.ts.
- * - `npm run bench -- --admission`: the cost of policies and webhooks, see admission.ts.
+ * - `npm run bench -- --admission [CASE]`: the cost of policies, webhooks and plugins, see admission.ts.
  * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
  * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
@@ -21,7 +21,8 @@ import { type Child, startChild } from "./child.ts";
 import { BenchClient, type BenchRequest, type Target } from "./client.ts";
 import { durablePutsBaseline } from "./lmdb-baseline.ts";
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     objects: { type: "string", default: "5000" },
     scale: { type: "string" },
@@ -51,7 +52,7 @@ if (values.authentication === true) {
 }
 if (values.admission === true) {
   const { admissionBench } = await import("./admission.ts");
-  await admissionBench();
+  await admissionBench(positionals[0]);
   process.exit(0);
 }
 if (values.audit === true) {
