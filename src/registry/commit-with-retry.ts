@@ -2,7 +2,9 @@
  * Commits the result of an attempt, which runs again from the current state when another writer
  * wins.
  */
-import { ApiError, conflict, objectModified } from "../apimachinery/errors.ts";
+
+import type { RequestLifetime } from "../admission/contract.ts";
+import { ApiError, conflict, objectModified, timeout } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import { storeOf } from "../catalog/catalog.ts";
@@ -35,14 +37,13 @@ interface CommitTarget {
   readonly name: string;
   /** Stops before the commit. */
   readonly dryRun: boolean;
+  /** The limits of the request, until whose end the write is repeated. */
+  readonly lifetime?: RequestLifetime | undefined;
   /** Records the time spent in the store. */
   readonly audit?: RequestAudit | undefined;
 }
 
-/**
- * Limits how often other writers may win before one write fails; upstream retries until the request
- * times out.
- */
+/** Limits how often other writers may win before a write of the server itself fails. */
 const attemptsMax = 100;
 
 /**
@@ -55,7 +56,8 @@ type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
  * Runs the attempt on the current state and commits its step; runs it again from the new state
  * whenever another writer wins. Writers of one object that lost once take turns: n concurrent
  * writers need about 2n attempts instead of n².
- * @throws ApiError 409 when other writers win every attempt; 500, 503 when the store cannot commit
+ * @throws ApiError 504 when other writers win until the request ends; 409 when they win every
+ *   attempt of a write without a request; 500, 503 when the store cannot commit
  */
 export async function commitWithRetry(
   registry: RegistryContext,
@@ -109,7 +111,7 @@ async function commitInTurn(
         : await remove(registry, key, existing);
     stopTimer?.();
     if ("entry" in written) return { step, entry: written.entry };
-    if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
+    checkRetry(registry, target, attempts);
     existing = written.current && entryFromStored(written.current, store.source);
     if (turn.leave === undefined) {
       turn.leave = await store.turns.enter(key);
@@ -117,4 +119,19 @@ async function commitInTurn(
     }
     fresh = true;
   }
+}
+
+/**
+ * Whether another attempt may follow. An admission webhook that writes to the object of the request
+ * can make every attempt fail.
+ *
+ * @throws ApiError 504 if the request has ended, 409 after the last attempt
+ */
+function checkRetry({ clock }: RegistryContext, { resource, name, lifetime }: CommitTarget, attempts: number): void {
+  if (lifetime === undefined) {
+    if (attempts === attemptsMax) throw conflict(storedResource(resource), name, objectModified);
+    return;
+  }
+  if (clock.now() >= lifetime.endsAt || lifetime.signal().aborted)
+    throw timeout("request did not complete within the allotted timeout");
 }

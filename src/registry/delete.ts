@@ -35,12 +35,12 @@ export interface DeleteRequest extends WriteRequest {
  */
 export async function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
   const { resource, converted } = request.target;
-  const { namespace, name, dryRun, audit } = request;
+  const { namespace, name, dryRun, audit, lifetime } = request;
   let pending = false;
   warnOfOrphans(request);
   const { step, entry } = await commitWithRetry(
     registry,
-    { resource, namespace, name, dryRun, audit },
+    { resource, namespace, name, dryRun, audit, lifetime },
     async (existing) => {
       if (existing === undefined) throw notFound(storedResource(resource), name);
       const plan = await planDeletion(registry, request, existing);

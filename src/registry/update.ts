@@ -80,10 +80,11 @@ export interface UpdateRequest extends WriteRequest {
  */
 export async function update(registry: RegistryContext, request: UpdateRequest): Promise<Written> {
   const { resource, converted } = request.target;
-  const { namespace, name, dryRun, audit } = request;
+  const { namespace, name, dryRun, audit, lifetime } = request;
+  const target = { resource, namespace, name, dryRun, audit, lifetime };
   let created = false;
   let attempted: AdmissionAttributes["undo"] = [];
-  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun, audit }, (existing) => {
+  const { step, entry } = await commitWithRetry(registry, target, (existing) => {
     undoAll(attempted); // Another writer won.
     attempted = [];
     created = existing === undefined;

@@ -8,12 +8,13 @@ import type { ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { created, outcome, patchOf, type Reviewed } from "../support/policy-engine.ts";
+import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startWebhookServer, type WebhookReply } from "../support/webhook-server.ts";
 
 type Handler = (review: Reviewed) => WebhookReply | Promise<WebhookReply>;
 
-const { client } = await startServerWithClient();
+const { server, client } = await startServerWithClient();
 const handlers = new Map<string, Handler>();
 const calls: string[] = [];
 const webhook = await startWebhookServer(({ path, body }) => {
@@ -199,11 +200,24 @@ test("asks again when the webhook writes to the object, and reports a conflict o
   assert.deepEqual(calls.splice(0), ["/writes", "/writes"]);
 });
 
-test("ends an update during which the webhook always writes to the object", async () => {
+test("ends an update during which the webhook always writes to the object when its time is over", async () => {
   handlers.set("/always", writer("always", Number.POSITIVE_INFINITY));
   await configure("always", [`${webhook.url}/always`]);
   await create("always");
-  const answered = await update("always", { last: "client" });
-  assert.equal(answered.status, 409, answered.text); // kube-apiserver: 504 when the time of the request is over.
-  assert.ok(calls.length < 200, String(calls.length));
+  const { status, body } = await update("always", { last: "client" }, "?timeout=1s");
+  assert.deepEqual([status, body.message], [504, "Timeout: request did not complete within the allotted timeout"]);
+  assert.ok(calls.length > 2);
+});
+
+test("cancels the call of a webhook when the client disconnects", async () => {
+  const closed = Promise.withResolvers<void>();
+  handlers.set("/hangs", () => (response) => void response.once("close", closed.resolve));
+  await configure("hangs", [`${webhook.url}/hangs`], { timeoutSeconds: 30 });
+  const leaving = rawClient(server.kubeconfig);
+  const request = leaving.send({ method: "POST", path: configMaps, body: configMap("hangs") });
+  while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  leaving.close();
+  await assert.rejects(request);
+  await closed.promise;
+  assert.equal((await client.send({ path: `${configMaps}/hangs` })).status, 404);
 });

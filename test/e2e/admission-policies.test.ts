@@ -17,10 +17,14 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 let reviews = 0;
-const webhook = await startWebhookServer(({ body }) => {
+/** Reviews of the verb "wait", which are answered when these functions are called. */
+const waiting: (() => void)[] = [];
+const webhook = await startWebhookServer(async ({ body }) => {
   reviews++;
   const { resourceAttributes } = body.spec;
-  const allowed = resourceAttributes?.verb === "praise";
+  const verb = resourceAttributes?.verb;
+  if (verb === "wait") await new Promise<void>((resolve) => waiting.push(resolve));
+  const allowed = verb === "praise" || verb === "wait";
   return {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SubjectAccessReview",
@@ -266,4 +270,45 @@ test("metrics count denials by policy and binding", async () => {
   assert.ok(
     text.includes(`apiserver_validating_admission_policy_check_total{${labels},enforcement_action="warn"} 1\n`),
   );
+});
+
+test("serves other requests while the match condition of a webhook waits for an authorization webhook", async () => {
+  const namespace = "slow-condition";
+  await created("/api/v1/namespaces", { metadata: { name: namespace } });
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create"] }];
+  await created(`${rbac}/roles`, { metadata: { name: "r" }, rules });
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "r" };
+  const subjects = [{ kind: "User", name: "jane", apiGroup: "rbac.authorization.k8s.io" }];
+  await created(`${rbac}/rolebindings`, { metadata: { name: "r" }, roleRef, subjects });
+  const webhookSpec = {
+    name: "never-called.example.com",
+    clientConfig: { url: "https://127.0.0.1:1/" },
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+    matchConditions: [
+      { name: "c", expression: "!authorizer.group('poems').resource('verses').check('wait').allowed()" },
+    ],
+    objectSelector: { matchLabels: { slow: "yes" } },
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+  };
+  await created(`${group}/validatingwebhookconfigurations`, { metadata: { name: namespace }, webhooks: [webhookSpec] });
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  let answered = false;
+  const slow = client.send({
+    method: "POST",
+    path,
+    body: { metadata: { name: "a", labels: { slow: "yes" } } },
+    headers: { "impersonate-user": "jane" },
+  });
+  void slow.finally(() => {
+    answered = true;
+  });
+  while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await created(path, { metadata: { name: "b" } });
+  assert.equal(answered, false);
+  for (const answer of waiting) answer();
+  const answer = await slow;
+  assert.equal(answer.status, 201, answer.text);
+  assert.equal(waiting.length, 1);
 });
