@@ -10,9 +10,9 @@ import {
   parseGroupVersion,
 } from "../../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
-import { parseEncoded, peekTypeMeta } from "../../lib/json/parse.ts";
+import { parseEncoded, peekTypeMeta, type TypeMeta } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { DecodeError, decodeJson } from "../../lib/schema/decode.ts";
+import { DecodeError, decodeDocument, decodeJson } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { checkCustomType } from "../../registry/body-kind.ts";
 import { withMetadata } from "../../registry/decode-body.ts";
@@ -32,15 +32,17 @@ export function decodeChanged(json: Buffer, schema: Struct, expected: GroupVersi
 }
 
 function decodeBuiltin(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {
-  checkBuiltinKind(json, expected);
-  const { object } = decodeJson(json, schema);
+  const { document, ...sent } = peekTypeMeta(json);
+  checkBuiltinKind(json, sent, expected);
+  const { object } = decodeDocument(document, schema);
   return schema.byName.has("metadata") ? withMetadata(object) : (object as KubeObject);
 }
 
 /** @throws ApiError 500, DecodeError */
-function checkBuiltinKind(json: Buffer, expected: GroupVersionKind): void {
+function checkBuiltinKind(json: Buffer, sent: TypeMeta, expected: GroupVersionKind): void {
   const expectedVersion = formatGroupVersion(expected.group, expected.version);
-  const { apiVersion = expectedVersion, kind = expected.kind } = sentType(json);
+  const apiVersion = sent.apiVersion === "" ? expectedVersion : sent.apiVersion;
+  const kind = sent.kind === "" ? expected.kind : sent.kind;
   if (apiVersion === expectedVersion && kind === expected.kind) return;
   const { group, version } = parseGroupVersion(apiVersion) ?? { group: "", version: apiVersion };
   const definition = definitionOf(group, version, kind);
@@ -53,15 +55,9 @@ function checkBuiltinKind(json: Buffer, expected: GroupVersionKind): void {
   throw plainError(`converting (${other.goType}) to (${expected.kind}): unknown conversion`);
 }
 
-/** Kind and apiVersion, undefined where they are missing. */
-function sentType(json: Buffer): { readonly apiVersion?: string; readonly kind?: string } {
-  const { apiVersion, kind } = peekTypeMeta(json);
-  return { ...(apiVersion !== "" && { apiVersion }), ...(kind !== "" && { kind }) };
-}
-
 function decodeCustom(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {
-  const { apiVersion = "", kind } = sentType(json);
-  if (kind === undefined) throw internalError(`Object 'Kind' is missing in '${json}'`);
+  const { apiVersion, kind } = peekTypeMeta(json);
+  if (kind === "") throw internalError(`Object 'Kind' is missing in '${json}'`);
   const expectedVersion = formatGroupVersion(expected.group, expected.version);
   if (parseGroupVersion(apiVersion)?.group !== expected.group)
     throw plainError(

@@ -57,6 +57,8 @@ export interface VersionedObjects {
    * @throws ApiError 500 if the JSON is not an object of the kind, or the webhook fails
    */
   replace(attributes: AdmissionAttributes, match: Match, json: Buffer, before?: Buffer): boolean | Promise<boolean>;
+  /** Replaces `attributes.object` by an object at the version that the registry uses, with defaults. */
+  adopt(attributes: AdmissionAttributes, object: KubeObject): void;
 }
 
 /** @param catalog finds the version of a match */
@@ -98,6 +100,10 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
           return changed;
         });
       return changed;
+    },
+    adopt(attributes, object) {
+      reinvocationOf(attributes).isReplaced = true;
+      assign(attributes.object as KubeObject, object);
     },
   };
 }

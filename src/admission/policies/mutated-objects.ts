@@ -17,8 +17,8 @@ export interface MutatedObject {
   /** Null if the request has none. */
   object: JsonValue;
   readonly oldObject: JsonValue;
-  /** Whether a mutation was applied. */
-  isMutated: boolean;
+  /** The object after the last mutation at the version that the registry uses; undefined before. */
+  mutated: KubeObject | undefined;
 }
 
 /** The objects by the kind of a match. */
@@ -43,7 +43,7 @@ export class MutatedObjects {
       match,
       object: await this.#encode(object, match),
       oldObject: await this.#encode(oldObject, match),
-      isMutated: false,
+      mutated: undefined,
     };
     this.#objects.set(key, mutated);
     return mutated;
@@ -63,11 +63,18 @@ export class MutatedObjects {
     const copy = { ...this.#attributes, object: { metadata: {} } };
     await this.#versioned.replace(copy, mutated.match, Buffer.from(encodeAny(patched)));
     mutated.object = await this.#encode(copy.object, mutated.match);
-    mutated.isMutated = true;
+    mutated.mutated = copy.object;
   }
 
-  /** Gives the request the changed object. @throws ApiError 500 if a conversion webhook fails */
-  async store({ object, match }: MutatedObject): Promise<void> {
+  /**
+   * Gives the request the changed object, if there is one. Upstream converts it again, which only a
+   * conversion webhook can observe.
+   *
+   * @throws ApiError 500 if a conversion webhook fails
+   */
+  async store({ object, match, mutated }: MutatedObject): Promise<void> {
+    if (mutated === undefined) return;
+    if (this.#attributes.target.converted === undefined) return this.#versioned.adopt(this.#attributes, mutated);
     await this.#versioned.replace(this.#attributes, match, Buffer.from(encodeAny(object)));
   }
 

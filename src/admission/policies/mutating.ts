@@ -63,7 +63,7 @@ async function runAll(
     const namespace = await findNamespace(needs.namespaces, attributes);
     const run: Run = { ...request, namespace, checks, reinvocation, pauses: new Pauses(needs.now), last: undefined };
     for (const invocation of invocations) await invoke(needs, run, invocation);
-    if (run.last?.isMutated) {
+    if (run.last?.mutated !== undefined) {
       reinvocation.changed();
       await run.objects.store(run.last);
     }
