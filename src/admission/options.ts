@@ -69,9 +69,13 @@ const presentPlugins: readonly string[] = [
   "NodeRestriction",
   "TaintNodesByCondition",
   "AlwaysPullImages",
+  "ImagePolicyWebhook",
   "PodSecurity",
+  "PodNodeSelector",
   "Priority",
   "DefaultTolerationSeconds",
+  "PodTolerationRestriction",
+  "EventRateLimit",
   "ExtendedResourceToleration",
   "OwnerReferencesPermissionEnforcement",
   "RuntimeClass",
@@ -92,6 +96,12 @@ const presentPlugins: readonly string[] = [
   "ResourceQuota",
   "AlwaysDeny",
 ];
+
+/** The plugins that do not run without a configuration, and upstream's error. */
+export const requiredConfigurations: ReadonlyMap<string, string> = new Map([
+  ["ImagePolicyWebhook", "no config specified"],
+  ["EventRateLimit", "limits: Invalid value: null: must not be empty"],
+]);
 
 /** The implemented plugins that run by default, and those that a flag enables, in order. */
 export const implementedPlugins = {
@@ -114,9 +124,8 @@ interface ChosenPlugins {
 }
 
 /**
- * Applies the flags to the defaults. Enabling a plugin that this server lacks gives a warning if
- * kube-apiserver runs it by default, so that command lines written for kube-apiserver work;
- * otherwise it is an error.
+ * Applies the flags to the defaults. Enabling a plugin that this server lacks gives a warning, so
+ * that command lines written for kube-apiserver work.
  *
  * @throws Error that lists all problems
  */
@@ -132,12 +141,6 @@ export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): C
     ...(both.length > 0
       ? [`[${both.join(" ")}] in enable-admission-plugins and disable-admission-plugins overlapped`]
       : []),
-    ...missing
-      .filter((name) => known.get(name) === "off")
-      .map(
-        (name) =>
-          `enable-admission-plugins plugin ${quoteGo(name)} is not in this server, which has ${presentPlugins.join(", ")}`,
-      ),
   ];
   if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
   const runs = (name: string): boolean =>

@@ -53,9 +53,16 @@ export function aggregated({ empty, text }: FieldErrors): string | undefined {
  * @param bytes JSON or YAML; only the first of several YAML documents is read
  * @param kinds the accepted kinds
  * @param scheme the name of upstream's scheme that registers the kinds, for messages
+ * @param options `strict: false` ignores unknown and duplicate fields, for the kinds whose files
+ *   upstream decodes so
  * @throws ConfigurationError for malformed files, other kinds, unknown fields and duplicate fields
  */
-export function decodeConfiguration(bytes: Buffer, kinds: readonly ConfigurationKind[], scheme: string): Configuration {
+export function decodeConfiguration(
+  bytes: Buffer,
+  kinds: readonly ConfigurationKind[],
+  scheme: string,
+  { strict = true }: { readonly strict?: boolean } = {},
+): Configuration {
   const { document, strictErrors, apiVersion, kind } = readText(bytes);
   if (kind === "") throw new UnknownKindError(`Object 'Kind' is missing in '${bytes.toString()}'`);
   if (apiVersion === "") throw new UnknownKindError(`Object 'apiVersion' is missing in '${bytes.toString()}'`);
@@ -68,7 +75,7 @@ export function decodeConfiguration(bytes: Buffer, kinds: readonly Configuration
     );
   const { object, problems } = decode(document, found.schema);
   const all = strictErrors.length === 0 ? problems : [strictYamlError(strictErrors), ...problems];
-  if (all.length > 0) throw new ConfigurationError(`strict decoding error: ${all.join(", ")}`);
+  if (strict && all.length > 0) throw new ConfigurationError(`strict decoding error: ${all.join(", ")}`);
   return { apiVersion, kind, object };
 }
 

@@ -1,11 +1,13 @@
 /** Admission flags. Names and defaults are kube-apiserver's. */
-import { implementedPlugins } from "../admission/options.ts";
+import { configurationParsers } from "../admission/config/parsers.ts";
+import { implementedPlugins, requiredConfigurations } from "../admission/options.ts";
 import { defaultSeconds } from "../admission/plugins/default-toleration-seconds.ts";
 import { boolValue, integerWithin, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 const safeIntegers = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 const { byDefault, onRequest } = implementedPlugins;
+const configuredPlugins = Object.keys(configurationParsers);
 
 const add =
   (which: "enable" | "disable"): Flag["set"] =>
@@ -22,7 +24,7 @@ const setTolerationSeconds =
 export const admissionFlags: readonly Flag[] = [
   {
     term: "--admission-control-config-file <file>",
-    help: "File with an AdmissionConfiguration (apiserver.config.k8s.io/v1): the configuration of admission plugins, or the paths of files with it. MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook have one; that of other plugins is accepted without effect.",
+    help: `File with an AdmissionConfiguration (apiserver.config.k8s.io/v1): the configuration of admission plugins, or the paths of files with it. These plugins have one: ${configuredPlugins.join(", ")}. ${[...requiredConfigurations.keys()].join(" and ")} require it.`,
     set: (text, { server }) => {
       server.admission = { ...server.admission, configFile: text };
     },

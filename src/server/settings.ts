@@ -1,6 +1,6 @@
 /** All options that are texts or name files, read and checked before the server opens anything. */
 import type { PluginConfigurations } from "../admission/config/parsers.ts";
-import { chooseAdmissionPlugins, implementedPlugins } from "../admission/options.ts";
+import { chooseAdmissionPlugins, implementedPlugins, requiredConfigurations } from "../admission/options.ts";
 import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
 import { builtinConversions } from "../apis/index.ts";
 import { builtinVersions } from "../catalog/builtin-definitions.ts";
@@ -56,11 +56,12 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
 }
 
 async function readAdmissionConfigurations(
-  { admission: { configFile: file }, logger }: ServerOptions,
+  { admission: { configFile }, logger }: ServerOptions,
   gates: FeatureGates,
   { enabled }: ReturnType<typeof chooseAdmissionPlugins>,
 ): Promise<PluginConfigurations> {
-  if (file === undefined || file === "") return {};
+  const file = configFile === "" ? undefined : configFile;
+  if (file === undefined && ![...enabled].some((plugin) => requiredConfigurations.has(plugin))) return {};
   const present = Object.values(implementedPlugins).flat();
   const { readPluginConfigurations } = await import("./admission-files.ts");
   return readPluginConfigurations({ file, enabled, present, gates, logger });

@@ -112,11 +112,12 @@ function statusError(answer: WebhookAnswer): WebhookError {
     code: sent?.code ?? code,
     reason,
     retryAfterSeconds: sent?.retryAfterSeconds ?? retryAfter,
+    isSent: sent !== undefined,
   };
   return new WebhookError("status", message, status);
 }
 
-interface SentStatus extends WebhookStatus {
+interface SentStatus extends Omit<WebhookStatus, "isSent"> {
   readonly message: string;
 }
 

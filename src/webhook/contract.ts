@@ -132,4 +132,6 @@ export interface WebhookStatus {
   readonly reason: string;
   /** 0 when the response does not contain it. */
   readonly retryAfterSeconds: number;
+  /** Whether the response contains a Status. */
+  readonly isSent: boolean;
 }

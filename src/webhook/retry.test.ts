@@ -5,7 +5,7 @@ import { WebhookError } from "./contract.ts";
 import { withBackoff } from "./retry.ts";
 
 const answered = (code: number, reason: string, retryAfterSeconds = 0): WebhookError =>
-  new WebhookError("status", reason, { code, reason, retryAfterSeconds });
+  new WebhookError("status", reason, { code, reason, retryAfterSeconds, isSent: false });
 
 const rows: [what: string, error: Error, tries: number][] = [
   ["a reset connection", new WebhookError("reset", "x"), 5],

@@ -1,5 +1,7 @@
 /** Decodes responses that are reviews of the requested kind, such as TokenReview. */
 import { formatGroupVersion } from "../apimachinery/object.ts";
+import type { TypeMeta } from "../lib/json/parse.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { decodeAnswer } from "./answer.ts";
@@ -11,6 +13,8 @@ export interface ReviewKind {
   readonly version: string;
   readonly kind: string;
   readonly schema: Struct;
+  /** The name of upstream's scheme, if that has no other kinds of the group. */
+  readonly scheme?: string;
 }
 
 /**
@@ -21,11 +25,13 @@ export interface ReviewKind {
  */
 export function decodeReview(
   answer: WebhookAnswer,
-  { group, version, kind, schema }: ReviewKind,
+  { group, version, kind, schema, scheme }: ReviewKind,
 ): Record<string, unknown> {
   const expected = { apiVersion: formatGroupVersion(group, version), kind };
   const { typeMeta, value } = decodeAnswer(answer, expected);
   if (typeMeta.apiVersion !== expected.apiVersion || typeMeta.kind !== kind) {
+    if (scheme !== undefined && typeMeta.apiVersion.startsWith(`${group}/`))
+      throw new WebhookError("malformed", unknownKind(typeMeta, scheme));
     const received = `${typeMeta.apiVersion.split("/").at(-1)}.${typeMeta.kind}`;
     throw new WebhookError("malformed", `converting (${received}) to (${version}.${kind}): unknown conversion`);
   }
@@ -35,4 +41,8 @@ export function decodeReview(
     if (error instanceof DecodeError) throw new WebhookError("malformed", error.message);
     throw error;
   }
+}
+
+function unknownKind({ apiVersion, kind }: TypeMeta, scheme: string): string {
+  return `no kind ${quoteGo(kind)} is registered for version ${quoteGo(apiVersion)} in scheme ${quoteGo(scheme)}`;
 }

@@ -66,6 +66,10 @@ export interface RecordedPlugins {
   readonly runtimeConfig?: string;
   /** By plugin: its configuration. */
   readonly configurations?: Readonly<Record<string, Sent>>;
+  /** The path of the webhook to which the kubeconfig leads that configurations name as `$KUBECONFIG`. */
+  readonly webhookPath?: string;
+  /** Time does not pass in the server that replays. */
+  readonly isClockStopped?: boolean;
 }
 
 export interface AdmissionServer {

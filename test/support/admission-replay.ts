@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import {
   type AdmissionAnswer,
@@ -61,19 +62,21 @@ async function startReplayServer({
   featureGates = "",
   runtimeConfig = "",
   configurations = {},
+  webhookPath = "",
+  isClockStopped = false,
 }: RecordedPlugins): Promise<AdmissionServer & { close(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-admission-"));
   const [policyFile, path] = [join(directory, "policy.json"), join(directory, "audit.log")];
   writeFileSync(policyFile, JSON.stringify(auditPolicy));
   writeFileSync(path, "");
-  const configFile = join(directory, "admission.json");
-  writeFileSync(configFile, JSON.stringify(admissionConfiguration(configurations)));
   const webhook = await startScriptedWebhook();
+  const configFile = writeConfiguration(directory, configurations, webhook.fill(`$WEBHOOK${webhookPath}`));
   const server = await startTestServer({
     audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path, maxSizeMib: 0 } },
     admission: { enable, disable, ...(Object.keys(configurations).length > 0 && { configFile }) },
     featureGates,
     runtimeConfig,
+    ...(isClockStopped && { clock: stoppedClock() }),
     controllers: [],
   });
   const client = rawClient(server.kubeconfig);
@@ -100,10 +103,38 @@ async function startReplayServer({
   };
 }
 
-/** The file of `--admission-control-config-file`. */
-export function admissionConfiguration(configurations: NonNullable<RecordedPlugins["configurations"]>): object {
+/**
+ * Writes the file of `--admission-control-config-file`, and the kubeconfig of a webhook.
+ *
+ * @returns the path of the file
+ */
+export function writeConfiguration(
+  directory: string,
+  configurations: NonNullable<RecordedPlugins["configurations"]>,
+  webhookUrl: string,
+): string {
+  const [file, kubeconfig] = [join(directory, "admission.json"), join(directory, "webhook.kubeconfig")];
   const plugins = Object.entries(configurations).map(([name, configuration]) => ({ name, configuration }));
-  return { apiVersion: "apiserver.config.k8s.io/v1", kind: "AdmissionConfiguration", plugins };
+  const content = { apiVersion: "apiserver.config.k8s.io/v1", kind: "AdmissionConfiguration", plugins };
+  writeFileSync(file, JSON.stringify(content).replaceAll("$KUBECONFIG", kubeconfig));
+  writeFileSync(kubeconfig, JSON.stringify(webhookKubeconfig(webhookUrl)));
+  return file;
+}
+
+function webhookKubeconfig(server: string): object {
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "webhook", cluster: { server, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "server", user: { token: "secret" } }],
+    contexts: [{ name: "webhook", context: { cluster: "webhook", user: "server" } }],
+    "current-context": "webhook",
+  };
+}
+
+function stoppedClock(): Clock {
+  const now = systemClock.now();
+  return { ...systemClock, now: () => now };
 }
 
 interface RowDifference {

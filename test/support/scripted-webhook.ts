@@ -41,7 +41,8 @@ const names = ["127.0.0.1", "localhost", "hooks.services.svc"];
 /** The script is for reviews about requests of these users: others set up the scenario, or are the server itself. */
 const scriptedUsers = "golden-";
 
-export async function startScriptedWebhook(): Promise<ScriptedWebhook> {
+/** @param options the port, or any free one */
+export async function startScriptedWebhook(options: { readonly port?: number } = {}): Promise<ScriptedWebhook> {
   let answers: Readonly<Record<string, readonly WebhookAnswer[]>> = {};
   const counts = new Map<string, number>();
   const called = new Set<string>();
@@ -49,13 +50,13 @@ export async function startScriptedWebhook(): Promise<ScriptedWebhook> {
     (request) => {
       const path = request.path.split("?")[0] as string;
       called.add(path);
-      const isScripted = request.body?.request?.userInfo?.username?.startsWith(scriptedUsers);
+      const isScripted = isImageReview(request) || request.body?.request?.userInfo?.username?.startsWith(scriptedUsers);
       const list = isScripted ? (answers[path] ?? [{}]) : [{}];
       const count = counts.get(path) ?? 0;
       counts.set(path, count + 1);
       return replyTo(request, list[Math.min(count, list.length - 1)] ?? {});
     },
-    { names },
+    { names, ...options },
   );
   const ca = Buffer.from(server.ca).toString("base64");
   return {
@@ -71,11 +72,16 @@ export async function startScriptedWebhook(): Promise<ScriptedWebhook> {
     },
     reviews: (user) =>
       server.requests
-        .filter(({ body }) => body?.request?.userInfo?.username === user)
+        .filter((request) => isImageReview(request) || request.body?.request?.userInfo?.username === user)
         .map(({ path, text }) => [path, text.trim()]),
     called,
     close: () => server.close(),
   };
+}
+
+/** They name no user. */
+function isImageReview({ body }: WebhookRequest): boolean {
+  return body?.kind === "ImageReview";
 }
 
 function replyTo({ body }: WebhookRequest, answer: WebhookAnswer): WebhookReply {

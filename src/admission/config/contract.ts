@@ -1,5 +1,6 @@
 /** The configuration that admission plugins read from files. */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Address, WebhookEndpoint } from "../../webhook/contract.ts";
 
@@ -10,7 +11,11 @@ import type { Address, WebhookEndpoint } from "../../webhook/contract.ts";
  * @param bytes the content of the file, or the embedded configuration as JSON
  * @throws Error with upstream's message, which the caller prefixes with the name of the plugin
  */
-export type ParseConfiguration<T> = (bytes: Buffer, gates: FeatureGates) => T | Promise<T>;
+export type ParseConfiguration<T> = (
+  bytes: Buffer,
+  gates: FeatureGates,
+  logger: Pick<Logger, "warn">,
+) => T | Promise<T>;
 
 /** The plugins that can have static manifests. */
 export type ManifestPlugin =

@@ -4,15 +4,15 @@
  */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
+import { requiredConfigurations } from "../options.ts";
 import { readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
 import type { ParseConfiguration } from "./contract.ts";
-import { InitializationError } from "./initialization-error.ts";
+import { startError } from "./initialization-error.ts";
 import { configurationParsers, type PluginConfigurations } from "./parsers.ts";
 
 interface ReadOptions {
-  /** The file of `--admission-control-config-file`. */
-  readonly file: string;
+  /** The file of `--admission-control-config-file`; undefined if there is none. */
+  readonly file: string | undefined;
   /**
    * The plugins that kube-apiserver runs, in its order, in which errors are found. It ignores the
    * configuration of others.
@@ -29,7 +29,7 @@ interface ReadOptions {
  * this server does not have.
  *
  * @returns the configurations of the plugins that have one
- * @throws Error with upstream's message for the first invalid file
+ * @throws Error with upstream's message for the first invalid file, or a plugin that needs a configuration and has none
  */
 export async function readPluginConfigurations({
   file,
@@ -38,12 +38,13 @@ export async function readPluginConfigurations({
   gates,
   logger,
 }: ReadOptions): Promise<PluginConfigurations> {
-  const entries = await readAdmissionConfiguration(file);
+  const entries = file === undefined ? [] : await readAdmissionConfiguration(file);
   const found: [plugin: string, configuration: unknown][] = [];
   for (const plugin of enabled) {
     const entry = entries.find((one) => one.plugin === plugin);
     const bytes = entry && (await readEntry(entry));
-    if (bytes !== undefined) found.push([plugin, await parseConfiguration(plugin, bytes, gates)]);
+    if (bytes !== undefined) found.push([plugin, await parseConfiguration(plugin, bytes, { gates, logger })]);
+    else checkRequired(plugin);
   }
   for (const { plugin } of entries) {
     if (!present.includes(plugin)) logger.warn("Configuration of the admission plugin has no effect", { plugin });
@@ -54,11 +55,20 @@ export async function readPluginConfigurations({
 const parsers = new Map<string, ParseConfiguration<unknown>>(Object.entries(configurationParsers));
 
 /** @returns undefined for a plugin that has no configuration, whose file upstream ignores */
-async function parseConfiguration(plugin: string, bytes: Buffer, gates: FeatureGates): Promise<unknown> {
+async function parseConfiguration(
+  plugin: string,
+  bytes: Buffer,
+  { gates, logger }: Pick<ReadOptions, "gates" | "logger">,
+): Promise<unknown> {
   try {
-    return await parsers.get(plugin)?.(bytes, gates);
+    return await parsers.get(plugin)?.(bytes, gates, logger);
   } catch (error) {
-    const what = error instanceof InitializationError ? "failed to initialize" : "couldn't init";
-    throw new Error(`${what} admission plugin ${quoteGo(plugin)}: ${(error as Error).message}`, { cause: error });
+    throw startError(plugin, error as Error);
   }
+}
+
+/** @throws Error for a plugin that has no defaults */
+function checkRequired(plugin: string): void {
+  const problem = requiredConfigurations.get(plugin);
+  if (problem !== undefined) throw startError(plugin, new Error(problem));
 }

@@ -11,20 +11,28 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
 	policyconfig "k8s.io/apiserver/pkg/admission/plugin/policy/config"
 	webhookconfig "k8s.io/apiserver/pkg/admission/plugin/webhook/config"
 	apiserverinstall "k8s.io/apiserver/pkg/apis/apiserver/install"
 	"k8s.io/apiserver/pkg/features"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	policyloader "k8s.io/kubernetes/pkg/admission/plugin/policy/manifest/loader"
 	webhookloader "k8s.io/kubernetes/pkg/admission/plugin/webhook/manifest/loader"
+	"k8s.io/kubernetes/plugin/pkg/admission/eventratelimit"
+	"k8s.io/kubernetes/plugin/pkg/admission/imagepolicy"
+	"k8s.io/kubernetes/plugin/pkg/admission/podnodeselector"
+	"k8s.io/kubernetes/plugin/pkg/admission/podtolerationrestriction"
 
 	"coxswain/tools/golden/internal/fixture"
 )
@@ -35,9 +43,11 @@ type row struct {
 	// Directories to create without files.
 	Directories []string `json:"directories,omitempty"`
 	Gate        bool     `json:"gate,omitempty"`
-	Plugin      string   `json:"plugin,omitempty"`
-	Kubeconfig  string   `json:"kubeconfig,omitempty"`
-	Targets     []string `json:"targets,omitempty"`
+	// Plugins that run in addition to those of webhooks and policies.
+	Enable     []string `json:"enable,omitempty"`
+	Plugin     string   `json:"plugin,omitempty"`
+	Kubeconfig string   `json:"kubeconfig,omitempty"`
+	Targets    []string `json:"targets,omitempty"`
 
 	Error       string              `json:"error,omitempty"`
 	Plugins     map[string]settings `json:"plugins,omitempty"`
@@ -93,6 +103,9 @@ func writeFiles(r row) string {
 	return directory
 }
 
+// optional are the other plugins with a configuration, in the order of kube-apiserver.
+var optional = []string{"ImagePolicyWebhook", "PodNodeSelector", "PodTolerationRestriction", "EventRateLimit"}
+
 // pluginOrder is that of kube-apiserver.
 var pluginOrder = []string{"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"}
 
@@ -100,12 +113,17 @@ var pluginOrder = []string{"MutatingAdmissionPolicy", "MutatingAdmissionWebhook"
 func readFiles(r *row, directory string) error {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(apiserver(scheme))
-	provider, err := admission.ReadAdmissionConfiguration(pluginOrder, filepath.Join(directory, "config.yaml"), scheme)
+	order := append(enabled(*r), pluginOrder...)
+	provider, err := admission.ReadAdmissionConfiguration(order, filepath.Join(directory, "config.yaml"), scheme)
 	if err != nil {
 		return fmt.Errorf("failed to read plugin config: %v", err)
 	}
 	found := map[string]settings{}
 	plugins := admission.NewPlugins()
+	imagepolicy.Register(plugins)
+	podnodeselector.Register(plugins)
+	podtolerationrestriction.Register(plugins)
+	eventratelimit.Register(plugins)
 	for _, name := range pluginOrder {
 		plugins.Register(name, func(config io.Reader) (admission.Interface, error) {
 			one, err := read(name, config)
@@ -118,11 +136,22 @@ func readFiles(r *row, directory string) error {
 			return admission.NewHandler(), err
 		})
 	}
-	if _, err := plugins.NewFromPlugins(pluginOrder, provider, admission.PluginInitializers{}, nil); err != nil {
+	client := kubernetes.NewForConfigOrDie(&rest.Config{})
+	initializer := initializer.New(client, nil, informers.NewSharedInformerFactory(client, 0), nil, nil, nil, nil, nil)
+	if _, err := plugins.NewFromPlugins(order, provider, initializer, nil); err != nil {
 		return err
 	}
 	r.Plugins = found
 	return nil
+}
+
+func enabled(r row) (names []string) {
+	for _, name := range optional {
+		if slices.Contains(r.Enable, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func apiserver(scheme *runtime.Scheme) error {

@@ -5,8 +5,9 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { RecordedPlugins } from "../../../../test/support/admission-golden.ts";
-import { admissionConfiguration, auditPolicy, otherPlugins } from "../../../../test/support/admission-replay.ts";
+import { auditPolicy, otherPlugins, writeConfiguration } from "../../../../test/support/admission-replay.ts";
 import { families } from "./families/index.ts";
+import { webhookUrl } from "./webhook-url.ts";
 
 const [directory, name] = process.argv.slice(2);
 const family = name === undefined ? undefined : families[name];
@@ -14,13 +15,14 @@ if (directory === undefined || family === undefined) throw new Error("usage: fla
 console.log(flagsOf(family.plugins ?? { disable: otherPlugins }, resolve(directory)).join("\n"));
 
 function flagsOf(plugins: RecordedPlugins, directory: string): readonly string[] {
-  const { enable = [], disable = [], featureGates = "", runtimeConfig = "", configurations = {} } = plugins;
+  const { enable = [], disable = [], featureGates = "", runtimeConfig = "" } = plugins;
+  const { configurations = {}, webhookPath = "" } = plugins;
   const write = (file: string, content: object): string => {
     const path = join(directory, file);
     writeFileSync(path, JSON.stringify(content));
     return path;
   };
-  const configurationFile = (): string => write("admission.json", admissionConfiguration(configurations));
+  const configurationFile = (): string => writeConfiguration(directory, configurations, webhookUrl(webhookPath));
   return [
     `--audit-policy-file=${write("audit-policy.json", auditPolicy)}`,
     `--audit-log-path=${join(directory, "audit.log")}`,

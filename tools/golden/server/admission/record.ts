@@ -14,6 +14,7 @@ import { root } from "../../fixtures.ts";
 import { openServerClient } from "../client.ts";
 import { families } from "./families/index.ts";
 import { openMarkers } from "./settle.ts";
+import { webhookPort } from "./webhook-url.ts";
 
 const [kubeconfig, auditLog, ...names] = process.argv.slice(2);
 if (kubeconfig === undefined || auditLog === undefined) {
@@ -26,7 +27,8 @@ const discoveryMs = 12_000;
 const cacheMs = 20;
 
 const send = openServerClient(readFileSync(kubeconfig, "utf8"));
-const webhook = await startScriptedWebhook();
+const isConfigured = names.some((name) => families[name]?.plugins?.webhookPath !== undefined);
+const webhook = await startScriptedWebhook(isConfigured ? { port: webhookPort } : {});
 const server: AdmissionServer = {
   async send(line, body, headers) {
     await new Promise((resolve) => setTimeout(resolve, cacheMs));

@@ -1,5 +1,7 @@
 /** All families by name; each is a fixture. */
 import type { Family } from "./builders.ts";
+import { eventRates } from "./event-rates.ts";
+import { imagePolicies, imagePoliciesFailingOpen } from "./image-policies.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { mutatingPolicies } from "./mutating-policies.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-plugins.ts";
@@ -8,6 +10,11 @@ import { ownerReferences } from "./owner-references.ts";
 import { podDefaults, podDefaultsWithoutGates } from "./pod-defaults.ts";
 import { podGroups } from "./pod-groups.ts";
 import { podResizes, podResizesWithoutGates } from "./pod-resizes.ts";
+import {
+  nodeSelectorsConfigured,
+  restrictionsWithoutConfiguration,
+  tolerationsConfigured,
+} from "./pod-restrictions.ts";
 import { podSecurity } from "./pod-security.ts";
 import { podSecurityConfiguration } from "./pod-security-configuration.ts";
 import { policyBindings } from "./policy-bindings.ts";
@@ -47,4 +54,10 @@ export const families: Readonly<Record<string, Family>> = {
   "pod-resizes": podResizes,
   "pod-resizes-without-gates": podResizesWithoutGates,
   "service-accounts": serviceAccounts,
+  "node-selectors": nodeSelectorsConfigured,
+  tolerations: tolerationsConfigured,
+  "restrictions-without-configuration": restrictionsWithoutConfiguration,
+  "event-rates": eventRates,
+  "image-policies": imagePolicies,
+  "image-policies-failing-open": imagePoliciesFailingOpen,
 };

@@ -1,0 +1,92 @@
+/**
+ * The plugin PodNodeSelector adds the node selector of the namespace to new pods, and limits the
+ * labels that they can select.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/podnodeselector/admission.go.
+ */
+import { forbidden, internalError } from "../../../apimachinery/errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import type { Catalog } from "../../../catalog/contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import { lookUp } from "../../lookup.ts";
+import { writtenPod } from "../written-pod.ts";
+import type { NodeSelectorConfiguration } from "./contract.ts";
+import { parseEqualitySelector } from "./equality-selector.ts";
+
+const annotation = "scheduler.alpha.kubernetes.io/node-selector";
+const defaultKey = "clusterDefaultNodeSelector";
+
+/** A namespace. */
+interface Annotated {
+  /** Undefined without the annotation. */
+  readonly selector: string | undefined;
+}
+
+/** @returns the plugin PodNodeSelector */
+export function podNodeSelector(
+  catalog: Pick<Catalog, "findResource">,
+  { selectors }: NodeSelectorConfiguration = { selectors: new Map() },
+): AdmissionPlugin {
+  const namespaces = lookUp<Annotated>(catalog, { group: "", resource: "namespaces" }, ({ metadata }) => ({
+    selector: metadata.annotations?.[annotation],
+  }));
+  const useSelector = (
+    { namespace }: AdmissionAttributes,
+    use: (selector: ReadonlyMap<string, string>) => void,
+  ): void | Promise<void> => {
+    const useFound = (found: Annotated | undefined): void => {
+      if (found === undefined) throw internalError(`namespace ${namespace} does not exist`);
+      use(parseEqualitySelector(found.selector ?? selectors.get(defaultKey) ?? ""));
+    };
+    const found = namespaces.find("", namespace);
+    return found instanceof Promise ? found.then(useFound) : useFound(found);
+  };
+  const check = (pod: KubeObject, selector: ReadonlyMap<string, string>, namespace: string): void => {
+    checkConflicts(pod, selector);
+    checkAllowed(pod, parseEqualitySelector(selectors.get(namespace) ?? ""));
+  };
+  return {
+    name: "PodNodeSelector",
+    mutate(attributes) {
+      const pod = createdPod(attributes);
+      if (pod === undefined) return;
+      return useSelector(attributes, (selector) => {
+        checkConflicts(pod, selector);
+        if (selector.size > 0) pod.spec.nodeSelector = { ...Object.fromEntries(selector), ...pod.spec.nodeSelector };
+        check(pod, selector, attributes.namespace);
+      });
+    },
+    validate(attributes) {
+      const pod = createdPod(attributes);
+      if (pod === undefined) return;
+      return useSelector(attributes, (selector) => check(pod, selector, attributes.namespace));
+    },
+  };
+}
+
+function createdPod(attributes: AdmissionAttributes): KubeObject | undefined {
+  return attributes.operation === "CREATE" ? writtenPod(attributes) : undefined;
+}
+
+/** @throws ApiError 403 if the pod has another value for a label of the selector */
+function checkConflicts(pod: KubeObject, selector: ReadonlyMap<string, string>): void {
+  for (const [key, value] of labelsOf(pod)) {
+    const required = selector.get(key);
+    if (required !== undefined && required !== value)
+      throw rejectedPod(pod, "pod node label selector conflicts with its namespace node label selector");
+  }
+}
+
+/** @param allowed the labels that the pod can select; empty for all */
+function checkAllowed(pod: KubeObject, allowed: ReadonlyMap<string, string>): void {
+  if (allowed.size === 0) return;
+  if (labelsOf(pod).some(([key, value]) => allowed.get(key) !== value))
+    throw rejectedPod(pod, "pod node label selector labels conflict with its namespace whitelist");
+}
+
+function labelsOf(pod: KubeObject): [key: string, value: string][] {
+  return Object.entries((pod.spec.nodeSelector ?? {}) as Record<string, string>);
+}
+
+function rejectedPod({ metadata }: KubeObject, why: string): Error {
+  return forbidden({ group: "", resource: "pods" }, metadata.name ?? "", why);
+}

@@ -1,0 +1,102 @@
+/**
+ * The plugin PodTolerationRestriction adds the tolerations of the namespace to new pods, and limits
+ * those that pods can have.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/podtolerationrestriction/admission.go.
+ */
+import { notFound, plainError } from "../../../apimachinery/errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { qosClass } from "../../../apis/core/pod/qos-class.ts";
+import { items, type Part } from "../../../apis/fields.ts";
+import type { Catalog } from "../../../catalog/contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import { lookUp } from "../../lookup.ts";
+import { rejection } from "../../rejection.ts";
+import { writtenPod } from "../written-pod.ts";
+import { type AnnotatedTolerations, parseAnnotation } from "./annotation.ts";
+import type { TolerationConfiguration } from "./contract.ts";
+import { includes, mergeTolerations } from "./tolerations.ts";
+
+interface RestrictionNeeds {
+  readonly catalog: Pick<Catalog, "findResource">;
+  /** Whether pods have resources of their own: the gate PodLevelResources. */
+  readonly podResources: boolean;
+  readonly configuration: TolerationConfiguration | undefined;
+}
+
+/** A namespace. */
+interface Annotated {
+  readonly defaults: AnnotatedTolerations;
+  readonly allowed: AnnotatedTolerations;
+}
+
+const namespaces = { group: "", resource: "namespaces" };
+const none: TolerationConfiguration = { defaults: [], allowed: [] };
+/** Merging compares all tolerations with each other. Upstream has no limit. */
+const tolerationsMax = 1000;
+const memoryPressure = { key: "node.kubernetes.io/memory-pressure", operator: "Exists", effect: "NoSchedule" };
+
+/** @returns the plugin PodTolerationRestriction */
+export function podTolerationRestriction(needs: RestrictionNeeds): AdmissionPlugin {
+  const { configuration = none, podResources } = needs;
+  const { find } = lookUp<Annotated>(needs.catalog, namespaces, annotated);
+  const withNamespace = ({ namespace }: AdmissionAttributes, use: (found: Annotated) => void): void | Promise<void> => {
+    const checked = (found: Annotated | undefined): void => {
+      if (found === undefined) throw notFound(namespaces, namespace);
+      use(found);
+    };
+    const found = find("", namespace);
+    return found instanceof Promise ? found.then(checked) : checked(found);
+  };
+  return {
+    name: "PodTolerationRestriction",
+    mutate(attributes) {
+      const pod = writtenPod(attributes);
+      if (pod === undefined) return;
+      if (items(pod.spec.tolerations).length > tolerationsMax)
+        throw rejection(attributes, `pods can have at most ${tolerationsMax} tolerations`);
+      return withNamespace(attributes, (found) => {
+        const defaults =
+          attributes.operation === "CREATE" ? (tolerationsOf(found.defaults) ?? configuration.defaults) : [];
+        addTolerations(pod, defaults, podResources);
+        check(pod, found, configuration);
+      });
+    },
+    validate(attributes) {
+      const pod = writtenPod(attributes);
+      if (pod !== undefined) return withNamespace(attributes, (found) => check(pod, found, configuration));
+    },
+  };
+}
+
+function annotated({ metadata: { annotations = {} } }: KubeObject): Annotated {
+  return {
+    defaults: parseAnnotation(annotations["scheduler.alpha.kubernetes.io/defaultTolerations"]),
+    allowed: parseAnnotation(annotations["scheduler.alpha.kubernetes.io/tolerationsWhitelist"]),
+  };
+}
+
+/** @throws ApiError 500 with upstream's message for an annotation that is not a list of tolerations */
+function tolerationsOf({ tolerations, problem }: AnnotatedTolerations): readonly Part[] | undefined {
+  if (problem !== undefined) throw plainError(problem);
+  return tolerations;
+}
+
+/** Pods that request resources can run on nodes under memory pressure. */
+function addTolerations(pod: KubeObject, defaults: readonly Part[], podResources: boolean): void {
+  const isBestEffort = (pod.status?.qosClass || qosClass(pod.spec, podResources)) === "BestEffort";
+  const added = isBestEffort ? defaults : [...defaults, memoryPressure];
+  if (added.length === 0) return;
+  pod.spec.tolerations = mergeTolerations(items(pod.spec.tolerations), structuredClone(added));
+}
+
+/** @throws ApiError 500 if a toleration is not allowed, as upstream */
+function check(pod: KubeObject, { allowed }: Annotated, configuration: TolerationConfiguration): void {
+  const tolerations = items(pod.spec.tolerations);
+  if (tolerations.length === 0) return;
+  const ofNamespace = tolerationsOf(allowed);
+  const [list, scope] = ofNamespace === undefined ? [configuration.allowed, "cluster"] : [ofNamespace, "namespace"];
+  if (list.length === 0 || tolerations.every((one) => list.some((wide) => includes(wide, one)))) return;
+  throw plainError(
+    `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`,
+  );
+}
