@@ -50,6 +50,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceAccountMaxTokenExpirationMs: 0,
   serviceAccountExtendTokenExpiration: true,
   legacyTokenCleanUpMs: 365 * 86_400_000,
+  resourceQuotaSyncMs: 300_000,
   authorizationModes: [],
   authorization: { configFile: undefined, webhook: {} },
   admission: defaultAdmissionOptions,

@@ -95,6 +95,8 @@ export interface ServerOptions {
   readonly serviceAccountExtendTokenExpiration: boolean;
   /** A token of a Secret that is unused for so long is marked as invalid, and deleted after as long again. */
   readonly legacyTokenCleanUpMs: number;
+  /** Interval in milliseconds at which the usage of all quotas is counted again; 0 for never. */
+  readonly resourceQuotaSyncMs: number;
   /**
    * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook, in order of evaluation. Empty: Node, RBAC. The group
    * system:masters is always allowed everything.

@@ -262,6 +262,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         },
       },
       {
+        term: "--resource-quota-sync-period <duration>",
+        help: "Interval at which the usage of all resource quotas is counted again. 0 is never.",
+        shown: "5m0s",
+        set: (text, { server }) => {
+          server.resourceQuotaSyncMs = durationMs(text);
+        },
+      },
+      {
         term: "--feature-gates <pairs>",
         help: "Enables or disables features by name, such as Name=true; AllAlpha and AllBeta select all alpha and beta features. Comma-separated pairs; may be repeated.",
         set: (text, { server }) => {

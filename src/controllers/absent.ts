@@ -61,8 +61,6 @@ export const absentControllers: ReadonlySet<string> = new Set([
   "resourceclaim-controller",
   "resource-claim-controller",
   "resourcepoolstatusrequest-controller",
-  "resourcequota-controller",
-  "resourcequota",
   "selinux-warning-controller",
   "service-cidr-controller",
   "service-lb-controller",

@@ -4,6 +4,7 @@ import { absentControllers } from "./absent.ts";
 import { enabledControllers } from "./enabled.ts";
 
 const rest = [
+  "resourcequota-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",

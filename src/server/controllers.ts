@@ -10,6 +10,7 @@ import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
 import { legacyTokenTracking } from "../controllers/legacy-tokens/tracking.ts";
 import { namespaceController } from "../controllers/namespace.ts";
 import { policyStatusController } from "../controllers/policy-status/policy-status.ts";
+import { resourceQuotaController } from "../controllers/resource-quota/resource-quota.ts";
 import { roleAggregation } from "../controllers/role-aggregation.ts";
 import { rootCaPublisher } from "../controllers/root-ca.ts";
 import { serviceAccountController } from "../controllers/service-account.ts";
@@ -71,6 +72,8 @@ export async function startControllers(
     "garbage-collector-controller": () => garbageCollector({ registry, logger, queues }),
     "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
+    "resourcequota-controller": () =>
+      resourceQuotaController({ registry, logger, queues, syncMs: options.resourceQuotaSyncMs }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
     "validatingadmissionpolicy-status-controller": () =>
       policyStatusController({

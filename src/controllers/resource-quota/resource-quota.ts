@@ -1,0 +1,141 @@
+/**
+ * Writes the status of quotas: copies their limits, and counts what is used. The admission plugin
+ * charges what is added; this controller gives back what is deleted.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/controller/resourcequota.
+ */
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import type { Controller, ControllerOptions } from "../contract.ts";
+import { openWorkQueue } from "../work-queue.ts";
+import { KindsUsage } from "./kinds-usage.ts";
+import { syncQuota } from "./sync-quota.ts";
+
+interface ResourceQuotaOptions extends ControllerOptions {
+  /** Interval at which everything is counted again; 0 for never. */
+  readonly syncMs: number;
+}
+
+/** Quotas that are counted concurrently, of each queue. */
+const concurrency = 5;
+/** Maximum quotas in a queue; others wait until everything is counted again. */
+const quotasMax = 100_000;
+/** Interval of checks for kinds that are served newly. */
+const tickMs = 1_000;
+
+/** Creates the controller of quotas. */
+export function resourceQuotaController(options: ResourceQuotaOptions): Controller {
+  const target = options.registry.catalog.findServed("", "v1", "resourcequotas");
+  const store = target?.resource.store;
+  if (target === undefined || store === undefined) return { start() {}, stop: async () => {} };
+  return new QuotaController(options, target, store);
+}
+
+class QuotaController implements Controller {
+  readonly #options: ResourceQuotaOptions;
+  readonly #store: ResourceStore;
+  readonly #kinds: KindsUsage;
+  /** By the name of the queue: quotas whose usage is unknown do not wait for others. */
+  readonly #queues: Readonly<Record<"primary" | "priority", ReturnType<typeof openWorkQueue>>>;
+  /** The limits of quotas as text, by namespace and key. */
+  readonly #quotas = new Map<string, Map<string, string>>();
+  #follower: Follower | undefined;
+  #generation: number | undefined;
+  #cancelTick = (): void => {};
+  #cancelResync = (): void => {};
+
+  constructor(options: ResourceQuotaOptions, target: Resolved, store: ResourceStore) {
+    const { registry, logger, queues } = options;
+    this.#options = options;
+    this.#store = store;
+    this.#kinds = new KindsUsage({
+      ...{ registry, logger },
+      replenish: (namespace) => this.#enqueueNamespace(namespace),
+      missed: () => this.#enqueueAll(),
+    });
+    const open = (name: "primary" | "priority"): ReturnType<typeof openWorkQueue> =>
+      openWorkQueue({
+        clock: registry.clock,
+        observer: queues?.(`resourcequota_${name}`),
+        reconcile: (key) => syncQuota({ registry, target, store, kinds: this.#kinds }, key),
+        failed: (key, error) =>
+          logger.warn("Failed to count the usage of a quota, retrying", { key, error: String(error) }),
+        concurrency,
+        keysMax: quotasMax,
+      });
+    this.#queues = { primary: open("primary"), priority: open("priority") };
+  }
+
+  start(): void {
+    const { clock } = this.#options.registry;
+    this.#follower = followCache({
+      ...{ cache: this.#store.cache, prefix: this.#store.form.prefix, clock },
+      set: (entry) => this.#set(entry),
+      deleted: ({ key, index }) => this.#forget(index.namespace, key),
+      knownKeys: () => [...this.#quotas.values()].flatMap((quotas) => [...quotas.keys()]),
+      missing: (key) => {
+        for (const namespace of [...this.#quotas.keys()]) this.#forget(namespace, key);
+      },
+      failed: (error) => this.#options.logger.warn("Failed to list quotas", { error: String(error) }),
+    });
+    this.#tick();
+    this.#scheduleResync();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelTick();
+    this.#cancelResync();
+    this.#follower?.stop();
+    this.#kinds.stop();
+    await Promise.all([this.#queues.primary.stop(), this.#queues.priority.stop()]);
+  }
+
+  /** Only a change of the limits matters: the controller and the plugin write the status. */
+  #set(entry: Entry): void {
+    const { namespace } = entry.index;
+    const { spec, status } = this.#store.decode(entry);
+    const hard = JSON.stringify(spec?.hard ?? {});
+    const quotas = this.#quotas.get(namespace) ?? new Map<string, string>();
+    this.#quotas.set(namespace, quotas);
+    if (quotas.get(entry.key) === hard) return;
+    quotas.set(entry.key, hard);
+    const isKnown =
+      JSON.stringify(status?.hard ?? {}) === hard &&
+      Object.keys(status?.hard ?? {}).every((name) => status?.used?.[name] !== undefined);
+    this.#queues[isKnown ? "primary" : "priority"].add(entry.key);
+  }
+
+  #forget(namespace: string, key: string): void {
+    const quotas = this.#quotas.get(namespace);
+    if (quotas?.delete(key) && quotas.size === 0) this.#quotas.delete(namespace);
+  }
+
+  #enqueueNamespace(namespace: string): void {
+    for (const key of this.#quotas.get(namespace)?.keys() ?? []) this.#queues.primary.add(key);
+  }
+
+  #enqueueAll(): void {
+    for (const namespace of this.#quotas.keys()) this.#enqueueNamespace(namespace);
+  }
+
+  /** Quotas may limit kinds that are served only now. */
+  #tick(): void {
+    const { catalog, clock } = this.#options.registry;
+    if (this.#generation !== undefined && this.#generation !== catalog.generation) {
+      this.#kinds.forgetKinds();
+      this.#enqueueAll();
+    }
+    this.#generation = catalog.generation;
+    this.#cancelTick = clock.after(tickMs, () => this.#tick());
+  }
+
+  #scheduleResync(): void {
+    const { syncMs, registry } = this.#options;
+    if (syncMs <= 0) return;
+    this.#cancelResync = registry.clock.after(syncMs, () => {
+      this.#kinds.recount();
+      this.#enqueueAll();
+      this.#scheduleResync();
+    });
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Quotas with many clients at once, on both engines and with a process that is killed. Guarantees:
+ * - 200 concurrent creates store as many objects as the quota allows;
+ * - after kill -9 during writes, the usage is that of the stored objects, also without a controller;
+ * - what was deleted before the kill is given back after the next start.
+ */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { startServer } from "../../src/index.ts";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-quota-"));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const core = "/api/v1/namespaces/n";
+const maps = `${core}/configmaps`;
+
+/** Creates a namespace with a quota, and waits for its status. */
+async function setUp(client: RawClient, limit: number): Promise<void> {
+  await client.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "n" } } });
+  const body = { metadata: { name: "q" }, spec: { hard: { "count/configmaps": String(limit) } } };
+  await client.send({ method: "POST", path: `${core}/resourcequotas`, body });
+  await until(async () => (await used(client)) !== undefined);
+}
+
+async function used(client: RawClient): Promise<number | undefined> {
+  const { body } = await client.send({ path: `${core}/resourcequotas/q` });
+  const found = (body as { status?: { used?: Record<string, string> } }).status?.used?.["count/configmaps"];
+  return found === undefined ? undefined : Number(found);
+}
+
+async function stored(client: RawClient): Promise<number> {
+  return ((await client.send({ path: maps })).body as { items: unknown[] }).items.length;
+}
+
+/** The usage must be exact after this. */
+const limitMs = 30_000;
+const pauseMs = 50;
+
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  for (let waitedMs = 0; waitedMs < limitMs; waitedMs += pauseMs) {
+    if (await isDone()) return;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  assert.fail("it did not happen in time");
+}
+
+const create = async (client: RawClient, name: string): Promise<number> =>
+  (await client.send({ method: "POST", path: maps, body: { metadata: { name } } })).status;
+
+for (const storage of ["memory", "lmdb"] as const)
+  describe(`quotas with ${storage} storage`, () => {
+    test("200 concurrent creates store as many objects as the quota allows", async () => {
+      const server = await startServer({
+        ...{
+          storage,
+          durability: "full",
+          dataDir: join(directory, storage),
+          controllers: ["resourcequota-controller"],
+        },
+      });
+      const clients = Array.from({ length: 4 }, () => rawClient(server.kubeconfig));
+      const [first] = clients as [RawClient];
+      await setUp(first, 150);
+      const before = await used(first);
+      assert.equal(before, 0);
+      const statuses = await Promise.all(
+        Array.from({ length: 200 }, (_none, index) => create(clients[index % 4] as RawClient, `m${index}`)),
+      );
+      assert.deepEqual(
+        [201, 403].map((code) => statuses.filter((status) => status === code).length),
+        [150, 50],
+      );
+      assert.deepEqual([await used(first), await stored(first)], [150, 150]);
+      for (const client of clients) client.close();
+      await server.close();
+    });
+  });
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 20 : 2;
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly client: RawClient;
+}
+
+async function start(dataDirectory: string, controllers: string): Promise<Started> {
+  const flags = ["--data-dir", dataDirectory, "--secure-port=0", `--controllers=${controllers}`];
+  const child = spawn(process.execPath, [main, ...flags], { stdio: ["ignore", "pipe", "ignore"] });
+  let output = "";
+  const kubeconfig = join(dataDirectory, "kubeconfig");
+  child.stdout.on("data", (piece: Buffer) => {
+    output += piece.toString();
+  });
+  while (!output.includes(kubeconfig)) await once(child.stdout, "data");
+  return { child, client: rawClient(readFileSync(kubeconfig, "utf8")) };
+}
+
+async function kill({ child, client }: Started): Promise<void> {
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+  client.close();
+}
+
+test(`after kill -9 during writes the usage is exact (SEED=${seed})`, { timeout: 240_000 }, async () => {
+  const random = seededRandom(seed);
+  const dataDirectory = join(directory, "killed");
+  let started = await start(dataDirectory, "resourcequota-controller");
+  await setUp(started.client, 100);
+  for (let round = 0; round < rounds; round++) {
+    await killDuringWrites(started, round, random);
+    // No controller runs: what was charged is what was stored, except for deletions.
+    started = await start(dataDirectory, "");
+    const [charged, present] = [await used(started.client), await stored(started.client)];
+    assert.ok(present <= 100 && charged !== undefined && charged >= present, `${charged} used, ${present} stored`);
+    await kill(started);
+    started = await start(dataDirectory, "resourcequota-controller");
+    await until(async () => (await used(started.client)) === (await stored(started.client)));
+  }
+  await kill(started);
+});
+
+/** Kills the process after a random number of answers. */
+async function killDuringWrites(started: Started, round: number, random: (below: number) => number): Promise<void> {
+  const { client, child } = started;
+  const answersMax = 20 + random(100);
+  let answers = 0;
+  const write = async (): Promise<void> => {
+    while (answers < answersMax) {
+      const name = `m${round}-${random(60)}`;
+      if (random(4) === 0) await client.send({ method: "DELETE", path: `${maps}/${name}` });
+      else await create(client, name);
+      if (++answers === answersMax) child.kill("SIGKILL");
+    }
+  };
+  const exited = once(child, "exit");
+  await Promise.allSettled(Array.from({ length: 16 }, write)); // Requests fail when the process is killed.
+  await exited;
+  client.close();
+}

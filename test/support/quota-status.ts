@@ -1,0 +1,271 @@
+/**
+ * Objects and quotas whose status a controller computes. `tools/golden/server/quota-status.ts` records the status that
+ * kube-controller-manager writes; a test compares it with that of this server.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: any object of any kind.
+type Sent = Record<string, any>;
+type Amounts = Readonly<Record<string, string>>;
+
+/** Requests, and the status of all quotas of the namespace after them. */
+interface Phase {
+  readonly requests: readonly (readonly [line: string, body?: Sent])[];
+}
+
+export interface StatusScenario {
+  readonly namespace: string;
+  readonly phases: readonly Phase[];
+}
+
+/** By the name of the quota. */
+export type Statuses = Readonly<Record<string, Sent>>;
+
+/** Sends a request. @param body JSON text */
+type SendText = (
+  line: string,
+  body?: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<{ status: number; text: string }>;
+
+/** @param settledMs how long the status must not change */
+export async function runStatusScenario(
+  send: SendText,
+  { namespace, phases }: StatusScenario,
+  settledMs: number,
+): Promise<Statuses[]> {
+  await send("POST /api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }));
+  const found: Statuses[] = [];
+  for (const { requests } of phases) {
+    for (const [line, body] of requests) {
+      const type = line.startsWith("PATCH") ? "application/merge-patch+json" : "application/json";
+      const answer = await send(line, body && JSON.stringify(body), { "content-type": type });
+      if (answer.status >= 300) throw new Error(`${line}: ${answer.text}`);
+    }
+    found.push(await settledStatus(send, namespace, settledMs));
+  }
+  return found;
+}
+
+const pauseMs = 25;
+
+async function settledStatus(send: SendText, namespace: string, settledMs: number): Promise<Statuses> {
+  let last = "";
+  for (let unchangedMs = 0; unchangedMs < settledMs; unchangedMs += pauseMs) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const { text } = await send(`GET /api/v1/namespaces/${namespace}/resourcequotas`);
+    const { items } = JSON.parse(text) as { items: Sent[] };
+    const now = JSON.stringify(Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status])));
+    const isComplete = items.every(({ status }) => status.used !== undefined);
+    if (now !== last || !isComplete) unchangedMs = 0;
+    last = now;
+  }
+  return JSON.parse(last);
+}
+
+const core = (namespace: string, rest: string): string => `/api/v1/namespaces/${namespace}/${rest}`;
+
+interface Place {
+  create(resource: string, name: string, fields?: Sent, group?: string): [string, Sent];
+  status(path: string, status: Sent): [string, Sent];
+  patch(path: string, change: Sent): [string, Sent];
+  remove(path: string): [string];
+  quota(name: string, hard: Amounts, rest?: Sent): [string, Sent];
+}
+
+function place(namespace: string): Place {
+  const create: Place["create"] = (resource, name, fields = {}, group = "/api/v1") => [
+    `POST ${group}/namespaces/${namespace}/${resource}`,
+    { ...fields, metadata: { ...fields.metadata, name } },
+  ];
+  return {
+    create,
+    status: (path, status) => [`PATCH ${core(namespace, path)}/status`, { status }],
+    patch: (path, change) => [`PATCH ${core(namespace, path)}`, change],
+    remove: (path) => [`DELETE ${core(namespace, path)}`],
+    quota: (name, hard, rest = {}) => create("resourcequotas", name, { spec: { hard, ...rest } }),
+  };
+}
+
+const scenario = (namespace: string, phases: (at: Place) => readonly Phase["requests"][]): StatusScenario => ({
+  namespace,
+  phases: phases(place(namespace)).map((requests) => ({ requests })),
+});
+
+const container = (requests: Amounts = {}, limits: Amounts = {}, rest: Sent = {}): Sent => ({
+  name: "a",
+  image: "image",
+  resources: { requests, limits },
+  ...rest,
+});
+const pod = (spec: Sent, requests?: Amounts, limits?: Amounts): Sent => ({
+  spec: { containers: [container(requests, limits)], ...spec },
+});
+const claim = (storage: string, spec: Sent = {}): Sent => ({
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } }, ...spec },
+});
+const service = (spec: Sent): Sent => ({ spec: { ports: [{ port: 80 }], ...spec } });
+const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "image" }] } };
+
+const podAmounts: Amounts = {
+  ...{ pods: "20", "count/pods": "20", cpu: "100", memory: "100Gi", "requests.cpu": "100", "limits.memory": "100Gi" },
+  ...{ "requests.ephemeral-storage": "10Gi", "requests.example.com/gpu": "10", "hugepages-2Mi": "1Gi" },
+};
+const scoped = (scopeName: string, operator: string, values?: readonly string[]): Sent => ({
+  scopeSelector: { matchExpressions: [{ scopeName, operator, ...(values && { values }) }] },
+});
+const scopes: Readonly<Record<string, Sent>> = {
+  terminating: { scopes: ["Terminating"] },
+  "not-terminating": { scopes: ["NotTerminating"] },
+  "best-effort": { scopes: ["BestEffort"] },
+  "not-best-effort": { scopes: ["NotBestEffort"] },
+  priority: { scopes: ["PriorityClass"] },
+  affinity: { scopes: ["CrossNamespacePodAffinity"] },
+  high: scoped("PriorityClass", "In", ["high"]),
+  "not-high": scoped("PriorityClass", "NotIn", ["high"]),
+  "no-priority": scoped("PriorityClass", "DoesNotExist"),
+};
+const foreign = {
+  podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "zone", namespaces: ["other"] }] },
+};
+const small: Amounts = { cpu: "100m", memory: "64Mi" };
+const large: Amounts = { cpu: "1", memory: "1Gi" };
+const gold = "gold.storageclass.storage.k8s.io/";
+const perClass = "gpu.deviceclass.resource.k8s.io/devices";
+const exactly = (count: number): Sent => ({
+  spec: { devices: { requests: [{ name: "r", exactly: { deviceClassName: "gpu", count } }] } },
+});
+
+const resourcesInStatus = (allocated: string, requested: string, limit: string): Sent => ({
+  containerStatuses: [
+    {
+      ...{ name: "a", image: "image", imageID: "id", ready: true, restartCount: 0, started: true },
+      allocatedResources: { cpu: allocated, memory: "64Mi" },
+      resources: { requests: { cpu: requested, memory: "64Mi" }, limits: { cpu: limit, memory: "1Gi" } },
+    },
+  ],
+});
+
+export const statusScenarios: readonly StatusScenario[] = [
+  scenario("status-pods", ({ create, quota, status, patch, remove }) => [
+    [
+      create("pods", "a", pod({}, small, large)),
+      create(
+        "pods",
+        "b",
+        pod({ activeDeadlineSeconds: 100 }, { ...small, "example.com/gpu": "2" }, { ...large, "example.com/gpu": "2" }),
+      ),
+      create("pods", "c", pod({ initContainers: [{ ...container(large, large), name: "i" }] }, small, large)),
+      create("pods", "d", pod({ priorityClassName: "high" })),
+      create("pods", "e", pod({ affinity: foreign, priorityClassName: "low" }, { "ephemeral-storage": "1Gi" })),
+      create("pods", "f", pod({}, { ...small, "hugepages-2Mi": "4Mi" }, { ...large, "hugepages-2Mi": "4Mi" })),
+      quota("all", podAmounts),
+      ...Object.entries(scopes).map(([name, selection]) =>
+        quota(name, { pods: "10", ...(name !== "best-effort" && { "requests.cpu": "10" }) }, selection),
+      ),
+    ],
+    [status("pods/a", { phase: "Succeeded" }), patch("pods/c", { spec: { activeDeadlineSeconds: 10 } })],
+    [remove("pods/b?gracePeriodSeconds=0"), remove("pods/d?gracePeriodSeconds=0")],
+    [
+      patch("resourcequotas/all", {
+        spec: { hard: { pods: "5", "count/configmaps": "3", "count/unknown.example.com": "1" } },
+      }),
+    ],
+    [create("pods", "g", pod({}, large, large)), create("configmaps", "m")],
+    [remove("pods/f?gracePeriodSeconds=0"), remove("configmaps/m"), remove("resourcequotas/priority")],
+  ]),
+  scenario("status-resize", ({ create, quota, status }) => [
+    [
+      create("pods", "a", pod({}, small, large)),
+      quota("q", { "requests.cpu": "10", "limits.cpu": "10", "requests.memory": "10Gi" }),
+      // Upstream counts the resources of the status only when they change.
+      status("pods/a", resourcesInStatus("100m", "100m", "1")),
+    ],
+    [status("pods/a", resourcesInStatus("700m", "600m", "3"))],
+    [status("pods/a", { phase: "Failed" })],
+  ]),
+  scenario("status-services", ({ create, quota, patch, remove }) => [
+    [
+      create("services", "plain", service({})),
+      create("services", "node", service({ type: "NodePort" })),
+      create(
+        "services",
+        "balanced",
+        service({
+          type: "LoadBalancer",
+          ports: [
+            { name: "a", port: 1 },
+            { name: "b", port: 2 },
+          ],
+        }),
+      ),
+      quota("q", { services: "9", "count/services": "9", "services.nodeports": "9", "services.loadbalancers": "9" }),
+    ],
+    [patch("services/balanced", { spec: { type: "ClusterIP" } })],
+    [patch("services/plain", { spec: { type: "NodePort" } })],
+    [remove("services/node"), remove("services/plain")],
+  ]),
+  scenario("status-claims", ({ create, quota, status, remove }) => [
+    [
+      create("persistentvolumeclaims", "a", claim("1Gi")),
+      create("persistentvolumeclaims", "b", claim("100.5", { storageClassName: "gold" })),
+      create(
+        "persistentvolumeclaims",
+        "c",
+        claim("1G", { storageClassName: "gold", volumeAttributesClassName: "fast" }),
+      ),
+      quota("q", {
+        ...{ persistentvolumeclaims: "9", "count/persistentvolumeclaims": "9", "requests.storage": "9Gi" },
+        ...{
+          [`${gold}persistentvolumeclaims`]: "9",
+          [`${gold}requests.storage`]: "9Gi",
+          "other.storageclass.storage.k8s.io/requests.storage": "1",
+        },
+      }),
+      quota("fast", { persistentvolumeclaims: "9" }, scoped("VolumeAttributesClass", "In", ["fast"])),
+      quota("not-fast", { "requests.storage": "9Gi" }, scoped("VolumeAttributesClass", "NotIn", ["fast"])),
+    ],
+    [
+      status("persistentvolumeclaims/a", {
+        allocatedResources: { storage: "2Gi" },
+        currentVolumeAttributesClassName: "fast",
+      }),
+    ],
+    [remove("persistentvolumeclaims/c")],
+  ]),
+  scenario("status-devices", ({ create, quota, remove }) => [
+    [
+      [
+        "POST /apis/resource.k8s.io/v1/deviceclasses",
+        { metadata: { name: "gpu" }, spec: { extendedResourceName: "example.com/gpu" } },
+      ],
+      create("resourceclaims", "a", exactly(2), "/apis/resource.k8s.io/v1"),
+      create("resourceclaims", "b", exactly(3), "/apis/resource.k8s.io/v1"),
+      create("pods", "p", pod({}, { "example.com/gpu": "1" }, { "example.com/gpu": "1" })),
+      quota("q", {
+        ...{ "count/resourceclaims.resource.k8s.io": "9", [perClass]: "9", "requests.example.com/gpu": "9" },
+        ...{ "requests.deviceclass.resource.kubernetes.io/gpu": "9" },
+      }),
+    ],
+    [["DELETE /apis/resource.k8s.io/v1/namespaces/status-devices/resourceclaims/b"]],
+    [remove("pods/p?gracePeriodSeconds=0")],
+  ]),
+  scenario("status-counts", ({ create, quota, remove }) => [
+    [
+      quota("scoped", { "count/configmaps": "9", "count/pods": "9" }, { scopes: ["NotTerminating"] }),
+      create("configmaps", "a"),
+      create("configmaps", "b"),
+      create("secrets", "a"),
+      create("replicationcontrollers", "a", { spec: { selector: { a: "b" }, template } }),
+      create("deployments", "a", { spec: { selector: { matchLabels: { a: "b" } }, template } }, "/apis/apps/v1"),
+      create("leases", "a", {}, "/apis/coordination.k8s.io/v1"),
+      create("serviceaccounts", "a"),
+      quota("q", {
+        ...{ configmaps: "9", "count/configmaps": "9", secrets: "9", replicationcontrollers: "9", resourcequotas: "9" },
+        ...{ "count/deployments.apps": "9", "count/leases.coordination.k8s.io": "9", "count/serviceaccounts": "9" },
+        ...{ "count/events": "9", "count/services": "9", "count/absent.example.com": "9", "count/namespaces": "9" },
+      }),
+    ],
+    [create("configmaps", "c"), create("secrets", "b")],
+    [remove("configmaps/a"), remove("secrets/a"), remove("replicationcontrollers/a")],
+    [["DELETE /apis/apps/v1/namespaces/status-counts/deployments/a?propagationPolicy=Background"]],
+  ]),
+];
