@@ -1,7 +1,7 @@
 /** The webhook configurations and policies that clients have created, compiled. */
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
-import type { Catalog } from "../catalog/contract.ts";
-import type { Entry } from "../watch-cache/contract.ts";
+import type { Catalog, ResourceStore } from "../catalog/contract.ts";
+import type { Entry, Snapshot } from "../watch-cache/contract.ts";
 
 /** Follows the objects of one kind. */
 export interface Configurations<T> {
@@ -18,7 +18,7 @@ export interface Configurations<T> {
  * @see followObjects
  */
 export function followConfigurations<T>(
-  catalog: Pick<Catalog, "findResource">,
+  catalog: Pick<Catalog, "findResource" | "generation">,
   resource: string,
   compile: (object: KubeObject) => T,
   removed?: (compiled: T) => void,
@@ -34,36 +34,47 @@ export function followConfigurations<T>(
  * @param removed called with what is no longer used
  */
 export function followObjects<T>(
-  catalog: Pick<Catalog, "findResource">,
+  catalog: Pick<Catalog, "findResource" | "generation">,
   { group, resource }: GroupResource,
   compile: (object: KubeObject) => T,
   removed: (compiled: T) => void = () => {},
 ): Configurations<T> {
+  let store: ResourceStore | undefined;
+  let generation = -1;
   let compiled = new Map<Entry, T>();
   let list: readonly T[] = [];
   let identity: object | undefined;
   let isReady = false;
-  const store = () => catalog.findResource(group, resource)?.store;
-  const current = (): readonly T[] => {
-    const found = store();
-    if (found === undefined) return [];
-    const snapshot = found.cache.latest();
-    if (snapshot.identity === identity) return list;
-    const entries = [...snapshot.range(found.form.prefix)];
-    const next = new Map(entries.map((entry) => [entry, compiled.get(entry) ?? compile(found.decode(entry))]));
+  /** Most requests find what the request before them found, so this must not allocate. */
+  const storeNow = (): ResourceStore | undefined => {
+    if (generation === catalog.generation) return store;
+    store = catalog.findResource(group, resource)?.store;
+    generation = catalog.generation;
+    return store;
+  };
+  const compileAll = ({ form, decode }: ResourceStore, snapshot: Snapshot): readonly T[] => {
+    const entries = [...snapshot.range(form.prefix)];
+    const next = new Map(entries.map((entry) => [entry, compiled.get(entry) ?? compile(decode(entry))]));
     for (const [entry, one] of compiled) if (!next.has(entry)) removed(one);
     [compiled, list, identity] = [next, [...next.values()], snapshot.identity];
     return list;
   };
+  const current = (): readonly T[] => {
+    const found = storeNow();
+    if (found === undefined) return [];
+    const snapshot = found.cache.latest();
+    return snapshot.identity === identity ? list : compileAll(found, snapshot);
+  };
+  const load = async (loading: Promise<void>): Promise<readonly T[]> => {
+    await loading;
+    isReady = true;
+    return current();
+  };
   return {
     current() {
       if (isReady) return current();
-      const loading = store()?.cache.ready();
-      if (loading === undefined) return [];
-      return loading.then(() => {
-        isReady = true;
-        return current();
-      });
+      const loading = storeNow()?.cache.ready();
+      return loading === undefined ? [] : load(loading);
     },
   };
 }

@@ -73,14 +73,16 @@ function runner(
       ? runSelected(policies, selected, attributes)
       : run(policies, selected, attributes);
   };
+  const selectLater = async (
+    loading: Promise<readonly BoundPolicy[]>,
+    attributes: AdmissionAttributes,
+  ): Promise<void> => select(await loading, attributes);
   return (attributes) => {
     const source = sourceFor(attributes, all, statics);
     if (source === undefined) return;
     const policies = source.current();
-    if (!(policies instanceof Promise) && policies.length === 0) return;
-    return policies instanceof Promise
-      ? policies.then((loaded) => select(loaded, attributes))
-      : select(policies, attributes);
+    if (policies instanceof Promise) return selectLater(policies, attributes);
+    return policies.length === 0 ? undefined : select(policies, attributes);
   };
 }
 

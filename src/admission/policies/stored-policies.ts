@@ -17,7 +17,7 @@ export interface StoredPolicies {
 }
 
 interface Needs {
-  readonly catalog: Pick<Catalog, "findResource">;
+  readonly catalog: Pick<Catalog, "findResource" | "generation">;
   readonly matching: Pick<Matching, "compile">;
 }
 
@@ -33,18 +33,26 @@ export function followPolicies(
   const combine = (currentPolicies: readonly Policy[], currentBindings: readonly Binding[]): readonly BoundPolicy[] => {
     if (seenPolicies === currentPolicies && seenBindings === currentBindings) return bound;
     bound = bind(currentPolicies, currentBindings);
-    [seenPolicies, seenBindings] = [currentPolicies, currentBindings];
+    seenPolicies = currentPolicies;
+    seenBindings = currentBindings;
     return bound;
   };
+  const combineLater = async (
+    ofPolicies: Loading<Policy>,
+    ofBindings: Loading<Binding>,
+  ): Promise<readonly BoundPolicy[]> => combine(await ofPolicies, await ofBindings);
   return {
     current() {
-      const [ofPolicies, ofBindings] = [policies.current(), bindings.current()];
-      if (ofPolicies instanceof Promise || ofBindings instanceof Promise)
-        return Promise.all([ofPolicies, ofBindings]).then(([each, all]) => combine(each, all));
-      return combine(ofPolicies, ofBindings);
+      const ofPolicies = policies.current();
+      const ofBindings = bindings.current();
+      return ofPolicies instanceof Promise || ofBindings instanceof Promise
+        ? combineLater(ofPolicies, ofBindings)
+        : combine(ofPolicies, ofBindings);
     },
   };
 }
+
+type Loading<T> = readonly T[] | Promise<readonly T[]>;
 
 /** Follows the policies of static manifests, which are replaced as a whole. */
 export function staticPolicies(

@@ -24,11 +24,13 @@ export function mutatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
     const first = firstMatch(webhooks, attributes, "admit");
     return first && callInOrder(attributes, webhooks, first, needs);
   };
+  const dispatchLater = async (attributes: AdmissionAttributes, loading: Promise<readonly Webhook[]>): Promise<void> =>
+    dispatch(attributes, await loading);
   return {
     name: pluginName,
     mutate(attributes) {
       const webhooks = needs.webhooks(attributes);
-      if (webhooks instanceof Promise) return webhooks.then((loaded) => dispatch(attributes, loaded));
+      if (webhooks instanceof Promise) return dispatchLater(attributes, webhooks);
       return webhooks.length === 0 ? undefined : dispatch(attributes, webhooks);
     },
   };

@@ -25,11 +25,13 @@ export function validatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
     const first = firstMatch(webhooks, attributes, "validating");
     return first && callAll(attributes, webhooks, first, needs);
   };
+  const dispatchLater = async (attributes: AdmissionAttributes, loading: Promise<readonly Webhook[]>): Promise<void> =>
+    dispatch(attributes, await loading);
   return {
     name: "ValidatingAdmissionWebhook",
     validate(attributes) {
       const webhooks = needs.webhooks(attributes);
-      if (webhooks instanceof Promise) return webhooks.then((loaded) => dispatch(attributes, loaded));
+      if (webhooks instanceof Promise) return dispatchLater(attributes, webhooks);
       return webhooks.length === 0 ? undefined : dispatch(attributes, webhooks);
     },
   };

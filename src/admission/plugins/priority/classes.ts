@@ -20,7 +20,7 @@ export interface PriorityClasses {
 
 /** @returns a function that returns a promise only until the watch cache is loaded */
 export function priorityClasses(
-  catalog: Pick<Catalog, "findResource">,
+  catalog: Pick<Catalog, "findResource" | "generation">,
 ): () => PriorityClasses | Promise<PriorityClasses> {
   const classes = followObjects(catalog, { group: "scheduling.k8s.io", resource: "priorityclasses" }, priorityClassOf);
   let indexed: readonly PriorityClass[] | undefined;

@@ -13,7 +13,7 @@ const group = "scheduling.k8s.io";
 
 /** What the plugin uses of the server. */
 interface PriorityNeeds {
-  readonly catalog: Pick<Catalog, "findResource">;
+  readonly catalog: Pick<Catalog, "findResource" | "generation">;
   /** Whether a feature gate is on. */
   enabled(gate: string): boolean;
 }
