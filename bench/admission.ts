@@ -15,6 +15,8 @@ interface Case {
   readonly what: string;
   /** The first case of each object is the one that the others are compared with. */
   readonly create: Create;
+  /** Plugins that do not run. */
+  readonly disable?: readonly string[];
   /** Added time in microseconds. */
   readonly goal?: number;
   /** Paths and objects to create. */
@@ -134,6 +136,30 @@ const pod: Create = {
   }),
 };
 
+const plainPod: Create = {
+  collection: "/api/v1/namespaces/default/pods",
+  body: JSON.stringify({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "pod-1", labels: { app: "bench" } },
+    spec: {
+      initContainers: [{ name: "init", image: "example.com/init:1" }],
+      containers: [{ name: "app", image: "example.com/app:1", resources: { requests: { cpu: "100m" } } }],
+    },
+  }),
+};
+
+/** They set defaults of pods or check them. */
+const podPlugins = [
+  "ServiceAccount",
+  "Priority",
+  "DefaultTolerationSeconds",
+  "RuntimeClass",
+  "PodTopologyLabels",
+  "NodeDeclaredFeatureValidator",
+  "PodResizeValidator",
+];
+
 const namespaceOfPods = (labels: Readonly<Record<string, string>>): Case["setup"] => [
   ["/api/v1/namespaces", { metadata: { name: "pods", labels } }],
   ["/api/v1/namespaces/pods/serviceaccounts", { metadata: { name: "default" } }],
@@ -148,6 +174,8 @@ const casesWith = (webhooks: WebhookServer): readonly Case[] => [
     goal: 60,
     setup: namespaceOfPods({ "pod-security.kubernetes.io/enforce": "restricted" }),
   },
+  { what: "a pod without defaults of plugins", create: plainPod, disable: podPlugins, setup: [] },
+  { what: "a pod with its account, token and defaults", create: plainPod, goal: 40, setup: [] },
 ];
 
 /** The chosen cases, and those that they are compared with. */
@@ -167,7 +195,8 @@ interface Subject extends Case {
 }
 
 async function open(directory: string, one: Case, index: number): Promise<Subject> {
-  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, String(index))]);
+  const argv = [join(directory, String(index)), "", (one.disable ?? []).join(",")];
+  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), argv);
   const client = new BenchClient(child.ready as unknown as Target);
   for (const [path, object] of one.setup) await client.send({ method: "POST", path, body: JSON.stringify(object) });
   return { ...one, child, client, cpuMs: [] };
