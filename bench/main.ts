@@ -4,6 +4,7 @@
  * - `npm run bench -- --cel`: CEL compared with other implementations, see cel.ts.
  * - `npm run bench -- --rbac`: RBAC decisions with many bindings, see rbac.ts.
  * - `npm run bench -- --authentication`: tokens and certificates, see authentication.ts.
+ * - `npm run bench -- --webhook-faults`: other requests while a webhook fails, see webhook-faults.ts.
  * - `npm run bench -- --admission [CASE]`: the cost of policies, webhooks and plugins, see admission.ts.
  * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
@@ -31,6 +32,7 @@ const { values, positionals } = parseArgs({
     rbac: { type: "boolean" },
     authentication: { type: "boolean" },
     admission: { type: "boolean" },
+    "webhook-faults": { type: "boolean" },
     audit: { type: "boolean" },
     backup: { type: "string" },
   },
@@ -49,6 +51,11 @@ if (values.authentication === true) {
   const { authenticationBench } = await import("./authentication.ts");
   await authenticationBench();
   process.exit(0);
+}
+if (values["webhook-faults"] === true) {
+  const { webhookFaultsBench } = await import("./webhook-faults.ts");
+  await webhookFaultsBench();
+  process.exit();
 }
 if (values.admission === true) {
   const { admissionBench } = await import("./admission.ts");

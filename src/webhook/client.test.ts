@@ -192,6 +192,14 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     "tooLarge: the response of the webhook is larger than 1000 bytes",
   ],
   [
+    "an announced length above the limit, before the body",
+    {
+      options: { answerBytesMax: 1000 },
+      reply: (response) => response.writeHead(200, { "content-length": "1001" }).flushHeaders(),
+    },
+    "tooLarge: the response of the webhook is larger than 1000 bytes",
+  ],
+  [
     "a response that is not HTTP",
     { reply: (response) => void response.socket?.end("hello\r\n\r\n") },
     /^malformed: Post "URL\?timeout=30s": net\/http: HTTP\/1.x transport connection broken: /,

@@ -101,14 +101,12 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
+    if (Number(headers["content-length"]) > this.#bytesMax) this.#fail(this.#tooLarge());
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#bytes += piece.length;
-    if (this.#bytes > this.#bytesMax)
-      return this.#fail(
-        new WebhookError("tooLarge", `the response of the webhook is larger than ${this.#bytesMax} bytes`),
-      );
+    if (this.#bytes > this.#bytesMax) return this.#fail(this.#tooLarge());
     this.#pieces.push(piece);
   }
 
@@ -129,6 +127,10 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   /** The call ends before the response. */
   end(reason: WebhookError): void {
     this.#fail(this.#status === 0 ? reason : new UnfinishedAnswer("the call has ended", { cause: reason }));
+  }
+
+  #tooLarge(): WebhookError {
+    return new WebhookError("tooLarge", `the response of the webhook is larger than ${this.#bytesMax} bytes`);
   }
 
   #fail(error: Error): void {

@@ -67,21 +67,23 @@ async function startServer(reply: () => Buffer): Promise<{ readonly url: string;
 }
 
 test(`each call with a damaged response ends, SEED=${seed}`, async () => {
-  const server = await startServer(damaged);
+  let requests = 0;
+  const server = await startServer(() => {
+    requests++;
+    return damaged();
+  });
   after(server.close);
   const client = webhookClient({ url: server.url }, { connectionsMax: 8, answerBytesMax: 1000 });
   after(() => client.close());
-  let answers = 0;
   const call = async (): Promise<void> => {
     try {
-      await client.post("{}", { timeoutMs: 20 });
-      answers++;
+      await client.post("{}", { timeoutMs: 50 });
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
     }
   };
-  for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 10 }, call));
-  assert.ok(answers > 0);
+  for (let round = 0; round < 60; round++) await Promise.all(Array.from({ length: 10 }, call));
+  assert.ok(requests > 100, String(requests));
 });
 
 test("bytes after a response are not the response to the next call", async () => {

@@ -1,0 +1,181 @@
+/**
+ * `npm run bench -- --webhook-faults`: the latency of requests of kinds without webhooks while the
+ * webhook of another kind fails, compared with the same load while that webhook answers. Windows
+ * with and without the fault alternate; each row has the medians of their 99th percentiles and of
+ * their ratios. This process serves the webhooks and measures, so what a fault costs here counts too.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startWebhookServer, type WebhookReply, type WebhookRequest } from "../test/support/webhook-server.ts";
+import { type Child, startChild } from "./child.ts";
+import { BenchClient, type Target } from "./client.ts";
+
+const windowMs = 1000;
+const turns = 5;
+/** Requests of other kinds are sent without a pause by this many loops. */
+const steadyLoops = 4;
+/** Requests that the webhook reviews: each loop pauses, so that no window gets more of them. */
+const reviewedLoops = 8;
+const pauseMs = 50;
+const goal = 1.2;
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const group = "/apis/admissionregistration.k8s.io/v1";
+
+type Reply = (request: WebhookRequest) => WebhookReply | Promise<WebhookReply>;
+
+const allow = ({ body: { apiVersion, kind, request } }: WebhookRequest, fields: object = {}): object => ({
+  apiVersion,
+  kind,
+  response: { uid: request.uid, allowed: true, ...fields },
+});
+
+const growing: Reply = (request) => {
+  const { grown = "" } = request.body.request.object.data ?? {};
+  const patch = [{ op: "add", path: "/data", value: { grown: `${grown}x` } }];
+  const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
+  return allow(request, { patch: encoded, patchType: "JSONPatch" });
+};
+
+const piece = Buffer.alloc(1 << 20, " ");
+
+function sendLarge(response: ServerResponse, left = 100): void {
+  for (let pieces = left; pieces > 0; pieces--)
+    if (!response.write(piece)) return void response.once("drain", () => sendLarge(response, pieces - 1));
+  response.end();
+}
+
+/** Replies by path; the client writes to the server. */
+function repliesWith(client: BenchClient): ReadonlyMap<string, Reply> {
+  return new Map<string, Reply>([
+    ["healthy", (request) => allow(request)],
+    ["slow", () => () => {}],
+    ["redirects", () => (response) => void response.writeHead(307, { location: "/redirects" }).end()],
+    ["100-mb", () => (response) => sendLarge(response)],
+    ["garbage", () => (response) => void response.socket?.end("garbage\r\n\r\n")],
+    ["patches", growing],
+    [
+      "writes",
+      async (request) => {
+        const body = configMap("writes", { by: "webhook", at: String(performance.now()) });
+        await client.send({ method: "PUT", path: `${configMaps}/writes`, body });
+        return allow(request);
+      },
+    ],
+  ]);
+}
+
+function configMap(fault: string, data: object = {}): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: fault, labels: { fault } }, data });
+}
+
+/** A webhook that reviews ConfigMaps with the label of the fault. */
+function configuration(fault: string, url: string, ca: string): string {
+  const webhooks = ["a", "b"].slice(0, fault === "patches" ? 2 : 1).map((name) => ({
+    name: `${name}.example.com`,
+    clientConfig: { url, caBundle: Buffer.from(ca).toString("base64") },
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["configmaps"] }],
+    objectSelector: { matchLabels: { fault } },
+    matchConditions: [{ name: "by-clients", expression: "!has(object.data) || !('by' in object.data)" }],
+    reinvocationPolicy: "IfNeeded",
+    sideEffects: "None",
+    timeoutSeconds: 1,
+    admissionReviewVersions: ["v1"],
+  }));
+  return JSON.stringify({ metadata: { name: fault }, webhooks });
+}
+
+interface Subject {
+  readonly child: Child;
+  readonly steady: BenchClient;
+  readonly reviewed: BenchClient;
+}
+
+/** @returns the 99th percentile of the other requests, in milliseconds */
+async function window({ steady, reviewed }: Subject, fault: string): Promise<number> {
+  const endsAt = performance.now() + windowMs;
+  const times: number[] = [];
+  const secret = JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } });
+  const others = Array.from({ length: steadyLoops }, async () => {
+    for (let count = 0; performance.now() < endsAt; count++) {
+      const startedAt = performance.now();
+      if (count % 2 === 0) await steady.send({ method: "GET", path: "/api/v1/namespaces/default" });
+      else await steady.send({ method: "POST", path: "/api/v1/namespaces/default/secrets?dryRun=All", body: secret });
+      times.push(performance.now() - startedAt);
+    }
+  });
+  const reviews = Array.from({ length: reviewedLoops }, async () => {
+    while (performance.now() < endsAt) {
+      if (fault === "writes")
+        await reviewed.send({ method: "PUT", path: `${configMaps}/writes?timeout=1s`, body: configMap(fault) });
+      else await reviewed.send({ method: "POST", path: `${configMaps}?dryRun=All`, body: configMap(fault) });
+      await delay(pauseMs);
+    }
+  });
+  await Promise.all([...others, ...reviews]);
+  times.sort((a, b) => a - b);
+  return times[Math.floor(times.length * 0.99)] as number;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+}
+
+async function measure(subject: Subject, fault: string): Promise<void> {
+  const healthy: number[] = [];
+  const failing: number[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    healthy.push(await window(subject, "healthy"));
+    failing.push(await window(subject, fault));
+  }
+  const ratio = median(failing.map((value, index) => value / (healthy[index] as number)));
+  const { rssMiB } = await subject.child.usage();
+  const times = `p99 ${median(failing).toFixed(1)} ms (healthy ${median(healthy).toFixed(1)} ms)`;
+  console.log(`${fault.padEnd(10)} ${times}  ratio ${ratio.toFixed(2)} (goal ${goal})  rss ${rssMiB.toFixed(0)} MiB`);
+}
+
+/** Accepts connections, and never answers the TLS handshake. */
+async function startSilent(): Promise<{ readonly url: string; close(): void }> {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => void sockets.add(socket.on("error", () => {})));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** Prints a row for each fault. */
+export async function webhookFaultsBench(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
+  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [directory]);
+  const open = (): BenchClient => new BenchClient(child.ready as unknown as Target);
+  const [setup, steady, reviewed] = [open(), open(), open()];
+  const replies = repliesWith(setup);
+  const server = await startWebhookServer((request) =>
+    (replies.get(request.path.split(/[/?]/)[1] ?? "") as Reply)(request),
+  );
+  const silent = await startSilent();
+  const urls = new Map([...replies.keys()].map((fault) => [fault, `${server.url}/${fault}`]));
+  urls.set("down", "https://127.0.0.1:1/").set("handshake", silent.url);
+  const create = (path: string, body: string): Promise<void> =>
+    setup.run(1, 1, () => ({ method: "POST", path, body }), 201);
+  for (const [fault, url] of urls)
+    await create(`${group}/mutatingwebhookconfigurations`, configuration(fault, url, server.ca));
+  await create(configMaps, configMap("writes", { by: "setup" }));
+  const subject = { child, steady, reviewed };
+  for (let turn = 0; turn < 2; turn++) await window(subject, "healthy"); // Compiles the code.
+  for (const fault of urls.keys()) await measure(subject, fault); // "healthy" shows the noise.
+  for (const client of [setup, steady, reviewed]) client.close();
+  await child.stop();
+  silent.close();
+  await server.close();
+  rmSync(directory, { recursive: true, force: true });
+}
