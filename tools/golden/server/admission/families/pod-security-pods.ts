@@ -64,6 +64,7 @@ export const changes: Readonly<Record<string, Change>> = {
   "capability-added": onContainer({ capabilities: { add: ["SYS_ADMIN", "CHOWN", "NET_RAW"], drop: ["ALL"] } }),
   "capability-default": onContainer({ capabilities: { add: ["CHOWN"], drop: ["ALL"] } }),
   "capability-bind": onContainer({ capabilities: { add: ["NET_BIND_SERVICE"], drop: ["ALL"] } }),
+  "capability-odd": onContainer({ capabilities: { add: ['a"b\\c', "\u00e9", "\ufffd", "\u{1f600}"], drop: ["ALL"] } }),
   "capability-kept": onContainer({ capabilities: {} }, 1),
   "host-network": onSpec({ hostNetwork: true }),
   "host-all": onSpec({ hostNetwork: true, hostPID: true, hostIPC: true }),
@@ -117,6 +118,12 @@ export const changes: Readonly<Record<string, Change>> = {
   init: ({ spec }) => {
     spec.initContainers = [{ ...container("init"), securityContext: { privileged: true } }];
   },
+};
+
+/** A pod whose violations need more than the 4096 characters of all warnings. */
+export const manyContainers = (): Sent => {
+  const name = (index: number): string => `container-with-a-long-name-${index}`;
+  return { spec: { containers: Array.from({ length: 150 }, (_, index) => container(name(index))) } };
 };
 
 /** A pod with changes. */

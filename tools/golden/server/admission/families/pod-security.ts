@@ -11,6 +11,7 @@ import {
   disabled,
   labeled,
   labels,
+  manyContainers,
   patch,
   plainPod,
   podWith,
@@ -154,6 +155,12 @@ const withoutTemplate: Scenario = scenario(
   ],
 );
 
+/** A pod whose resources can be changed without a change of its quality of service. */
+const withCpu = (pod: Sent): Sent => {
+  pod.spec.containers[0].resources = { requests: { cpu: "1" } };
+  return pod;
+};
+
 /** Pods that violate the standard, and updates of them after it is enforced. */
 const updates = (ns: string, enforced: Readonly<Record<string, string>>): Scenario => {
   const pod = core(ns, "pods", "old");
@@ -162,7 +169,7 @@ const updates = (ns: string, enforced: Readonly<Record<string, string>>): Scenar
     ns,
     [labeled(ns, {})],
     [
-      createPod(ns, "old", podWith(["privileged", "init"])),
+      createPod(ns, "old", withCpu(podWith(["privileged", "init"]))),
       createPod(ns, "good", restrictedPod()),
       relabel(ns, enforced),
       patch(pod, { metadata: { labels: { a: "b" }, annotations: { a: "b" } } }),
@@ -176,7 +183,7 @@ const updates = (ns: string, enforced: Readonly<Record<string, string>>): Scenar
       patch(pod, [{ op: "replace", path: "/spec/initContainers/0/image", value: "other" }], "json-patch"),
       patch(core(ns, "pods", "good"), image("side", "registry.example.com/side:2")),
       patch(`${pod}/status`, { status: { phase: "Running" } }, "merge-patch"),
-      patch(`${pod}/resize`, { spec: { containers: [{ name: "main", resources: { limits: { cpu: "2" } } }] } }),
+      patch(`${pod}/resize`, { spec: { containers: [{ name: "main", resources: { requests: { cpu: "2" } } }] } }),
       patch(`${core(ns, "pods", "good")}/ephemeralcontainers`, {
         spec: { ephemeralContainers: [{ name: "debug", image: "busybox" }] },
       }),
@@ -192,7 +199,10 @@ const updates = (ns: string, enforced: Readonly<Record<string, string>>): Scenar
         },
       }),
       patch(`${pod}/ephemeralcontainers`, { spec: { ephemeralContainers: [{ name: "debug", image: "busybox" }] } }),
-      request(`POST ${core(ns, "pods", "good")}/binding`, { target: { kind: "Node", name: "node" } }),
+      request(`POST ${core(ns, "pods", "good")}/binding`, {
+        metadata: { name: "good" },
+        target: { kind: "Node", name: "node" },
+      }),
       request(`POST ${core(ns, "pods", "good")}/eviction`, { metadata: { name: "good" } }),
       request(`POST ${core(ns, "pods")}?dryRun=All`, { ...plainPod(), metadata: { generateName: "generated-" } }),
       request(
@@ -312,6 +322,27 @@ const existingPods: Scenario = scenario(
   ],
 );
 
+const longTexts: Scenario = scenario(
+  "long-texts",
+  [
+    labeled("long-warned", { warn: "restricted", audit: "restricted" }),
+    labeled("long-enforced", { enforce: "restricted" }),
+    labeled("long-existing", {}),
+  ],
+  [
+    tryPod("long-warned", "many", manyContainers()),
+    createController("long-warned", "deployments", "many", manyContainers(), "?dryRun=All"),
+    tryPod("long-enforced", "many", manyContainers()),
+    // One warning for each pod.
+    ...changeNames
+      .filter((name) => !name.startsWith("windows"))
+      .map((name, index) =>
+        createPod("long-existing", `pod-with-a-long-name-${"x".repeat(150)}-${index}`, podWith([name])),
+      ),
+    relabel("long-existing", { enforce: "restricted" }, "?dryRun=All"),
+  ],
+);
+
 const seed = 1536;
 
 /** Random pods in namespaces with random labels. */
@@ -351,6 +382,7 @@ export const podSecurity: Family = {
     updates("updates-warned", { warn: "restricted" }),
     namespaceLabels,
     existingPods,
+    longTexts,
     ...Array.from({ length: 20 }, (_, index) => randomScenario(index)),
   ],
 };
