@@ -89,9 +89,13 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   }
 }
 
-/** Creates the namespaces of the model. Pods may name nodes that do not exist. */
+/** Creates the namespaces of the model, with the accounts of their pods. Pods may name nodes that do not exist. */
 async function prepare(world: World): Promise<void> {
-  for (const name of namespaces) await world.client(0).send("POST /api/v1/namespaces", { metadata: { name } });
+  const client = world.client(0);
+  for (const name of namespaces) {
+    await client.send("POST /api/v1/namespaces", { metadata: { name } });
+    await client.send(`POST /api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: "default" } });
+  }
   world.start = await newestRevision(world);
   world.answered = world.start;
 }
