@@ -111,4 +111,14 @@ test("cert-manager", { skip: missing ?? false, timeout: 1_800_000 }, async (cont
     const path = "/apis/cert-manager.io/v1/namespaces/default/certificaterequests";
     await eventually(client, { method: "POST", path, body }, /"webhook.cert-manager.io" denied the request: /);
   });
+
+  // The cainjector does not inject it again, with kube-apiserver 1.36 either.
+  await context.test("a deleted authority is created again", async () => {
+    const before = (await client.send({ path: secretPath })).body;
+    const { status, text } = await client.send({ method: "DELETE", path: secretPath });
+    assert.equal(status, 200, text);
+    const { body } = await eventually(client, { path: secretPath }, "200");
+    assert.notEqual(body.metadata.uid, before.metadata.uid);
+    assert.notEqual(body.data["ca.crt"], before.data["ca.crt"]);
+  });
 });

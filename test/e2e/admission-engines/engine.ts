@@ -31,6 +31,15 @@ export function installCommand(command: string, directory: string): void {
   });
 }
 
+/** Builds a command in the directory of its module, as `go install` rejects modules with replacements. */
+export function buildCommand(directory: string, command: string, program: string): void {
+  execFileSync("go", ["build", "-p", "2", "-o", program, command], {
+    cwd: directory,
+    env: goEnvironment,
+    stdio: "inherit",
+  });
+}
+
 /** Builds the test program of a directory. */
 export function buildTest(directory: string, program: string): void {
   execFileSync("go", ["test", "-c", "-p", "2", "-o", program, "."], {
@@ -42,6 +51,7 @@ export function buildTest(directory: string, program: string): void {
 
 const paths: Readonly<Record<string, string>> = {
   Namespace: "/api/v1/namespaces",
+  ConfigMap: "/api/v1/namespaces/NAMESPACE/configmaps",
   Secret: "/api/v1/namespaces/NAMESPACE/secrets",
   CustomResourceDefinition: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   MutatingWebhookConfiguration: "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
