@@ -57,83 +57,32 @@ const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"
   ["AlwaysDeny", "off"],
 ];
 
-/** The plugins that this server implements. */
-const presentPlugins: readonly string[] = [
-  "AlwaysAdmit",
-  "NamespaceAutoProvision",
-  "NamespaceLifecycle",
-  "NamespaceExists",
-  "LimitPodHardAntiAffinityTopology",
-  "LimitRanger",
-  "ServiceAccount",
-  "NodeRestriction",
-  "TaintNodesByCondition",
-  "AlwaysPullImages",
-  "ImagePolicyWebhook",
-  "PodSecurity",
-  "PodNodeSelector",
-  "Priority",
-  "DefaultTolerationSeconds",
-  "PodTolerationRestriction",
-  "EventRateLimit",
-  "ExtendedResourceToleration",
-  "OwnerReferencesPermissionEnforcement",
-  "RuntimeClass",
-  "CertificateApproval",
-  "CertificateSigning",
-  "ClusterTrustBundleAttest",
-  "CertificateSubjectRestriction",
-  "DenyServiceExternalIPs",
-  "PodTopologyLabels",
-  "PodGroupWorkloadExists",
-  "NodeDeclaredFeatureValidator",
-  "JobValidation",
-  "PodResizeValidator",
-  "MutatingAdmissionPolicy",
-  "MutatingAdmissionWebhook",
-  "ValidatingAdmissionPolicy",
-  "ValidatingAdmissionWebhook",
-  "ResourceQuota",
-  "AlwaysDeny",
-];
-
 /** The plugins that do not run without a configuration, and upstream's error. */
 export const requiredConfigurations: ReadonlyMap<string, string> = new Map([
   ["ImagePolicyWebhook", "no config specified"],
   ["EventRateLimit", "limits: Invalid value: null: must not be empty"],
 ]);
 
-/** The implemented plugins that run by default, and those that a flag enables, in order. */
+/** The plugins that run by default, and those that a flag enables, in order. */
 export const implementedPlugins = {
   byDefault: namesOf("on"),
   onRequest: namesOf("off"),
 };
 
 function namesOf(byDefault: "on" | "off"): readonly string[] {
-  return upstreamPlugins
-    .filter(([name, state]) => state === byDefault && presentPlugins.includes(name))
-    .map(([name]) => name);
-}
-
-interface ChosenPlugins {
-  /** In the order in which they run. */
-  readonly names: ReadonlySet<string>;
-  /** The plugins that kube-apiserver runs with the same flags, whether or not this server has them. */
-  readonly enabled: ReadonlySet<string>;
-  readonly warnings: readonly string[];
+  return upstreamPlugins.filter(([, state]) => state === byDefault).map(([name]) => name);
 }
 
 /**
- * Applies the flags to the defaults. Enabling a plugin that this server lacks gives a warning, so
- * that command lines written for kube-apiserver work.
+ * Applies the flags to the defaults.
  *
+ * @returns the names of the plugins in the order in which they run
  * @throws Error that lists all problems
  */
-export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): ChosenPlugins {
+export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): ReadonlySet<string> {
   const known = new Map(upstreamPlugins);
   const unknown = (flag: string, names: readonly string[]): string[] =>
     names.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quoteGo(name)} is unknown`);
-  const missing = [...new Set(enable)].filter((name) => known.has(name) && !presentPlugins.includes(name));
   const both = [...new Set(enable)].filter((name) => disable.includes(name)).sort();
   const problems = [
     ...unknown("enable-admission-plugins", enable),
@@ -145,11 +94,5 @@ export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): C
   if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
   const runs = (name: string): boolean =>
     enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
-  return {
-    names: new Set([...known.keys()].filter((name) => presentPlugins.includes(name) && runs(name))),
-    enabled: new Set([...known.keys()].filter(runs)),
-    warnings: missing.map(
-      (name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server and has no effect`,
-    ),
-  };
+  return new Set([...known.keys()].filter(runs));
 }

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { controllerNames } from "../controllers/enabled.ts";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
 import { admissionFlags } from "./admission-flags.ts";
@@ -253,7 +254,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--controllers <list>",
-        help: "Comma-separated list of controllers to run: * for all except bootstrap-signer-controller and token-cleaner-controller, foo for the controller foo, -foo to disable it. In programs of `coxswain envtest` the default is none.",
+        help: `Comma-separated list of controllers to run: * for all except bootstrap-signer-controller and token-cleaner-controller, foo for the controller foo, -foo to disable it. In programs of \`coxswain envtest\` the default is none. All controllers: ${controllerNames.join(", ")}.`,
         shown: "*",
         set: (text, { server }) => {
           const { controllers } = server;

@@ -1,3 +1,4 @@
+import { ApiError } from "../apimachinery/errors.ts";
 import { controllerUser } from "../apimachinery/system-user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
@@ -30,4 +31,22 @@ export function writesAs(name: string): ControllerWrites {
       warnings: [],
     }),
   };
+}
+
+/**
+ * Runs a write of one object that was checked before.
+ *
+ * @returns false when another writer has changed the object; true also when it does not exist any
+ *   more
+ */
+export async function unlessConflict(write: () => Promise<void>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status.reason === "NotFound") return true;
+    if (error.status.reason === "Conflict") return false;
+    throw error;
+  }
 }

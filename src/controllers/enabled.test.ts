@@ -3,13 +3,18 @@ import { test } from "node:test";
 import { absentControllers } from "./absent.ts";
 import { enabledControllers } from "./enabled.ts";
 
+const protection = [
+  "persistentvolume-protection-controller",
+  "persistentvolumeclaim-protection-controller",
+  "podgroup-protection-controller",
+];
 const rest = [
   "resourcequota-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
 ];
-const status = "validatingadmissionpolicy-status-controller";
+const last = ["validatingadmissionpolicy-status-controller", "volumeattributesclass-protection-controller"];
 const rows: [list: string, enabled: readonly string[]][] = [
   [
     "*",
@@ -18,8 +23,9 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "garbage-collector-controller",
       "legacy-serviceaccount-token-cleaner-controller",
       "namespace-controller",
+      ...protection,
       ...rest,
-      status,
+      ...last,
     ],
   ],
   ["", []],
@@ -30,11 +36,13 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "clusterrole-aggregation-controller",
       "garbage-collector-controller",
       "legacy-serviceaccount-token-cleaner-controller",
+      ...protection,
       ...rest,
-      status,
+      ...last,
     ],
   ],
   ["namespace-controller", ["namespace-controller"]],
+  ["pv-protection,pvc-protection", protection.slice(0, 2)],
   ["namespace-controller,-namespace-controller", ["namespace-controller"]],
   ["-namespace-controller,namespace-controller", []],
   ["-namespace,namespace-controller", []],
@@ -47,9 +55,10 @@ const rows: [list: string, enabled: readonly string[]][] = [
       "garbage-collector-controller",
       "legacy-serviceaccount-token-cleaner-controller",
       "namespace-controller",
+      ...protection,
       ...rest,
       "token-cleaner-controller",
-      status,
+      ...last,
     ],
   ],
 ];

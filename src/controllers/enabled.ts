@@ -5,18 +5,22 @@
 import { absentControllers } from "./absent.ts";
 
 /** The controllers that run in this process, under upstream's names. */
-const controllerNames = [
+export const controllerNames = [
   "bootstrap-signer-controller",
   "clusterrole-aggregation-controller",
   "garbage-collector-controller",
   "legacy-serviceaccount-token-cleaner-controller",
   "namespace-controller",
+  "persistentvolume-protection-controller",
+  "persistentvolumeclaim-protection-controller",
+  "podgroup-protection-controller",
   "resourcequota-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
   "token-cleaner-controller",
   "validatingadmissionpolicy-status-controller",
+  "volumeattributesclass-protection-controller",
 ] as const;
 
 /** A valid name in `--controllers`. */
@@ -32,6 +36,8 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ["garbagecollector", "garbage-collector-controller"],
   ["legacy-service-account-token-cleaner", "legacy-serviceaccount-token-cleaner-controller"],
   ["namespace", "namespace-controller"],
+  ["pv-protection", "persistentvolume-protection-controller"],
+  ["pvc-protection", "persistentvolumeclaim-protection-controller"],
   ["resourcequota", "resourcequota-controller"],
   ["root-ca-cert-publisher", "root-ca-certificate-publisher-controller"],
   ["serviceaccount", "serviceaccount-controller"],

@@ -7,6 +7,9 @@ import { versionedObjects } from "../admission/matching/versioned.ts";
 import { implementedPlugins } from "../admission/options.ts";
 import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
 import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
+import { claimResize } from "../admission/plugins/claim-resize.ts";
+import { defaultIngressClass } from "../admission/plugins/default-ingress-class.ts";
+import { defaultStorageClass } from "../admission/plugins/default-storage-class.ts";
 import { defaultTolerationSeconds } from "../admission/plugins/default-toleration-seconds.ts";
 import { jobValidation } from "../admission/plugins/job-validation.ts";
 import { limitRanger } from "../admission/plugins/limit-ranger/limit-ranger.ts";
@@ -24,6 +27,7 @@ import { runtimeClass } from "../admission/plugins/runtime-class/runtime-class.t
 import { serviceAccount } from "../admission/plugins/service-account/service-account.ts";
 import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
 import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condition.ts";
+import { useProtection } from "../admission/plugins/use-protection.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -74,6 +78,10 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     priority({ catalog, enabled: gates.enabled }),
     defaultTolerationSeconds(options.admission),
     runtimeClass(catalog),
+    defaultStorageClass(catalog),
+    ...useProtection(gates),
+    claimResize(catalog),
+    defaultIngressClass(catalog),
     ...certificatePlugins({ authorize, enabled: gates.enabled }),
     podTopologyLabels(catalog, gates.enabled("PodTopologyLabelsAdmission")),
     podGroupWorkloadExists(catalog, gates.enabled("GenericWorkload")),

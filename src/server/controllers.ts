@@ -2,7 +2,7 @@
 import type { MutableCatalog } from "../catalog/contract.ts";
 import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import { clusterTrustController } from "../controllers/cluster-trust.ts";
-import type { Controller } from "../controllers/contract.ts";
+import type { Controller, ControllerOptions } from "../controllers/contract.ts";
 import type { DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
 import type { ControllerName } from "../controllers/enabled.ts";
 import { garbageCollector } from "../controllers/garbage-collector/garbage-collector.ts";
@@ -10,6 +10,10 @@ import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
 import { legacyTokenTracking } from "../controllers/legacy-tokens/tracking.ts";
 import { namespaceController } from "../controllers/namespace.ts";
 import { policyStatusController } from "../controllers/policy-status/policy-status.ts";
+import { attributesClassProtectionController } from "../controllers/protection/attributes-classes.ts";
+import { claimProtectionController } from "../controllers/protection/claims.ts";
+import { podGroupProtectionController } from "../controllers/protection/pod-groups.ts";
+import { volumeProtectionController } from "../controllers/protection/volumes.ts";
 import { resourceQuotaController } from "../controllers/resource-quota/resource-quota.ts";
 import { roleAggregation } from "../controllers/role-aggregation.ts";
 import { rootCaPublisher } from "../controllers/root-ca.ts";
@@ -63,6 +67,7 @@ export async function startControllers(
     webhooks: webhooks.conversion,
   });
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
+    ...protectionMakers({ registry, logger, queues }),
     "namespace-controller": () => namespaceController({ registry, logger, queues }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
     "root-ca-certificate-publisher-controller": () => rootCaPublisher({ registry, logger, caBundle }),
@@ -92,6 +97,18 @@ export async function startControllers(
   for (const controller of controllers) controller.start();
   await definitions.ready;
   publishTrust(options, needs);
+}
+
+/** The controllers that remove the finalizers of admission plugins. */
+function protectionMakers(options: ControllerOptions) {
+  const { gates } = options.registry;
+  return {
+    "persistentvolumeclaim-protection-controller": () =>
+      claimProtectionController(options, gates.enabled("PersistentVolumeClaimUnusedSinceTime")),
+    "persistentvolume-protection-controller": () => volumeProtectionController(options),
+    "volumeattributesclass-protection-controller": () => attributesClassProtectionController(options),
+    "podgroup-protection-controller": () => podGroupProtectionController(options),
+  };
 }
 
 /** Clients and proxies are trusted as the files of authorities say, also after these have changed. */

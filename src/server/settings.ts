@@ -37,10 +37,10 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const authentication = await readAuthenticationSettings(options, authorization);
   const metrics = await metricsSettings(options);
   const controllers = enabledControllers(options.controllers);
-  const plugins = chooseAdmissionPlugins(options.admission);
+  const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates);
   const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
-  for (const warning of [...warnings, ...served.warnings, ...plugins.warnings]) options.logger.warn(warning);
+  for (const warning of [...warnings, ...served.warnings]) options.logger.warn(warning);
   return {
     serviceRanges,
     nodePorts,
@@ -50,15 +50,15 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
     authentication,
     metrics,
     controllers,
-    admissionPlugins: plugins.names,
-    admissionConfigurations: await readAdmissionConfigurations(options, gates, plugins),
+    admissionPlugins,
+    admissionConfigurations: await readAdmissionConfigurations(options, gates, admissionPlugins),
   };
 }
 
 async function readAdmissionConfigurations(
   { admission: { configFile }, logger }: ServerOptions,
   gates: FeatureGates,
-  { enabled }: ReturnType<typeof chooseAdmissionPlugins>,
+  enabled: ReadonlySet<string>,
 ): Promise<PluginConfigurations> {
   const file = configFile === "" ? undefined : configFile;
   if (file === undefined && ![...enabled].some((plugin) => requiredConfigurations.has(plugin))) return {};

@@ -121,6 +121,30 @@ describe("controllers of kube-apiserver", () => {
       }));
   }
 
+  const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  const claim = {
+    metadata: { name: "c" },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  };
+
+  test("by default a deleted claim stays until the test removes its finalizer", () =>
+    withServer(plain, [], async (client) => {
+      assert.equal((await client.send({ method: "POST", path: claims, body: claim })).status, 201);
+      const { body } = await client.send({ method: "DELETE", path: `${claims}/c` });
+      assert.deepEqual(body.metadata.finalizers, ["kubernetes.io/pvc-protection"]);
+      assert.equal((await client.send({ path: `${claims}/c` })).status, 200);
+      const headers = { "content-type": "application/merge-patch+json" };
+      await client.send({ method: "PATCH", path: `${claims}/c`, headers, body: { metadata: { finalizers: null } } });
+      assert.equal((await client.send({ path: `${claims}/c` })).status, 404);
+    }));
+
+  test("--controllers=pvc-protection enables the deletion of claims", () =>
+    withServer(plain, ["--controllers=pvc-protection"], async (client) => {
+      assert.equal((await client.send({ method: "POST", path: claims, body: claim })).status, 201);
+      await client.send({ method: "DELETE", path: `${claims}/c` });
+      while ((await client.send({ path: `${claims}/c` })).status !== 404);
+    }));
+
   test("--controllers=* enables all", () =>
     withServer(plain, ["--controllers=*"], async (client) => {
       const names = ["ClusterRoleAggregator", "garbage_collector_attempt_to_delete", "namespace"];

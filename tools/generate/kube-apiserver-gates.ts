@@ -107,6 +107,7 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "KubeletServiceAccountTokenForCredentialProviders",
   "MatchLabelKeysInPodTopologySpread",
   "MatchLabelKeysInPodTopologySpreadSelectorMerge",
+  "PersistentVolumeClaimUnusedSinceTime",
   "PodCertificateRequest",
   "PodDeletionCost",
   "PodLevelResources",

@@ -27,4 +27,6 @@ testFamilies(join(import.meta.dirname, "testdata"), {
   "service-accounts": [],
   "restrictions-without-configuration": [],
   tolerations: [],
+  "pod-group-protection": [],
+  "storage-plugins": [],
 });

@@ -18,6 +18,7 @@ import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts
 import { jsonDiff } from "../../lib/text-diff/unified-diff.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isSoundSelector } from "../label-selector.ts";
+import { classAnnotation } from "./claim-class.ts";
 import { checkBasicResource } from "./persistent-volume/validate-volume-spec.ts";
 import { type ClaimRules, validateClaimSpec } from "./pod/claim-template.ts";
 import { isNativeResource } from "./pod/resource-names.ts";
@@ -106,8 +107,6 @@ function rulesFrom({ dataSource, dataSourceRef, selector }: Part): ClaimRules {
     anySelectorValue: selector !== undefined && !isSoundSelector(selector),
   };
 }
-
-const classAnnotation = "volume.beta.kubernetes.io/storage-class";
 
 function validateChanges(next: KubeObject, old: KubeObject, gates: FeatureGates, errors: FieldErrors): void {
   const isBound = next.status?.phase === "Bound";

@@ -22,9 +22,9 @@ import {
 
 /** The strategy of PodGroup. */
 export const podGroup = strategy({
-  setDefaults(object) {
-    struct(object, "spec").disruptionMode ??= "Pod"; // Also without a spec.
-  },
+  setDefaults: setModeDefault,
+  // While its gate is off, the field is removed before it is stored.
+  setStoredDefaults: setModeDefault,
   prepareForStatusUpdate: keepMetaForStatus,
   declarative: { ...enforcedRules, subresources: ["status"] },
   validate({ spec = {} }: KubeObject, errors) {
@@ -52,6 +52,10 @@ export const podGroup = strategy({
     validateClaimStatuses(statuses, path, errors);
   },
 });
+
+function setModeDefault(object: KubeObject): void {
+  struct(object, "spec").disruptionMode ??= "Pod"; // Also without a spec.
+}
 
 const fixedFields = [
   "podGroupTemplateRef",

@@ -1,6 +1,7 @@
 /** Adds the objects of all served kinds to the graph, and follows changes of the served kinds. */
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { hasCaughtUp } from "../caught-up.ts";
 import { servedTarget } from "../served-target.ts";
 import { follow, type KindFollower } from "./follow.ts";
 import type { FollowedKind, Graph } from "./graph.ts";
@@ -13,9 +14,6 @@ interface KindFollowersOptions {
   /** Called when objects have to be enqueued. @param part see `Sweeper.request` */
   requestSweep(part: string): void;
 }
-
-/** Event loop turns in which a follower should catch up with the store. */
-const turnsMax = 100;
 
 /** One follower for each served kind. */
 export class KindFollowers {
@@ -55,7 +53,7 @@ export class KindFollowers {
     this.update();
     const revision = await this.#options.registry.storage.current();
     for (const follower of this.#followers.values()) {
-      if (!(await hasCaughtUp(follower, revision))) return false;
+      if (!(await hasCaughtUp(follower, follower.kind.store.cache, revision))) return false;
     }
     return true;
   }
@@ -85,17 +83,6 @@ export class KindFollowers {
     // dependents.
     void follower.firstListDone.then(() => requestSweep(ownedBy(kind.target.resource.definition)));
   }
-}
-
-/** Waits until the follower has delivered the revision. @returns false when it does not in time */
-async function hasCaughtUp(follower: KindFollower, revision: number): Promise<boolean> {
-  if (follower.delivered === undefined) return false;
-  await follower.kind.store.cache.notOlderThan(revision);
-  for (let turn = 0; (follower.delivered ?? 0) < revision; turn++) {
-    if (turn === turnsMax || follower.delivered === undefined) return false;
-    await new Promise(setImmediate);
-  }
-  return true;
 }
 
 /**

@@ -2,12 +2,11 @@
  * The writes of the garbage collector. Each has preconditions, so that only the object that was
  * checked is changed.
  */
-import { ApiError } from "../../apimachinery/errors.ts";
 import type { ObjectMeta } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { update } from "../../registry/update.ts";
-import { writesAs } from "../controller-write.ts";
+import { unlessConflict, writesAs } from "../controller-write.ts";
 import type { FollowedKind } from "./graph.ts";
 import type { CollectedMeta } from "./metadata.ts";
 
@@ -78,16 +77,4 @@ async function changeMetadata(
       },
     });
   });
-}
-
-async function unlessConflict(write: () => Promise<void>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.status.reason === "NotFound") return true;
-    if (error.status.reason === "Conflict") return false;
-    throw error;
-  }
 }

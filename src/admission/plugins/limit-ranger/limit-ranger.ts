@@ -24,24 +24,27 @@ export function limitRanger(catalog: Pick<Catalog, "findResource">, gates: Featu
   const inNamespace = function* (store: ResourceStore, namespace: string): Generator<Limits> {
     for (const entry of store.cache.latest().range(store.keyOf(namespace, ""))) yield read(store, entry);
   };
+  const setDefaults = (pod: KubeObject, namespace: string): void | Promise<void> =>
+    withLimitRanges((store) => {
+      for (const limits of inNamespace(store, namespace)) setDefaultResources(pod, limits);
+    });
+  const check = (attributes: AdmissionAttributes, object: KubeObject, kind: string): void | Promise<void> =>
+    withLimitRanges((store) => {
+      for (const limits of inNamespace(store, attributes.namespace)) {
+        const problems = kind === "pods" ? podProblems(object, limits, podLevel) : claimProblems(object, limits);
+        rejectProblems(attributes, limits, problems);
+      }
+    });
   return {
     name,
     mutate(attributes) {
       const { object, namespace } = attributes;
-      if (limitedKind(attributes) !== "pods" || object === undefined) return;
-      return withLimitRanges((store) => {
-        for (const limits of inNamespace(store, namespace)) setDefaultResources(object, limits);
-      });
+      if (limitedKind(attributes) === "pods" && object !== undefined) return setDefaults(object, namespace);
     },
     validate(attributes) {
-      const { object, namespace } = attributes;
+      const { object } = attributes;
       const kind = limitedKind(attributes);
-      if (kind === undefined || object === undefined) return;
-      const problemsOf = (limits: Limits): string[] =>
-        kind === "pods" ? podProblems(object, limits, podLevel) : claimProblems(object, limits);
-      return withLimitRanges((store) => {
-        for (const limits of inNamespace(store, namespace)) rejectProblems(attributes, limits, problemsOf(limits));
-      });
+      if (kind !== undefined && object !== undefined) return check(attributes, object, kind);
     },
   };
 }

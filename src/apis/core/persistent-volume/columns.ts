@@ -6,6 +6,7 @@ import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../../catalog/common-columns.ts";
 import type { Column } from "../../../catalog/contract.ts";
 import { text, wide } from "../../column.ts";
+import { findStorageClass } from "../claim-class.ts";
 
 /** Columns of `persistentvolumes`. */
 export const persistentVolumeColumns: readonly Column[] = [
@@ -111,7 +112,6 @@ function accessModes(modes: readonly string[] = []): string {
     .join(",");
 }
 
-/** The deprecated annotation takes precedence over the field. */
-function storageClass({ metadata, spec }: KubeObject): string {
-  return metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ?? spec?.storageClassName ?? "";
+function storageClass(object: KubeObject): string {
+  return findStorageClass(object) ?? "";
 }

@@ -23,6 +23,7 @@ import { policyRequests } from "./policy-requests.ts";
 import { randomScenarios } from "./random.ts";
 import { resourceQuota, resourceQuotaLimited } from "./resource-quota.ts";
 import { serviceAccounts } from "./service-accounts.ts";
+import { podGroupProtection, storagePlugins } from "./storage-plugins.ts";
 import { webhookAnswers } from "./webhook-answers.ts";
 import { webhookMatching } from "./webhook-matching.ts";
 import { webhookOrder, webhookPatches } from "./webhook-patches.ts";
@@ -60,4 +61,6 @@ export const families: Readonly<Record<string, Family>> = {
   "event-rates": eventRates,
   "image-policies": imagePolicies,
   "image-policies-failing-open": imagePoliciesFailingOpen,
+  "storage-plugins": storagePlugins,
+  "pod-group-protection": podGroupProtection,
 };

@@ -1,0 +1,138 @@
+/**
+ * Runs the situations of `test/support/protection-situations.ts` on a server with these controllers, and compares the states with those that
+ * kube-controller-manager caused.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  attributesClass,
+  claim,
+  claimSituations,
+  groupSituations,
+  namespaceOf,
+  type ProtectedState,
+  podGroup,
+  readState,
+  runStep,
+  type SendProtection,
+  type Situation,
+  type SituationRow,
+  volume,
+  volumeSituations,
+} from "../../../test/support/protection-situations.ts";
+import { rawClient } from "../../../test/support/raw-client.ts";
+import { startTestServer } from "../../../test/support/start-test-server.ts";
+import type { ServerOptions } from "../../options.ts";
+
+const controllers = [
+  "persistentvolumeclaim-protection-controller",
+  "persistentvolume-protection-controller",
+  "volumeattributesclass-protection-controller",
+  "podgroup-protection-controller",
+  "namespace-controller",
+  "garbage-collector-controller",
+];
+const gates = {
+  featureGates: "GenericWorkload=true,PersistentVolumeClaimUnusedSinceTime=true",
+  runtimeConfig: "scheduling.k8s.io/v1alpha2=true",
+};
+const fixtures: [name: string, situations: readonly Situation[], options: Partial<ServerOptions>][] = [
+  ["default", [...claimSituations, ...volumeSituations], {}],
+  ["gates", [...claimSituations, ...groupSituations], gates],
+];
+
+for (const [name, situations, options] of fixtures) {
+  test(`objects in use stay, as with kube-controller-manager: ${name}`, { timeout: 120_000 }, async () => {
+    const rows = new Map(readRows(name).map((row) => [row.name, row]));
+    assert.deepEqual(
+      [...rows.keys()],
+      situations.map((situation) => situation.name),
+    );
+    const server = await startTestServer({
+      controllers,
+      admission: { enable: [], disable: ["ServiceAccount"] },
+      ...options,
+    });
+    const client = rawClient(server.kubeconfig);
+    const send: SendProtection = (line, body, type) => {
+      const [method = "", path = ""] = line.split(" ");
+      return client.send({ method, path, headers: { "content-type": type }, ...(body !== undefined && { body }) });
+    };
+    const barrier = await openBarrier(send, name === "gates");
+    await Promise.all(situations.map((each) => compare(send, barrier, each, rows.get(each.name) as SituationRow)));
+    client.close();
+    await server.close();
+  });
+}
+
+function readRows(name: string): SituationRow[] {
+  const text = readFileSync(join(import.meta.dirname, "testdata", `${name}.jsonl`), "utf8");
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+type Barrier = () => Promise<void>;
+
+async function compare(
+  send: SendProtection,
+  barrier: Barrier,
+  situation: Situation,
+  { states }: SituationRow,
+): Promise<void> {
+  const namespace = { metadata: { name: namespaceOf(situation) } };
+  const made = await send("POST /api/v1/namespaces", JSON.stringify(namespace), "application/json");
+  assert.equal(made.status, 201, made.text);
+  for (const [index, step] of situation.steps.entries()) {
+    await runStep(send, situation, step);
+    await until(async () => isSame(await readState(send, situation), states[index]));
+    // An object that must stay must also stay when the controllers have processed all changes.
+    await barrier();
+    assert.deepEqual(await readState(send, situation), states[index], `${situation.name}, step ${index}`);
+  }
+}
+
+function isSame(state: ProtectedState | null, expected: ProtectedState | null | undefined): boolean {
+  return JSON.stringify(state) === JSON.stringify(expected);
+}
+
+const attemptsMax = 1000;
+
+/** Ends without an error when the condition does not become true: the caller shows the difference. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < attemptsMax && !(await condition()); attempt++) await sleep(10);
+}
+
+/**
+ * Each controller processes objects in order, so when an unused object is gone that was deleted now, the controller has processed all
+ * objects before it.
+ */
+async function openBarrier(send: SendProtection, hasGroups: boolean): Promise<Barrier> {
+  const namespace = "barrier";
+  await send("POST /api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }), "application/json");
+  const kinds: [path: string, make: (name: string) => object][] = [
+    [`/api/v1/namespaces/${namespace}/persistentvolumeclaims`, claim],
+    ["/api/v1/persistentvolumes", volume],
+    ["/apis/storage.k8s.io/v1/volumeattributesclasses", attributesClass],
+  ];
+  if (hasGroups) kinds.push([`/apis/scheduling.k8s.io/v1alpha2/namespaces/${namespace}/podgroups`, podGroup]);
+  let count = 0;
+  return async () => {
+    const name = `barrier-${count++}`;
+    for (const [path, make] of kinds) {
+      const made = await send(`POST ${path}`, JSON.stringify(make(name)), "application/json");
+      assert.equal(made.status, 201, made.text);
+      await send(`DELETE ${path}/${name}`, undefined, "application/json");
+    }
+    for (const [path] of kinds) {
+      const isGone = async (): Promise<boolean> =>
+        (await send(`GET ${path}/${name}`, undefined, "application/json")).status === 404;
+      await until(isGone);
+      assert.ok(await isGone(), `${path}/${name} is not deleted`);
+    }
+  };
+}
