@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --admission`: the CPU time that policies, webhooks and plugins add to a create,
- * compared with the same create in the same run without them. The creates are dry runs, so that the
- * time of the disk does not count. `-- --admission CASE` runs only the cases whose name contains
+ * compared with the same create in the same run without them. Most creates are dry runs, so that
+ * the time of the disk does not count. `-- --admission CASE` runs only the cases whose name contains
  * CASE, and those that they are compared with.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,10 +23,11 @@ interface Case {
   readonly setup: readonly (readonly [path: string, object: object])[];
 }
 
-/** A dry run. */
+/** A dry run, unless the object is stored. */
 interface Create {
   readonly collection: string;
   readonly body: string;
+  readonly isStored?: true;
 }
 
 const group = "/apis/admissionregistration.k8s.io/v1";
@@ -58,6 +59,15 @@ function mutatingPolicy(name: string, expression: string): Case["setup"] {
     [`${group}/mutatingadmissionpolicybindings`, { metadata: { name }, spec: { policyName: name } }],
   ];
 }
+
+const limits = { hard: { "count/configmaps": "1M" } };
+const quota: Case["setup"] = [
+  ["/api/v1/namespaces/default/resourcequotas", { metadata: { name: "q" }, spec: limits }],
+  [
+    "PUT /api/v1/namespaces/default/resourcequotas/q/status",
+    { metadata: { name: "q" }, status: { ...limits, used: { "count/configmaps": "0" } } },
+  ],
+];
 
 const simple = [
   "object.metadata.name.startsWith('cm-')",
@@ -117,6 +127,13 @@ const configMap: Create = {
   }),
 };
 
+/** Dry runs are not charged to quotas. */
+const storedConfigMap: Create = {
+  collection: configMap.collection,
+  body: configMap.body.replace('"name":"cm-1"', '"generateName":"cm-"'),
+  isStored: true,
+};
+
 /** A pod of ten containers that `restricted` allows. */
 const pod: Create = {
   collection: "/api/v1/namespaces/pods/pods",
@@ -167,6 +184,8 @@ const namespaceOfPods = (labels: Readonly<Record<string, string>>): Case["setup"
 
 const casesWith = (webhooks: WebhookServer): readonly Case[] => [
   ...configMapCases(webhooks).map((one) => ({ ...one, create: configMap })),
+  { what: "a stored object", create: storedConfigMap, setup: [] },
+  { what: "a stored object that a quota counts", create: storedConfigMap, goal: 15, setup: quota },
   { what: "a pod of ten containers", create: pod, setup: namespaceOfPods({}) },
   {
     what: "a pod of ten containers, restricted",
@@ -198,12 +217,16 @@ async function open(directory: string, one: Case, index: number): Promise<Subjec
   const argv = [join(directory, String(index)), "", (one.disable ?? []).join(",")];
   const child = await startChild(new URL("server-coxswain.ts", import.meta.url), argv);
   const client = new BenchClient(child.ready as unknown as Target);
-  for (const [path, object] of one.setup) await client.send({ method: "POST", path, body: JSON.stringify(object) });
+  for (const [target, object] of one.setup) {
+    const [method = "", path = ""] = target.startsWith("/") ? ["POST", target] : target.split(" ");
+    await client.send({ method, path, body: JSON.stringify(object) });
+  }
   return { ...one, child, client, cpuMs: [] };
 }
 
-async function creates({ create: { collection, body }, client, child, cpuMs }: Subject): Promise<void> {
-  const path = `${collection}?dryRun=All`;
+async function creates({ create, client, child, cpuMs }: Subject): Promise<void> {
+  const { collection, body, isStored = false } = create;
+  const path = isStored ? collection : `${collection}?dryRun=All`;
   const before = await child.usage();
   await client.run(requests, 16, () => ({ method: "POST", path, body }), 201);
   cpuMs.push((await child.usage()).cpuMs - before.cpuMs);

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-/** The command: starts the server, or a subcommand: `cel` evaluates rules, `auth` explains rights, `admission` explains what admission does, `policy` tests admission policies, `pod-security` checks pods, `store` backs up and repairs data, `envtest` prepares tests. */
+/** The command: starts the server, or a subcommand: `cel` evaluates rules, `auth` explains rights, `admission` explains what admission does, `policy` tests admission policies, `pod-security` checks pods, `quota` explains resource quotas, `store` backs up and repairs data, `envtest` prepares tests. */
 const [first, ...rest] = process.argv.slice(2);
 if (first === "cel") {
   const { celCommand } = await import("./cli/cel/command.ts");
@@ -16,6 +16,9 @@ if (first === "cel") {
 } else if (first === "pod-security") {
   const { podSecurityCommand } = await import("./cli/pod-security/command.ts");
   process.exitCode = await podSecurityCommand(rest, commandOutput(), process.env);
+} else if (first === "quota") {
+  const { quotaCommand } = await import("./cli/quota/command.ts");
+  process.exitCode = await quotaCommand(rest, commandOutput(), process.env);
 } else if (first === "envtest") {
   const { envtestCommand } = await import("./cli/envtest/command.ts");
   process.exitCode = await envtestCommand(rest, commandOutput());

@@ -1,14 +1,13 @@
 /**
  * Reads the device classes and pods that resource claims refer to from the watch caches.
- * Sources: k8s.io/dynamic-resource-allocation@v0.36.0/deviceclass/extendedresourcecache,
- * `getVerifiedPodUsage` in k8s.io/kubernetes@v1.36.0/pkg/quota/v1/evaluator/core/resource_claims.go.
+ * Source: k8s.io/dynamic-resource-allocation@v0.36.0/deviceclass/extendedresourcecache.
  */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
+import { podOfClaim } from "./claim-pod.ts";
 import type { ClaimRelations } from "./contract.ts";
 
 const group = "resource.k8s.io";
-const annotation = "resource.kubernetes.io/extended-resource-claim";
 const implicit = "deviceclass.resource.kubernetes.io/";
 
 /** The relations of claims, which can be read after their caches have been loaded. */
@@ -62,37 +61,21 @@ function deviceClassIndex(store: () => ResourceStore | undefined): () => DeviceC
   };
 }
 
-/** Returns the pod if it and the claim refer to each other. */
 function findPod(
   claim: KubeObject,
   pods: ResourceStore | undefined,
   claims: ResourceStore | undefined,
 ): KubeObject | undefined {
-  const owner = podOwner(claim);
-  if (owner === undefined) return undefined;
-  const entry = pods?.cache.latest().get(pods.keyOf(claim.metadata.namespace ?? "", owner.name));
-  const pod = entry && pods?.decode(entry);
-  if (pod === undefined || pod.metadata.uid !== owner.uid) return undefined;
-  const named = pod.status?.extendedResourceClaimStatus?.resourceClaimName;
-  if (named !== undefined) return named === claim.metadata.name ? pod : undefined;
-  return claims !== undefined && isFirstClaim(claim, owner.uid, claims) ? pod : undefined;
-}
-
-function podOwner({ metadata }: KubeObject): { readonly name: string; readonly uid: string } | undefined {
-  if (metadata.annotations?.[annotation] !== "true") return undefined;
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  return owner?.kind === "Pod" && owner.apiVersion === "v1" ? owner : undefined;
-}
-
-/** Of several claims of one pod that does not name its claim, only the first is exempt. */
-function isFirstClaim(claim: KubeObject, podUid: string, claims: ResourceStore): boolean {
-  const { namespace = "", name = "", creationTimestamp = "" } = claim.metadata;
-  for (const entry of claims.cache.latest().range(claims.keyOf(namespace, ""))) {
-    if (entry.json.indexOf(podUid, 0, "latin1") < 0) continue; // Not decoded.
-    const other = claims.decode(entry);
-    if (podOwner(other)?.uid !== podUid) continue;
-    const at = other.metadata.creationTimestamp ?? "";
-    if (at < creationTimestamp || (at === creationTimestamp && (other.metadata.name ?? "") < name)) return false;
-  }
-  return true;
+  const { namespace = "" } = claim.metadata;
+  return podOfClaim(claim, {
+    findPod(name) {
+      const entry = pods?.cache.latest().get(pods.keyOf(namespace, name));
+      return entry && pods?.decode(entry);
+    },
+    *claimsAbout(podUid) {
+      if (claims === undefined) return;
+      for (const entry of claims.cache.latest().range(claims.keyOf(namespace, "")))
+        if (entry.json.indexOf(podUid, 0, "latin1") >= 0) yield claims.decode(entry); // Others are not decoded.
+    },
+  });
 }

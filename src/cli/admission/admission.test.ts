@@ -281,6 +281,25 @@ test("names violated checks of pods with fields and allowed values", async () =>
   assert.ok(text.includes(step("allowPrivilegeEscalation", "allowed", escalation)), text);
 });
 
+test("names what a quota would have allowed", async () => {
+  const client = rawClient(server.kubeconfig);
+  const send = async (method: string, path: string, body: object): Promise<void> =>
+    assert.ok((await client.send({ method, path: `/api/v1/namespaces${path}`, body })).status < 300);
+  await send("POST", "", { metadata: { name: "limited" } });
+  const hard = { secrets: "0" };
+  await send("POST", "/limited/resourcequotas", { metadata: { name: "q" }, spec: { hard } });
+  await send("PUT", "/limited/resourcequotas/q/status", { metadata: { name: "q" }, status: { hard, used: hard } });
+  client.close();
+  const { code, text } = await run({ ...inNamespace("limited"), kind: "Secret" });
+  assert.equal(code, 1);
+  const message = "secrets: 1 requested, 0 of 0 used, allowed: at most 0";
+  assert.match(text, /^Rejected with 403: secrets "a" is forbidden: exceeded quota: q, requested: secrets=1, /);
+  assert.ok(
+    text.includes(`  q (validating): rejected, N ms\n    from resourcequotas limited/q\n    ${message}\n`),
+    text,
+  );
+});
+
 test("a server without the flag does not explain", async () => {
   const { code, text } = await run(configMap, [], other);
   assert.deepEqual(

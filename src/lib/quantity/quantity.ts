@@ -98,6 +98,7 @@ export function formatQuantity(quantity: Quantity): string {
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   const signs = compare(signOf(a), signOf(b));
   if (signs !== 0 || a.mantissa === 0n) return signs;
+  if (a.exponent === b.exponent) return compare(a.mantissa, b.mantissa);
   const larger = compare(magnitudeOf(a), magnitudeOf(b));
   if (larger !== 0) return signOf(a) > 0 ? larger : (-larger as -1 | 1);
   const [left, right] = align(a, b);
@@ -108,6 +109,7 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const format = a.mantissa === 0n ? b.format : a.format;
   if (a.mantissa === 0n || b.mantissa === 0n) return { ...withoutText(a.mantissa === 0n ? b : a), format };
+  if (a.exponent === b.exponent) return { mantissa: a.mantissa + b.mantissa, exponent: a.exponent, format };
   // The sum of values of very different size is the larger one; its exact digits would be too many.
   if (Math.abs(magnitudeOf(a) - magnitudeOf(b)) > digitsApartMax)
     return { ...withoutText(magnitudeOf(a) > magnitudeOf(b) ? a : b), format };

@@ -25,6 +25,7 @@ import type { Entry } from "../../../watch-cache/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { type PendingCharge, quotaCharger } from "./charge-quota.ts";
+import { addQuotaStep } from "./trace-quota.ts";
 
 interface ResourceQuotaOptions {
   readonly catalog: Pick<Catalog, "find" | "findResource">;
@@ -57,6 +58,7 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
       ),
     );
     for (const charge of charges) {
+      if (attributes.trace !== undefined) addQuotaStep(attributes, attributes.trace, charge);
       const found = quotas.find(({ quota }) => quota === charge.quota) as (typeof quotas)[number];
       const pending = pendingCharge(attributes, write, evaluator, found.key, charge);
       pending.check(charge.quota, charge.amounts);
