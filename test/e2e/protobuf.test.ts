@@ -12,6 +12,7 @@ import { builtinSchema, definitionOf } from "../../src/catalog/builtin-schemas.t
 import { encodeProtobuf } from "../../src/lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
 import type { Struct } from "../../src/lib/schema/schema.ts";
+import { createDefaultAccounts } from "../support/pod-namespaces.ts";
 import { decodeAnswer, decodeEvents } from "../support/protobuf-answers.ts";
 import type { RawRequest } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
@@ -195,6 +196,7 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
 ];
 
 const { server, client } = await startServerWithClient();
+await createDefaultAccounts(client, "default");
 
 describe("protobuf", () => {
   for (const [what, request, status, contentType, want] of rows) {
