@@ -18,7 +18,7 @@ interface ReadOptions {
    * configuration of others.
    */
   readonly enabled: ReadonlySet<string>;
-  /** All plugins of this server. */
+  /** All plugins. */
   readonly present: readonly string[];
   readonly gates: FeatureGates;
   readonly logger: Pick<Logger, "warn">;
@@ -26,7 +26,7 @@ interface ReadOptions {
 
 /**
  * Reads the file and the files that it refers to. Logs a warning for each entry of a plugin that
- * this server does not have.
+ * does not exist.
  *
  * @returns the configurations of the plugins that have one
  * @throws Error with upstream's message for the first invalid file, or a plugin that needs a configuration and has none
