@@ -57,7 +57,10 @@ export class Denied extends Error {
   }
 }
 
-/** Returns the error for a request whose time limit has passed. */
+/**
+ * The time of the request is over. Upstream's plugins have another text, which clients do not see:
+ * its timeout filter answers at the same time.
+ */
 export function requestTimedOut(): ApiError {
-  return timeout("request did not complete within requested timeout");
+  return timeout("request did not complete within the allotted timeout");
 }
