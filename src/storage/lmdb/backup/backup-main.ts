@@ -12,8 +12,8 @@ import { type BackupSummary, backupPieces } from "./write-backup.ts";
  * Each chunk is synced before the next one is written: syncing many bytes at once would delay the
  * server's writes.
  */
-const chunkBytes = 256 << 10;
-const bytesPerSecond = 16 << 20;
+const chunkBytes = 32 << 10;
+const bytesPerSecond = 12 << 20;
 
 const [dir = ""] = process.argv.slice(2);
 const standardOutput = 1;
