@@ -108,6 +108,16 @@ test("a quota that changes between admission and commit is checked with its new 
   assert.deepEqual([await usedBy("q"), await cluster.find(maps, "m")], [{ configmaps: "1" }, undefined]);
 });
 
+test("rejects a write that more than 100 quotas count, and stores nothing", async () => {
+  for (let index = 0; index < 101; index++) await createQuota(`q${index}`, { configmaps: "5" });
+  await assert.rejects(cluster.create(maps, map("m")), {
+    message: 'configmaps "m" is forbidden: 101 quotas of the namespace count it, but a write can be charged to 100',
+  });
+  await cluster.delete(quotas, "q0");
+  await cluster.create(maps, map("m"));
+  assert.deepEqual(await usedBy("q100"), { configmaps: "1" });
+});
+
 test("dry runs are checked and not charged", async () => {
   await createQuota("q", { configmaps: "1" });
   await cluster.create(maps, map("dry"), true);

@@ -35,6 +35,9 @@ interface ResourceQuotaOptions {
   readonly limited?: readonly LimitedResource[];
 }
 
+/** A commit has a limited number of writes, of which each charge is one. */
+const chargesMax = 100;
+
 /** Creates the plugin ResourceQuota. */
 export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQuotaOptions): AdmissionPlugin {
   const relations = claimRelations(catalog);
@@ -57,6 +60,10 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
         quotas.map(({ quota }) => quota),
       ),
     );
+    if (charges.length > chargesMax) {
+      const why = `${charges.length} quotas of the namespace count it, but a write can be charged to ${chargesMax}`;
+      throw rejection(attributes, why);
+    }
     for (const charge of charges) {
       if (attributes.trace !== undefined) addQuotaStep(attributes, attributes.trace, charge);
       const found = quotas.find(({ quota }) => quota === charge.quota) as (typeof quotas)[number];
