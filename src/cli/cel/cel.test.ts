@@ -4,27 +4,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
+import { type RanCommand, runCommand } from "../../../test/support/run-command.ts";
 import { celCommand } from "./command.ts";
 
 const testdata = join(import.meta.dirname, "testdata");
 const source = join(import.meta.dirname, "../..");
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...argv: string[]): Promise<Ran> {
-  let [out, err] = ["", ""];
-  const code = await celCommand(argv, {
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
+async function run(...argv: string[]): Promise<RanCommand> {
+  const { code, out, err } = await runCommand((output) => celCommand(argv, output));
   return { code, out, err: err.replaceAll(`${testdata}/`, "") };
 }
 
@@ -35,7 +22,7 @@ const port = [
   `${join(testdata, "crd.yaml")}#/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ports/items`,
 ];
 
-const rows: [what: string, argv: string[], want: Ran][] = [
+const rows: [what: string, argv: string[], want: RanCommand][] = [
   [
     "dynamic data",
     ["eval", "--expr", "self.replicas <= object.maxReplicas", ...data],

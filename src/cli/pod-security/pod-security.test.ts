@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { rawClient } from "../../../test/support/raw-client.ts";
+import { type RanCommand, runCommand } from "../../../test/support/run-command.ts";
 import { startTestServer } from "../../../test/support/start-test-server.ts";
 import { podSecurityCommand } from "./command.ts";
 
@@ -14,25 +15,8 @@ const allowed = join(testdata, "allowed.yaml");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-pod-security-"));
 after(() => rmSync(directory, { recursive: true }));
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...argv: string[]): Promise<Ran> {
-  let [out, err] = ["", ""];
-  const output = {
-    out: (text: string): void => {
-      out += text;
-    },
-    err: (text: string): void => {
-      err += text;
-    },
-  };
-  const code = await podSecurityCommand(["check", ...argv], output, {});
-  return { code, out, err };
-}
+const run = (...argv: string[]): Promise<RanCommand> =>
+  runCommand((output) => podSecurityCommand(["check", ...argv], output, {}));
 
 test("lists the violations of each pod and controller, with fields and allowed values", async () => {
   const { code, out, err } = await run("-f", manifests, "--level", "baseline");
@@ -161,7 +145,7 @@ test("checks the pods of a namespace on a server", async () => {
     await client.send({ method: "POST", path: "/api/v1/namespaces/default/pods", body });
   }
   client.close();
-  const on = (...argv: string[]): Promise<Ran> =>
+  const on = (...argv: string[]): Promise<RanCommand> =>
     run("--level", "baseline", "--kubeconfig", server.kubeconfigPath, ...argv);
   const { code, out } = await on("-n", "default");
   const empty = await on("-n", "empty");

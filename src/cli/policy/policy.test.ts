@@ -2,28 +2,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { type RanCommand, runCommand } from "../../../test/support/run-command.ts";
 import { policyCommand } from "./command.ts";
 
 const testdata = join(import.meta.dirname, "testdata");
 const file = (name: string): string => join(testdata, name);
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...argv: string[]): Promise<Ran> {
-  let [out, err] = ["", ""];
-  const output = {
-    out: (text: string): void => {
-      out += text;
-    },
-    err: (text: string): void => {
-      err += text;
-    },
-  };
-  const code = await policyCommand(["test", ...argv], output);
+async function run(...argv: string[]): Promise<RanCommand> {
+  const { code, out, err } = await runCommand((output) => policyCommand(["test", ...argv], output));
   return { code, out, err: err.replaceAll(`${testdata}/`, "") };
 }
 
@@ -39,7 +25,7 @@ const denied = `${evaluated}  denied: at most 3 replicas: is not paused
 `;
 const podsUnmatched = 'does not match: matchConstraints.resourceRules[0]: apiGroups do not include "apps"';
 
-const rows: [what: string, argv: string[], want: Ran][] = [
+const rows: [what: string, argv: string[], want: RanCommand][] = [
   [
     "policies without bindings",
     [file("policies.yaml"), ...deployment],

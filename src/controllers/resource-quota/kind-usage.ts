@@ -5,6 +5,7 @@ import { addAmounts } from "../../quota/amounts.ts";
 import type { Amounts, Evaluator, ScopeRequirement } from "../../quota/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { followCache } from "../../watch-cache/follow.ts";
+import { hasCaughtUp } from "../caught-up.ts";
 import { openUsageCounter, type UsageCounter } from "./usage-counter.ts";
 
 interface KindUsageOptions {
@@ -31,9 +32,6 @@ export interface KindUsage {
   recount(): void;
   stop(): void;
 }
-
-/** Event loop turns in which events should arrive. */
-const turnsMax = 100;
 
 /** Starts to follow the objects of a kind. */
 export function openKindUsage(options: KindUsageOptions): KindUsage {
@@ -71,7 +69,7 @@ export function openKindUsage(options: KindUsageOptions): KindUsage {
   return {
     async usageOf(namespace, scopes, revision) {
       await follower.firstListDone;
-      if (!(await hasDelivered(store, follower, revision))) return undefined;
+      if (!(await hasCaughtUp(follower, store.cache, revision))) return undefined;
       if (evaluator.countsAs !== undefined) return countOf(store, evaluator.countsAs, namespace, scopes);
       if (isRelated) return sumOf(store, evaluator, namespace, scopes);
       const counter = counterOf(namespace, scopes);
@@ -81,20 +79,6 @@ export function openKindUsage(options: KindUsageOptions): KindUsage {
     recount: () => counters.clear(),
     stop: () => follower.stop(),
   };
-}
-
-async function hasDelivered(
-  { cache }: ResourceStore,
-  follower: { readonly delivered: number | undefined },
-  revision: number,
-): Promise<boolean> {
-  if (follower.delivered === undefined) return false;
-  await cache.notOlderThan(revision);
-  for (let turn = 0; (follower.delivered ?? 0) < revision; turn++) {
-    if (turn === turnsMax || follower.delivered === undefined) return false;
-    await new Promise(setImmediate);
-  }
-  return true;
 }
 
 /** Objects without scopes of their own are in no quota that has scopes. */
