@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { commandDefaults, FlagError, flagGroups, parseFlags, type Settings } from "./flags.ts";
 
@@ -311,6 +312,16 @@ test("--help lists every flag in its group, except deprecated and ignored ones",
     for (const flag of flags)
       assert.equal(line.text.includes(`${flag.term} `), flag.deprecated === undefined && !flag.hidden, flag.term);
   }
+});
+
+test("--help names every subcommand", () => {
+  const line = parseFlags(["--help"]);
+  assert.ok(line.run === "print");
+  const text = line.text.replaceAll(/\s+/g, " ");
+  const main = readFileSync(new URL("../main.ts", import.meta.url), "utf8");
+  const names = [...main.matchAll(/^ {2}"?([a-z-]+)"?: async \(\) =>/gm)].map(([, name = ""]) => name);
+  assert.ok(names.length > 5);
+  for (const name of names) assert.ok(text.includes(`\`coxswain ${name} --help\``), name);
 });
 
 test("--version prints the version of the API", () => {

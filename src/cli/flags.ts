@@ -404,7 +404,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
     .description(
-      "A Kubernetes 1.36 API server with an embedded store. Subcommands: `coxswain cel --help` evaluates and checks CEL expressions, `coxswain auth --help` explains access decisions, `coxswain admission --help` explains what admission does to a request, `coxswain pod-security --help` checks pods against Pod Security Standards, `coxswain envtest --help` runs tests of operators, `coxswain store --help` backs up and repairs the store.",
+      "A Kubernetes 1.36 API server with an embedded store. Subcommands: `coxswain cel --help` evaluates and checks CEL expressions, `coxswain auth --help` explains access decisions, `coxswain admission --help` explains what admission does to a request, `coxswain policy --help` tests admission policies, `coxswain pod-security --help` checks pods against Pod Security Standards, `coxswain quota --help` explains the usage of resource quotas, `coxswain envtest --help` runs tests of operators, `coxswain store --help` backs up and repairs the store.",
     )
     .usage("[flags]")
     .helpOption(false)
