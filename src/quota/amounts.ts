@@ -2,7 +2,14 @@
  * Lists of resources with amounts.
  * Source: k8s.io/apiserver@v0.36.0/pkg/quota/v1/resources.go.
  */
-import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../lib/quantity/quantity.ts";
+import {
+  addQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  subtractQuantities,
+  zeroQuantity,
+} from "../lib/quantity/quantity.ts";
 import type { Amounts } from "./contract.ts";
 
 /** The quantity of one object. */
@@ -36,4 +43,10 @@ export function addAmounts(sum: Map<string, Quantity>, amounts: Amounts): void {
     const before = sum.get(name);
     sum.set(name, before === undefined ? amount : addQuantities(before, amount));
   }
+}
+
+/** Returns what a limit leaves; zero if more than the limit is used. */
+export function leftOf(hard: Quantity, used: Quantity): Quantity {
+  const left = subtractQuantities(hard, used);
+  return left.mantissa < 0n ? zeroQuantity : left;
 }

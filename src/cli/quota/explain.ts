@@ -6,9 +6,9 @@ import {
   formatQuantity,
   parseQuantity,
   type Quantity,
-  subtractQuantities,
   zeroQuantity,
 } from "../../lib/quantity/quantity.ts";
+import { leftOf } from "../../quota/amounts.ts";
 import { describeScopes, scopesOf } from "../../quota/scopes.ts";
 import type { Measure } from "./measure.ts";
 
@@ -56,7 +56,10 @@ export async function explainQuota({ metadata, spec, status }: KubeObject, measu
       name,
       hard: limits.hard,
       used: limits.used ?? null,
-      left: limits.used === undefined ? null : formatQuantity(leftOf(limits.hard, limits.used)),
+      left:
+        limits.used === undefined
+          ? null
+          : formatQuantity(leftOf(parseQuantity(limits.hard), parseQuantity(limits.used))),
       counted: sum === undefined ? null : formatQuantity(sum),
       objects: (objects ?? []).map((object) => ({ ...object, amount: formatQuantity(object.amount) })),
       problem: problemOf(limits, sum),
@@ -68,11 +71,6 @@ export async function explainQuota({ metadata, spec, status }: KubeObject, measu
     isCurrent: resources.every(({ problem }) => problem === null),
     resources,
   };
-}
-
-function leftOf(hard: string, used: string): Quantity {
-  const left = subtractQuantities(parseQuantity(hard), parseQuantity(used));
-  return left.mantissa < 0n ? zeroQuantity : left;
 }
 
 interface Limits {

@@ -5,9 +5,8 @@ import {
   formatQuantity,
   parseQuantity,
   type Quantity,
-  subtractQuantities,
-  zeroQuantity,
 } from "../../../lib/quantity/quantity.ts";
+import { leftOf } from "../../../quota/amounts.ts";
 import type { Charge } from "../../../quota/check-write.ts";
 import type { AdmissionAttributes, AdmissionTrace } from "../../contract.ts";
 
@@ -39,9 +38,7 @@ function rowOf(
   hard: Quantity,
   used: Quantity,
 ): { readonly text: string; readonly isExceeded: boolean } {
-  const rest = subtractQuantities(hard, used);
-  const left = rest.mantissa < 0n ? zeroQuantity : rest;
-  const [requested, before, limit, allowed] = [amount, used, hard, left].map(formatQuantity);
+  const [requested, before, limit, allowed] = [amount, used, hard, leftOf(hard, used)].map(formatQuantity);
   return {
     text: `${name}: ${requested} requested, ${before} of ${limit} used, allowed: at most ${allowed}`,
     isExceeded: compareQuantities(addQuantities(used, amount), hard) > 0,
