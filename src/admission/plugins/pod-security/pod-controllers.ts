@@ -18,17 +18,10 @@ export function checkController(
   if (attributes.subresource !== "" || isExempt(plugin, attributes)) return;
   const parsed = plugin.policyOf(attributes);
   if (!(parsed instanceof Promise)) return checkWith(plugin, attributes, kind, parsed);
-  return checkLater(plugin, attributes, kind, parsed);
-}
-
-async function checkLater(
-  plugin: PodSecurity,
-  attributes: AdmissionAttributes,
-  kind: PodTemplateKind,
-  parsed: Promise<ParsedPolicy>,
-): Promise<void> {
-  const found = await parsed.catch((error: unknown) => reportLookup(plugin, attributes, error));
-  if (found !== undefined) await checkWith(plugin, attributes, kind, found);
+  return parsed.then(
+    (found) => checkWith(plugin, attributes, kind, found),
+    (error: unknown) => reportLookup(plugin, attributes, error),
+  );
 }
 
 function checkWith(
@@ -43,7 +36,7 @@ function checkWith(
   return evaluateTemplate(plugin, attributes, { kind, parsed, enforces: false });
 }
 
-function reportLookup({ observer }: PodSecurity, attributes: AdmissionAttributes, error: unknown): undefined {
+function reportLookup({ observer }: PodSecurity, attributes: AdmissionAttributes, error: unknown): void {
   if (!(error instanceof ApiError)) throw error;
   observer.failed(true, attributes);
   const problem = `failed to lookup namespace ${quoteGo(attributes.namespace)}: ${error.message}`;

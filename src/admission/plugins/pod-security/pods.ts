@@ -31,17 +31,10 @@ export function checkPod(
   if (ignoredSubresources.has(attributes.subresource) || isExempt(plugin, attributes)) return;
   const parsed = plugin.policyOf(attributes);
   if (!(parsed instanceof Promise)) return checkWith(plugin, attributes, kind, parsed);
-  return checkLater(plugin, attributes, kind, parsed);
-}
-
-async function checkLater(
-  plugin: PodSecurity,
-  attributes: AdmissionAttributes,
-  kind: PodTemplateKind,
-  parsed: Promise<ParsedPolicy>,
-): Promise<void> {
-  const found = await parsed.catch((error: unknown) => failLookup(plugin, attributes, error));
-  await checkWith(plugin, attributes, kind, found);
+  return parsed.then(
+    (found) => checkWith(plugin, attributes, kind, found),
+    (error: unknown) => failLookup(plugin, attributes, error),
+  );
 }
 
 function checkWith(
