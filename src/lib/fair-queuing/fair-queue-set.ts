@@ -1,0 +1,383 @@
+/**
+ * The queues and seats of a priority level. Each queue gets an equal share of the seats, in
+ * seat-seconds: a virtual time R advances by the seat-seconds that each queue with requests should
+ * get, a queue's next request has a virtual start, and the request with the earliest virtual end is
+ * dispatched next. Source: KEP-1040, "Fair Queuing for Server Requests", and
+ * k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/fairqueuing/queueset.
+ */
+import type {
+  FairQueuingClock,
+  Flow,
+  Progress,
+  QueueSet,
+  QueueSetCounts,
+  QueueSetDump,
+  QueueSetObserver,
+  QueuingConfig,
+  Rejection,
+  Ticket,
+  WorkEstimate,
+} from "./contract.ts";
+import { checkDeal, dealHand } from "./deal.ts";
+import { estimatedDurationNs, Queue, QueuedRequest, RequestList } from "./queue.ts";
+import { nsOf, nsPerSeat, seatsTimesNs, toSeatSeconds } from "./seat-seconds.ts";
+
+/**
+ * The virtual time from which it is wound back by `epoch`, so that all sums stay exact: hours of
+ * the largest level.
+ */
+const epochEnd = 2 ** 51;
+const epoch = 2 ** 50;
+
+/** The queues and seats of one level. */
+export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
+  readonly #clock: FairQueuingClock;
+  readonly #observer: QueueSetObserver;
+  #config: QueuingConfig = { queues: 0, handSize: 1, queueLengthMax: 1 };
+  #limit = 0;
+  /** More than configured while surplus queues have requests. */
+  #queues: Queue<Descriptor>[] = [];
+  readonly #queueless = new RequestList<Descriptor>();
+  #hand: number[] = [];
+  #currentR = 0;
+  #lastTime: number;
+  /** The queue that was dispatched last. */
+  #robinIndex = 0;
+  /** Queues with requests, and the seats of all queues, in use and waiting for. */
+  #activeQueues = 0;
+  #queuedSeats = 0;
+  #waiting = 0;
+  #executing = 0;
+  #seatsInUse = 0;
+  #seatsWaiting = 0;
+  #enqueues = 0;
+  #dispatched = 0;
+  #rejected = 0;
+  #cancelled = 0;
+  #dispatchR = 0;
+  #latestStart = 0;
+  #nextStart = { min: 0, max: 0 };
+  #discounted = { min: 0, max: 0 };
+
+  /** Starts without queues and without seats; see `configure` and `setConcurrencyLimit`. */
+  constructor(clock: FairQueuingClock, observer: QueueSetObserver) {
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#lastTime = clock.now();
+  }
+
+  configure({ queues, handSize, queueLengthMax }: QueuingConfig): void {
+    const problem = queues > 0 ? checkDeal(queues, handSize) : undefined;
+    if (problem !== undefined) throw new RangeError(problem);
+    this.#syncTime();
+    if (queues > 0) {
+      this.#config = { queues, handSize, queueLengthMax };
+      this.#hand = new Array(handSize).fill(0);
+      for (let index = this.#queues.length; index < queues; index++) this.#queues.push(new Queue(index));
+    } else this.#config = { ...this.#config, queues };
+    this.#dispatchAll();
+  }
+
+  setConcurrencyLimit(seats: number): void {
+    this.#syncTime();
+    this.#limit = seats;
+    this.#dispatchAll();
+  }
+
+  start(
+    flow: Flow,
+    work: WorkEstimate,
+    descriptor: Descriptor,
+    onStart: (ticket: Ticket<Descriptor>) => void,
+  ): Ticket<Descriptor> | Rejection {
+    const now = this.#syncTime();
+    const isQueued = this.#config.queues > 0;
+    const request = new QueuedRequest({ flow, work, descriptor, onStart }, { at: now, r: this.#currentR });
+    return isQueued ? this.#startQueued(request, now) : this.#startQueueless(request, now);
+  }
+
+  #startQueueless(request: QueuedRequest<Descriptor>, now: number): Ticket<Descriptor> | Rejection {
+    if (!this.#hasSeats(request.maxSeats)) {
+      this.#rejected++;
+      return "concurrency-limit";
+    }
+    this.#queueless.add(request);
+    this.#execute(request, now);
+    return request;
+  }
+
+  #startQueued(request: QueuedRequest<Descriptor>, now: number): Ticket<Descriptor> | Rejection {
+    const queue = this.#chooseQueue(request.flow);
+    if (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#config.queueLengthMax) {
+      queue.boundNextDispatch();
+      this.#rejected++;
+      return "queue-full";
+    }
+    request.queue = queue;
+    if (queue.isEmpty) {
+      queue.nextDispatchR = this.#currentR;
+      this.#activeQueues++;
+    }
+    if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#hasSeats(request.maxSeats)) {
+      this.#startAtOnce(queue, request, now);
+      return request;
+    }
+    this.#enqueue(queue, request);
+    this.#dispatchAll();
+    return request;
+  }
+
+  /** The same as to enqueue and dispatch the request when no other one waits. */
+  #startAtOnce(queue: Queue<Descriptor>, request: QueuedRequest<Descriptor>, now: number): void {
+    if (queue.nextDispatchR < this.#currentR) queue.nextDispatchR = this.#currentR;
+    this.#observer.queueLength(request.flow, 1);
+    this.#noteDispatch(queue.nextDispatchR, discountedStart(queue));
+    this.#robinIndex = queue.index;
+    this.#dispatchFrom(queue, request, now);
+  }
+
+  #enqueue(queue: Queue<Descriptor>, request: QueuedRequest<Descriptor>): void {
+    queue.enqueue(request);
+    queue.boundNextDispatch();
+    this.#countWaiting(request, 1);
+    this.#observer.queueLength(request.flow, queue.waiting.length);
+  }
+
+  /** The queue of the flow's hand with the least work; the first of several differs each time. */
+  #chooseQueue({ hash }: Flow): Queue<Descriptor> {
+    const hand = this.#hand;
+    dealHand(hash, this.#config.queues, hand);
+    const offset = this.#enqueues++ % hand.length;
+    let chosen = this.#queues[hand[offset] as number] as Queue<Descriptor>;
+    for (let step = 1; step < hand.length; step++) {
+      const queue = this.#queues[hand[(offset + step) % hand.length] as number] as Queue<Descriptor>;
+      if (queue.totalWorkSum < chosen.totalWorkSum) chosen = queue;
+    }
+    return chosen;
+  }
+
+  finish(ticket: Ticket<Descriptor>): void {
+    const request = ticket as QueuedRequest<Descriptor>;
+    if (request.state !== "executing") throw new Error("only an executing request can be finished");
+    const now = this.#syncTime();
+    request.state = "done";
+    this.#executing--;
+    this.#observer.executing(request.flow, -1);
+    const { queue } = request;
+    if (queue === undefined) this.#queueless.remove(request);
+    else this.#endIn(queue, request, now);
+    if (request.latencyNs <= 0) this.#releaseSeats(request);
+    else this.#clock.after(request.latencyNs / 1e6, () => this.#endLatency(request));
+    this.#dispatchAll();
+  }
+
+  /** Corrects the queue's virtual start: the request took another time than estimated. */
+  #endIn(queue: Queue<Descriptor>, request: QueuedRequest<Descriptor>, now: number): void {
+    queue.executing.remove(request);
+    if (queue.isEmpty) this.#activeQueues--;
+    const tookNs = nsOf(now - request.startedAt);
+    queue.nextDispatchR -= seatsTimesNs(request.work.initialSeats, estimatedDurationNs - tookNs);
+    queue.boundNextDispatch();
+  }
+
+  #endLatency(request: QueuedRequest<Descriptor>): void {
+    this.#syncTime();
+    this.#releaseSeats(request);
+    this.#dispatchAll();
+  }
+
+  #releaseSeats({ flow, queue, maxSeats }: QueuedRequest<Descriptor>): void {
+    this.#seatsInUse -= maxSeats;
+    this.#observer.seatsInUse(flow, -maxSeats);
+    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
+    if (queue === undefined) return;
+    queue.seatsInUse -= maxSeats;
+    if (queue.index < 0) return;
+    this.#queuedSeats -= maxSeats;
+    if (this.#queues.length > this.#config.queues && queue.isEmpty) this.#removeQueue(queue);
+  }
+
+  #removeQueue(queue: Queue<Descriptor>): void {
+    this.#queues.splice(queue.index, 1);
+    for (let index = queue.index; index < this.#queues.length; index++)
+      (this.#queues[index] as { index: number }).index--;
+    if (this.#robinIndex >= queue.index) this.#robinIndex--;
+    this.#queuedSeats -= queue.seatsInUse;
+    queue.index = -1;
+  }
+
+  cancel(ticket: Ticket<Descriptor>): boolean {
+    const request = ticket as QueuedRequest<Descriptor>;
+    const { queue } = request;
+    if (request.state !== "waiting" || queue === undefined) return false;
+    this.#syncTime();
+    request.state = "done";
+    queue.dequeue(request);
+    if (queue.isEmpty) this.#activeQueues--;
+    queue.boundNextDispatch();
+    this.#rejected++;
+    this.#cancelled++;
+    this.#countWaiting(request, -1);
+    return true;
+  }
+
+  #countWaiting({ flow, maxSeats }: QueuedRequest<Descriptor>, change: 1 | -1): void {
+    this.#waiting += change;
+    this.#seatsWaiting += change * maxSeats;
+    this.#queuedSeats += change * maxSeats;
+    this.#observer.waiting(flow, change, maxSeats);
+    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
+  }
+
+  #hasSeats(seats: number): boolean {
+    if (this.#config.queues < 0) return true;
+    // A request that is wider than the limit executes alone.
+    if (seats > this.#limit) return this.#executing === 0;
+    return this.#seatsInUse + seats <= this.#limit;
+  }
+
+  #dispatchAll(): void {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) if (!this.#dispatch()) return;
+  }
+
+  /** @returns false if the next request needs more seats than are free */
+  #dispatch(): boolean {
+    const queue = this.#nextQueue();
+    const request = queue.waiting.first as QueuedRequest<Descriptor>;
+    if (!this.#hasSeats(request.maxSeats)) {
+      this.#observer.noAccommodation(request.flow);
+      return false;
+    }
+    queue.dequeue(request);
+    this.#countWaiting(request, -1);
+    this.#robinIndex = queue.index; // The other queues are first if several have the same virtual end.
+    this.#noteDispatch(queue.nextDispatchR, undefined);
+    this.#dispatchFrom(queue, request, this.#lastTime);
+    queue.boundNextDispatch();
+    request.onStart?.(request);
+    return true;
+  }
+
+  #dispatchFrom(queue: Queue<Descriptor>, request: QueuedRequest<Descriptor>, now: number): void {
+    // The work stays the same: with fewer seats the latency is longer.
+    if (request.finalSeats > this.#limit) {
+      request.finalSeats = this.#limit;
+      request.latencyNs = nsPerSeat(request.finalWork, this.#limit);
+    }
+    queue.executing.add(request);
+    const seats = request.maxSeats;
+    queue.seatsInUse += seats;
+    this.#queuedSeats += seats;
+    queue.nextDispatchR += request.totalWork;
+    this.#execute(request, now);
+  }
+
+  #execute(request: QueuedRequest<Descriptor>, now: number): void {
+    const seats = request.maxSeats;
+    request.state = "executing";
+    request.startedAt = now;
+    this.#executing++;
+    this.#seatsInUse += seats;
+    this.#dispatched++;
+    this.#observer.executing(request.flow, 1);
+    this.#observer.seatsInUse(request.flow, seats);
+    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
+  }
+
+  /** The queue whose oldest request has the earliest virtual end; at least one request waits. */
+  #nextQueue(): Queue<Descriptor> {
+    const count = this.#queues.length;
+    let earliest = Number.POSITIVE_INFINITY;
+    let found: Queue<Descriptor> | undefined;
+    const start = this.#nextStart;
+    const discounted = this.#discounted;
+    start.min = discounted.min = Number.POSITIVE_INFINITY;
+    start.max = discounted.max = Number.NEGATIVE_INFINITY;
+    for (let step = 1; step <= count; step++) {
+      const queue = this.#queues[(this.#robinIndex + step) % count] as Queue<Descriptor>;
+      const oldest = queue.waiting.first;
+      if (oldest === undefined) continue;
+      widen(start, queue.nextDispatchR);
+      widen(discounted, discountedStart(queue));
+      const end = queue.nextDispatchR + oldest.totalWork;
+      if (end >= earliest) continue;
+      earliest = end;
+      found = queue;
+    }
+    if (found === undefined) throw new Error("a request waits, but no queue has one");
+    return found;
+  }
+
+  /** @param discounted the discounted start of the only queue with requests; else undefined */
+  #noteDispatch(start: number, discounted: number | undefined): void {
+    this.#dispatchR = this.#currentR;
+    this.#latestStart = start;
+    if (discounted === undefined) return;
+    this.#nextStart.min = this.#nextStart.max = start;
+    this.#discounted.min = this.#discounted.max = discounted;
+  }
+
+  /** Advances the virtual time to now; called before anything changes. @returns now */
+  #syncTime(): number {
+    const now = this.#clock.now();
+    const ns = nsOf(now - this.#lastTime);
+    this.#lastTime = now;
+    if (this.#activeQueues > 0 && ns !== 0) {
+      const seatsPerQueue = Math.min(this.#queuedSeats, this.#limit) / this.#activeQueues;
+      this.#currentR += seatsTimesNs(seatsPerQueue, ns);
+      if (this.#currentR >= epochEnd) this.#advanceEpoch();
+    }
+    return now;
+  }
+
+  #advanceEpoch(): void {
+    this.#currentR -= epoch;
+    for (const queue of this.#queues) {
+      queue.nextDispatchR = queue.isEmpty ? 0 : queue.nextDispatchR - epoch;
+      for (const request of queue.waiting) request.arrivalR -= epoch;
+    }
+    this.#observer.epochAdvance();
+  }
+
+  get idle(): boolean {
+    return this.#waiting === 0 && this.#executing === 0;
+  }
+
+  get counts(): QueueSetCounts {
+    return {
+      concurrencyLimit: this.#limit,
+      waiting: this.#waiting,
+      executing: this.#executing,
+      seatsInUse: this.#seatsInUse,
+      seatsWaiting: this.#seatsWaiting,
+      dispatched: this.#dispatched,
+      rejected: this.#rejected,
+      cancelled: this.#cancelled,
+    };
+  }
+
+  get progress(): Progress {
+    return {
+      current: toSeatSeconds(this.#currentR),
+      dispatch: toSeatSeconds(this.#dispatchR),
+      latestStart: toSeatSeconds(this.#latestStart),
+      nextStartMin: toSeatSeconds(this.#nextStart.min),
+      nextStartMax: toSeatSeconds(this.#nextStart.max),
+      discountedMin: toSeatSeconds(this.#discounted.min),
+      discountedMax: toSeatSeconds(this.#discounted.max),
+    };
+  }
+
+  dump(): QueueSetDump<Descriptor> {
+    return { ...this.counts, queues: this.#queues.map((queue) => queue.dump()), queueless: [...this.#queueless] };
+  }
+}
+
+function discountedStart<Descriptor>({ nextDispatchR, seatsInUse }: Queue<Descriptor>): number {
+  return nextDispatchR - seatsTimesNs(seatsInUse, estimatedDurationNs);
+}
+
+function widen(bounds: { min: number; max: number }, value: number): void {
+  if (value < bounds.min) bounds.min = value;
+  if (value > bounds.max) bounds.max = value;
+}
