@@ -1,5 +1,12 @@
 /** An exchange that notifies a listener of the response before it is sent. */
-import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../http/contract.ts";
+import type {
+  AnswerHeaders,
+  BodyStream,
+  Exchange,
+  PeerCertificate,
+  UpgradeRequest,
+  WebSocketRequest,
+} from "../http/contract.ts";
 
 /**
  * Receives the progress of a response. A returned promise delays the response: a complete response
@@ -23,11 +30,13 @@ export class AuditedExchange implements Exchange {
   readonly #listener: ResponseListener;
   #isDelayed = false;
   readonly webSocket: WebSocketRequest | undefined;
+  readonly upgrade: UpgradeRequest | undefined;
 
   constructor(inner: Exchange, listener: ResponseListener) {
     this.#inner = inner;
     this.#listener = listener;
     this.webSocket = inner.webSocket && this.#auditedSocket(inner.webSocket);
+    this.upgrade = inner.upgrade && this.#auditedUpgrade(inner.upgrade);
     inner.onClose(() => {
       listener.completed(inner.status);
     });
@@ -86,6 +95,14 @@ export class AuditedExchange implements Exchange {
     return this.#inner.body(bytesMax);
   }
 
+  get hasBody(): boolean {
+    return this.#inner.hasBody;
+  }
+
+  bodyPieces(): AsyncIterable<Buffer> {
+    return this.#inner.bodyPieces();
+  }
+
   forgetHeaders(isMeant: (name: string) => boolean): void {
     this.#inner.forgetHeaders(isMeant);
   }
@@ -123,6 +140,16 @@ export class AuditedExchange implements Exchange {
         const body = await request.accept(protocol);
         this.#listener.started(101);
         return this.#auditedBody(body, 101);
+      },
+    };
+  }
+
+  #auditedUpgrade(request: UpgradeRequest): UpgradeRequest {
+    return {
+      protocol: request.protocol,
+      take: (status) => {
+        this.#listener.started(status);
+        return request.take(status);
       },
     };
   }

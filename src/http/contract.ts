@@ -1,4 +1,5 @@
 /** The socket as the other layers see it, and the state of a request. */
+import type { Duplex } from "node:stream";
 import type { AdmissionTrace } from "../admission/contract.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
@@ -35,6 +36,15 @@ export interface Exchange {
    * @throws ApiError 413 beyond the limit, 400 when the client disconnected
    */
   body(bytesMax: number): Promise<Buffer>;
+  /** Whether the client announced a body, which can be empty. */
+  readonly hasBody: boolean;
+  /**
+   * Reads the body in pieces, for proxies: no faster than the caller asks for them, without a limit
+   * of size or time. Must be called before the response, which can start before the end of the body;
+   * the end of the response discards the rest. The iterator throws the error of the stream when the
+   * client disconnects.
+   */
+  bodyPieces(): AsyncIterable<Buffer>;
   /**
    * Sends the whole response and adds `content-length`. Ignored when the request was answered
    * already, such as after a timeout.
@@ -44,6 +54,11 @@ export interface Exchange {
   stream(status: number, headers: AnswerHeaders): BodyStream;
   /** Present when the client requests a WebSocket that the server may accept; never over HTTP/2. */
   readonly webSocket: WebSocketRequest | undefined;
+  /**
+   * Present when the client requests another protocol, such as a WebSocket or SPDY, on a path that
+   * the server may upgrade; never over HTTP/2, and never with a body.
+   */
+  readonly upgrade: UpgradeRequest | undefined;
   /** Closes the connection after this request. Must be called before the response. */
   endConnection(): void;
   /** Calls `run` once when the client has disconnected or the response is complete. */
@@ -95,6 +110,21 @@ export interface WebSocketRequest {
    * @throws ApiError 400 when the handshake is malformed
    */
   accept(protocol: string | undefined): Promise<BodyStream>;
+}
+
+/**
+ * A request to use the connection for another protocol. An ordinary response rejects it and ends
+ * the connection. Source: RFC 9110, section 7.8.
+ */
+export interface UpgradeRequest {
+  /** The header `Upgrade` as sent. */
+  readonly protocol: string;
+  /**
+   * Releases the connection. The caller writes the whole response, with its status line, and closes
+   * the connection. The server closes it at its own end.
+   * @param status of the response that the caller will write, for audit and metrics
+   */
+  take(status: number): Duplex;
 }
 
 /** The verified identity in a client certificate. */

@@ -111,10 +111,20 @@ export function isLongRunning({ verb, subresource }: Pick<RequestInfo, "verb" | 
 
 /** Whether a GET of this path and query is a watch. */
 export function isWatchTarget(target: string): boolean {
+  return infoOfTarget(target)?.verb === "watch";
+}
+
+/** Whether this path is that of a connection, such as `pods/exec` or `services/proxy`. */
+export function isConnectTarget(target: string): boolean {
+  const info = infoOfTarget(target);
+  return info !== undefined && info.group === "" && longSubresources.has(info.subresource);
+}
+
+function infoOfTarget(target: string): RequestInfo | undefined {
   try {
-    return requestInfo("GET", target).verb === "watch";
+    return requestInfo("GET", target);
   } catch (error) {
-    if (error instanceof ApiError) return false; // Its response reports the error.
+    if (error instanceof ApiError) return undefined; // Its response reports the error.
     throw error;
   }
 }

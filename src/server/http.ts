@@ -8,12 +8,13 @@ import { compressionFilter } from "../http/filters/compression.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
+import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
 import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
-import { isWatchTarget } from "../http/request-info.ts";
+import { isConnectTarget, isWatchTarget } from "../http/request-info.ts";
 import { sendError } from "../http/respond.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
@@ -70,7 +71,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     serving: serving.material(),
     tls: serving.limits,
     onExchange,
-    acceptsWebSocket: isWatchTarget,
+    acceptsUpgrade,
     clock,
     logger,
   });
@@ -78,6 +79,12 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   state.port = listener.port;
   metrics.add(handshakeMetrics(() => listener.handshakeErrors));
   return { listener, watches, open };
+}
+
+/** Watches over a WebSocket, and connections over any protocol. */
+function acceptsUpgrade({ method, target, protocol }: RequestedUpgrade): boolean {
+  if (isConnectTarget(target)) return true;
+  return method === "GET" && protocol === "websocket" && isWatchTarget(target);
 }
 
 type Timing = Parameters<typeof timeoutParameterFilter>[0];

@@ -32,6 +32,10 @@ export async function ask(
     remoteAddress: "127.0.0.1",
     peerCertificate: undefined,
     body: async () => sent,
+    hasBody: sent.length > 0,
+    async *bodyPieces() {
+      yield sent;
+    },
     respond(status, answerHeaders, body = Buffer.alloc(0)) {
       answer = { status, headers: answerHeaders, body };
     },
@@ -39,6 +43,7 @@ export async function ask(
       throw new Error("no streams here");
     },
     webSocket: undefined,
+    upgrade: undefined,
     forgetHeaders() {},
     endConnection() {},
     onClose() {},

@@ -38,7 +38,7 @@ before(async () => {
       const context = contextOf(exchange);
       Promise.resolve(handler(context)).catch((error: unknown) => sendError(context, error, logger));
     },
-    acceptsWebSocket: () => false,
+    acceptsUpgrade: () => false,
     clock,
     logger,
   });

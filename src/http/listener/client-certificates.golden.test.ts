@@ -64,7 +64,7 @@ before(async () => {
       found = authenticate(exchange, { warnings: [], annotations: undefined }) as typeof found;
       exchange.respond(200, {});
     },
-    acceptsWebSocket: () => false,
+    acceptsUpgrade: () => false,
     clock: systemClock,
     logger: { info() {}, warn() {}, error() {} },
   });

@@ -1,3 +1,12 @@
+/** A request to use its HTTP/1.1 connection for another protocol. */
+export interface RequestedUpgrade {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  /** In lower case, such as `websocket` or `spdy/3.1`. */
+  readonly protocol: string;
+}
+
 /** TLS options of the listener. */
 export interface TlsOptions {
   /** `VersionTLS12`, `VersionTLS13`, or older versions, which mean the first. Empty: the first. */

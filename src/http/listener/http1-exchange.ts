@@ -1,10 +1,18 @@
 /** An exchange over HTTP/1.1. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../contract.ts";
+import type { Duplex } from "node:stream";
+import type {
+  AnswerHeaders,
+  BodyStream,
+  Exchange,
+  PeerCertificate,
+  UpgradeRequest,
+  WebSocketRequest,
+} from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { Connection } from "./http2.ts";
-import { CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
+import { bodyPieces, CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
 import { openWebSocket, type Upgrade, webSocketProtocols } from "./web-socket.ts";
 
 /** An exchange on an HTTP/1.1 connection. */
@@ -17,16 +25,20 @@ export class Http1Exchange implements Exchange {
   readonly #connection: Connection;
   readonly #closeCallbacks: CloseCallbacks;
   readonly webSocket: WebSocketRequest | undefined;
-  #body: (BodyStream & { readonly writtenBytes: number }) | undefined;
+  readonly upgrade: UpgradeRequest | undefined;
+  /** The body is read in pieces, possibly after the start of the response. */
+  #isReadInPieces = false;
+  #body: { readonly writtenBytes: number } | undefined;
   #wholeBytes = 0;
 
-  /** @param upgrade the connection, when the client requests a WebSocket */
+  /** @param upgrade the connection, when the client requests another protocol */
   constructor(request: IncomingMessage, response: ServerResponse, connection: Connection, upgrade?: Upgrade) {
     this.#request = request;
     this.#response = response;
     this.#connection = connection;
     this.#closeCallbacks = new CloseCallbacks(response);
-    this.webSocket = upgrade && this.#webSocketRequest(upgrade);
+    this.webSocket = upgrade && isForWebSocket(request) ? this.#webSocketRequest(upgrade) : undefined;
+    this.upgrade = upgrade && this.#upgradeRequest(upgrade);
     // The client disconnected; the handlers are notified by the close of the response.
     request.on("error", () => response.destroy());
     response.on("error", () => response.destroy());
@@ -88,6 +100,18 @@ export class Http1Exchange implements Exchange {
     });
   }
 
+  get hasBody(): boolean {
+    const { "content-length": length = "0", "transfer-encoding": encoding } = this.#request.headers;
+    return encoding !== undefined || length !== "0";
+  }
+
+  bodyPieces(): AsyncIterable<Buffer> {
+    this.#isReadInPieces = true;
+    return bodyPieces(this.#request, (bytes) => {
+      this.receivedBytes = bytes;
+    });
+  }
+
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
     this.status = status;
@@ -112,8 +136,9 @@ export class Http1Exchange implements Exchange {
       response.writeHead(status, headers);
       response.flushHeaders();
     }
-    this.#body = new WritableBody(response, { ...this.#connection, abort: () => response.destroy() });
-    return this.#body;
+    const body = new WritableBody(response, { ...this.#connection, abort: () => response.destroy() });
+    this.#body = body;
+    return body;
   }
 
   endConnection(): void {
@@ -136,11 +161,50 @@ export class Http1Exchange implements Exchange {
     };
   }
 
-  /** Discards the rest of the body; after a partially read body the connection cannot be reused. */
-  #dropRequest(): void {
-    if (this.#request.readableFlowing === false && !this.#request.complete) this.#response.shouldKeepAlive = false;
-    this.#request.resume();
+  #upgradeRequest({ socket, head }: Upgrade): UpgradeRequest {
+    return {
+      protocol: this.header("upgrade") ?? "",
+      take: (status): Duplex => {
+        this.status = status;
+        const before = socket.bytesWritten;
+        this.#body = {
+          get writtenBytes() {
+            return socket.bytesWritten - before;
+          },
+        };
+        if (head.length > 0) socket.unshift(head);
+        return socket;
+      },
+    };
   }
+
+  /**
+   * Discards the rest of the body, for a limited time; after a partially read body the connection
+   * cannot be reused. A body that is read in pieces is discarded after the response.
+   */
+  #dropRequest(): void {
+    const request = this.#request;
+    if (request.complete) return void request.resume();
+    if (this.#isReadInPieces) return void this.#response.once("finish", () => this.#discard());
+    if (request.readableFlowing === false) this.#response.shouldKeepAlive = false;
+    this.#discard();
+  }
+
+  #discard(): void {
+    const request = this.#request;
+    const { clock, bodyMs } = this.#connection;
+    request.resume();
+    if (!request.complete)
+      request.once(
+        "close",
+        clock.after(bodyMs, () => request.socket.destroy()),
+      );
+  }
+}
+
+/** Whether a request is for a WebSocket. */
+function isForWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" && headers.upgrade?.toLowerCase() === "websocket";
 }
 
 /** Path and query. Clients that use the server as a proxy send an absolute URL. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../contract.ts";
+import type { RequestedUpgrade } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
 import type { Connection } from "./http2.ts";
 import type { Limits } from "./limits.ts";
@@ -21,8 +22,8 @@ interface Parts {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly onExchange: (exchange: Exchange) => void;
-  /** Whether a GET of this path and query may open a WebSocket. */
-  readonly acceptsWebSocket: (target: string) => boolean;
+  /** Whether a request without a body may use its connection for another protocol. */
+  readonly acceptsUpgrade: (request: RequestedUpgrade) => boolean;
 }
 
 interface OpenConnection extends Connection {
@@ -33,7 +34,7 @@ interface OpenConnection extends Connection {
 }
 
 /** Creates the HTTP/1.1 protocol of a listener. */
-export function createHttp1({ limits, clock, onExchange, acceptsWebSocket }: Parts): Protocol {
+export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts): Protocol {
   const connections = new WeakMap<TLSSocket, OpenConnection>();
   /**
    * Connections with a rejected client certificate: their requests without a token are answered
@@ -47,16 +48,16 @@ export function createHttp1({ limits, clock, onExchange, acceptsWebSocket }: Par
     {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersMs,
-      requestTimeout: limits.headersMs + limits.bodyMs,
+      requestTimeout: 0, // The exchange limits the time of bodies, except those that are proxied.
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: Math.min(limits.headersMs, timeoutChecksMax),
       joinDuplicateHeaders: true,
       // Other upgrade requests, and those behind unanswered requests, are served without an
       // upgrade.
       shouldUpgradeCallback: (request) =>
-        isForWebSocket(request) &&
+        isUpgradable(request) &&
         connectionOf(request).latest?.writableFinished !== false &&
-        acceptsWebSocket(targetOf(request)),
+        acceptsUpgrade(requestedUpgrade(request)),
     },
     (request, response) => {
       const connection = connectionOf(request);
@@ -98,9 +99,13 @@ export function createHttp1({ limits, clock, onExchange, acceptsWebSocket }: Par
   };
 }
 
-function isForWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean {
-  if (method !== "GET" || httpVersion !== "1.1" || headers.upgrade?.toLowerCase() !== "websocket") return false;
-  if (headers.host === undefined) return false; // The HTTP server rejects it.
+function requestedUpgrade(request: IncomingMessage): RequestedUpgrade {
+  const { method = "", headers } = request;
+  return { method, target: targetOf(request), protocol: headers.upgrade?.toLowerCase() ?? "" };
+}
+
+function isUpgradable({ headers, httpVersion }: IncomingMessage): boolean {
+  if (httpVersion !== "1.1" || headers.host === undefined) return false; // The HTTP server rejects the latter.
   return (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined;
 }
 

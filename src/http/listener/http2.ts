@@ -7,7 +7,7 @@ import { WritableBody } from "./body-stream.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { type Peer, peerOf } from "./peer.ts";
-import { CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
+import { bodyPieces, CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
 
 interface Parts {
   readonly limits: Limits;
@@ -90,6 +90,7 @@ class Http2Exchange implements Exchange {
   readonly target: string;
   readonly protocol = "HTTP/2.0";
   readonly webSocket = undefined;
+  readonly upgrade = undefined;
   readonly rawHeaders: string[];
   status = 0;
   receivedBytes = -1;
@@ -98,6 +99,8 @@ class Http2Exchange implements Exchange {
   readonly #connection: Connection;
   readonly #closeCallbacks: CloseCallbacks;
   #body: WritableBody | undefined;
+  /** The body is read in pieces, possibly after the start of the response. */
+  #isReadInPieces = false;
   #wholeBytes = 0;
 
   constructor(
@@ -160,6 +163,17 @@ class Http2Exchange implements Exchange {
     });
   }
 
+  get hasBody(): boolean {
+    return !this.#stream.endAfterHeaders;
+  }
+
+  bodyPieces(): AsyncIterable<Buffer> {
+    this.#isReadInPieces = true;
+    return bodyPieces(this.#stream, (bytes) => {
+      this.receivedBytes = bytes;
+    });
+  }
+
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
     this.status = status;
@@ -216,9 +230,9 @@ class Http2Exchange implements Exchange {
     const stream = this.#stream;
     const close = (): void => stream.close(http2.constants.NGHTTP2_NO_ERROR);
     if (stream.readableEnded) return;
-    if (stream.readableFlowing === false) return void stream.once("finish", close);
+    if (stream.endAfterHeaders) return void stream.resume();
+    if (stream.readableFlowing === false || this.#isReadInPieces) return void stream.once("finish", close);
     stream.resume();
-    if (stream.endAfterHeaders) return;
     const { clock, lingerMs } = this.#connection;
     stream.once("finish", () => stream.once("close", clock.after(lingerMs, close)));
   }

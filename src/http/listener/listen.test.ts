@@ -48,6 +48,16 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
       return say(200, {});
     }
     if (pathname === "/unread") return say(403, {});
+    if (pathname === "/echo") return void echo(exchange);
+    if (pathname === "/upgrade") {
+      const { upgrade } = exchange;
+      if (upgrade === undefined) return say(200, { upgrade: null });
+      const socket = upgrade.take(101);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${upgrade.protocol}\r\n\r\n`);
+      streams.push(exchange.stream(200, {}));
+      exchange.onClose(() => streams.pop());
+      return void socket.pipe(socket);
+    }
     if (pathname === "/late") {
       say(504, {});
       exchange.stream(200, {}).write(Buffer.from("late"));
@@ -72,6 +82,21 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
   };
 }
 
+/** Sends each piece of the body back, or the first one alone. */
+async function echo(exchange: Exchange): Promise<void> {
+  const pieces = exchange.bodyPieces();
+  const body = exchange.stream(200, { "x-body": String(exchange.hasBody) });
+  try {
+    for await (const piece of pieces) {
+      if (!body.write(piece)) await body.drained();
+      if (exchange.target.endsWith("?first")) break;
+    }
+    body.end();
+  } catch {
+    body.abort();
+  }
+}
+
 async function open({
   limits,
   clock = systemClock,
@@ -85,7 +110,8 @@ async function open({
     port: 0,
     serving: { certificate: certificates.serving, named: [], clientCa: certificates.ca.cert },
     onExchange: answerer(streams),
-    acceptsWebSocket: (target) => target.startsWith("/watch"),
+    acceptsUpgrade: ({ method, target, protocol }) =>
+      target.startsWith("/upgrade") || (method === "GET" && protocol === "websocket" && target.startsWith("/watch")),
     clock,
     logger: silent,
     ...(limits && { limits }),
@@ -254,6 +280,23 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       });
     }
 
+    test("sends a body back piece by piece", async () => {
+      const sent = Buffer.alloc(3 << 20, "0123456789");
+      const { status, text, headers } = await send("POST", "/echo", {}, sent);
+      assert.deepEqual([status, headers["x-body"]], [200, "true"]);
+      assert.ok(text === sent.toString());
+      const empty = await send("GET", "/echo");
+      assert.deepEqual([empty.status, empty.headers["x-body"], empty.text], [200, "false", ""]);
+    });
+
+    test("ends a response before the end of the body", async () => {
+      const sent = Buffer.alloc(3 << 20, "0123456789");
+      const { status, text } = await send("POST", "/echo?first", {}, sent);
+      assert.equal(status, 200);
+      assert.ok(text !== "" && sent.toString().startsWith(text));
+      assert.equal((await send("GET", "/about")).status, 200);
+    });
+
     test("HEAD has the length and no body", async () => {
       const { status, text, headers } = await send("HEAD", "/about");
       assert.equal(status, 200);
@@ -417,6 +460,53 @@ test("HTTP/2.0: a client that does not end its side is not waited for", async ()
   await listener.close();
 });
 
+describe("upgrades", () => {
+  const lines = (method: string, headers: string): string =>
+    `${method} /upgrade HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: SPDY/3.1\r\n${headers}\r\n`;
+
+  for (const method of ["GET", "POST"])
+    test(`gives the handler of a ${method} the connection and the bytes after the request`, async () => {
+      const listener = await open({ limits: { headersMs: 20, bodyMs: 20, idleMs: 20 } });
+      const socket = await rawConnection(listener.port, "http/1.1");
+      socket.write(`${lines(method, "Content-Length: 0\r\n")}early `);
+      let text = "";
+      socket.on("data", (piece: Buffer) => {
+        text += piece.toString();
+      });
+      while (!text.endsWith("early ")) await new Promise(setImmediate);
+      socket.write("late");
+      while (!text.endsWith("late")) await new Promise(setImmediate);
+      assert.equal(
+        text,
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\nearly late",
+      );
+      assert.equal(listener.streams.length, 1);
+      socket.destroy();
+      while (listener.streams.length > 0) await new Promise(setImmediate);
+      await listener.close();
+    });
+
+  const plain: [what: string, request: string][] = [
+    ["with a body", `${lines("POST", "Content-Length: 2\r\n")}{}`],
+    ["with a chunked body", `${lines("POST", "Transfer-Encoding: chunked\r\n")}0\r\n\r\n`],
+    ["over HTTP/1.0", lines("GET", "").replace("HTTP/1.1", "HTTP/1.0")],
+  ];
+  for (const [what, request] of plain)
+    test(`serves a request ${what} without an upgrade`, async () => {
+      const listener = await open();
+      const socket = await rawConnection(listener.port, "http/1.1");
+      let text = "";
+      socket.on("data", (piece: Buffer) => {
+        text += piece.toString();
+      });
+      socket.write(request);
+      while (!text.includes("}")) await new Promise(setImmediate);
+      assert.match(text, /^HTTP\/1.1 200 OK\r\n.*\{"upgrade":null\}$/s);
+      socket.destroy();
+      await listener.close();
+    });
+});
+
 test("a WebSocket outlives the limits on requests", async () => {
   const listener = await open({ limits: { headersMs: 20, bodyMs: 20, idleMs: 20 } });
   const socket = await rawConnection(listener.port, "http/1.1");
@@ -478,6 +568,15 @@ describe("a client that stalls is cut off", () => {
       async (port) => {
         const socket = await rawConnection(port, "http/1.1");
         socket.write("POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhal");
+        return socket;
+      },
+    ],
+    [
+      "within a body of HTTP/1.1 that is not read",
+      { headersMs: 50, bodyMs: 50 },
+      async (port) => {
+        const socket = await rawConnection(port, "http/1.1");
+        socket.write("POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhal");
         return socket;
       },
     ],
@@ -646,7 +745,7 @@ describe("the end", () => {
       clock: systemClock,
       logger: silent,
     };
-    await assert.rejects(listen({ ...again, onExchange() {}, acceptsWebSocket: () => false }), /EADDRINUSE/);
+    await assert.rejects(listen({ ...again, onExchange() {}, acceptsUpgrade: () => false }), /EADDRINUSE/);
     await listener.close();
   });
 });

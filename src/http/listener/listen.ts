@@ -4,6 +4,7 @@ import tls from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { Exchange } from "../contract.ts";
+import type { RequestedUpgrade } from "./contract.ts";
 import { createHttp1 } from "./http1.ts";
 import { createHttp2 } from "./http2.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
@@ -25,8 +26,11 @@ interface ListenOptions {
   readonly tls?: TlsLimits;
   /** Called for each request, in the order of their headers; must not throw. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** Whether a GET of this path and query may open a WebSocket; must not throw. */
-  readonly acceptsWebSocket: (target: string) => boolean;
+  /**
+   * Whether a request without a body may use its connection for another protocol; must not throw.
+   * Others are served as if they had not requested it.
+   */
+  readonly acceptsUpgrade: (request: RequestedUpgrade) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<Limits>;

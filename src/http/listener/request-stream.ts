@@ -64,6 +64,19 @@ export function readBody(
   });
 }
 
+/**
+ * Reads a body in pieces and leaves the source open.
+ * @param received called with the number of bytes after the last piece
+ */
+export async function* bodyPieces(source: Readable, received: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const piece of source.iterator({ destroyOnReturn: false })) {
+    size += (piece as Buffer).length;
+    yield piece as Buffer;
+  }
+  received(size);
+}
+
 /** Runs callbacks after a stream closes, with one listener for all, because most requests have several. */
 export class CloseCallbacks {
   #callbacks: (() => void)[] | undefined = [];
