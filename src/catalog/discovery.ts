@@ -2,6 +2,8 @@
  * The discovery documents as JSON objects, in upstream's order of fields. Source: Kubernetes docs,
  * The Kubernetes API, Discovery API; `k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery`.
  */
+
+import type { RemoteVersionDiscovery } from "../aggregator/discovery/contract.ts";
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import type { ResourceDefinition, ServedVersion, SubresourceDefinition } from "./contract.ts";
 
@@ -15,6 +17,24 @@ export interface ServedGroup {
 export interface ServedGroupVersion {
   readonly version: string;
   readonly resources: readonly ServedResource[];
+}
+
+/** A version of a group that another server serves. */
+export interface RemoteGroupVersion {
+  readonly version: string;
+  readonly remote: RemoteVersionDiscovery;
+}
+
+/** A group whose versions this server and others serve, the preferred one first. */
+export interface MergedGroup {
+  readonly group: string;
+  readonly versions: readonly (ServedGroupVersion | RemoteGroupVersion)[];
+}
+
+/** A group and its versions, without resources. */
+export interface NamedGroup {
+  readonly group: string;
+  readonly versions: readonly { readonly version: string }[];
 }
 
 /** A resource at a served version. */
@@ -61,20 +81,16 @@ export function apiVersions(group: ServedGroup | undefined, addresses: ServerAdd
 }
 
 /** The APIGroupList of `/apis`. */
-export function apiGroupList(groups: readonly ServedGroup[], addresses: ServerAddresses): object {
-  return {
-    kind: "APIGroupList",
-    apiVersion: "v1",
-    groups: groups.map((group) => ({ ...groupBody(group), serverAddressByClientCIDRs: addresses })),
-  };
+export function apiGroupList(groups: readonly NamedGroup[]): object {
+  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(groupBody) };
 }
 
 /** The APIGroup of `/apis/{group}`. */
-export function apiGroup(group: ServedGroup): object {
+export function apiGroup(group: NamedGroup): object {
   return { kind: "APIGroup", apiVersion: "v1", ...groupBody(group) };
 }
 
-function groupBody({ group, versions }: ServedGroup): object {
+function groupBody({ group, versions }: NamedGroup): object {
   const named = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
   return { name: group, versions: named, preferredVersion: named[0] };
 }
@@ -116,7 +132,7 @@ function apiResources({ definition, version }: ServedResource): object[] {
 }
 
 /** Aggregated discovery: `/api` has only the core group, `/apis` all others. */
-export function apiGroupDiscoveryList(groups: readonly ServedGroup[]): object {
+export function apiGroupDiscoveryList(groups: readonly MergedGroup[]): object {
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
@@ -125,15 +141,15 @@ export function apiGroupDiscoveryList(groups: readonly ServedGroup[]): object {
   };
 }
 
-function groupDiscovery({ group, versions }: ServedGroup): object {
-  return {
-    metadata: group === "" ? {} : { name: group },
-    versions: versions.map(({ version, resources }) => ({
-      version,
-      resources: resources.map(resourceDiscovery),
-      freshness: "Current",
-    })),
-  };
+function groupDiscovery({ group, versions }: MergedGroup): object {
+  return { metadata: group === "" ? {} : { name: group }, versions: versions.map(versionDiscovery) };
+}
+
+function versionDiscovery(version: MergedGroup["versions"][number]): object {
+  if (!("remote" in version))
+    return { version: version.version, resources: version.resources.map(resourceDiscovery), freshness: "Current" };
+  const { resources, freshness } = version.remote;
+  return { version: version.version, ...(resources.length > 0 && { resources }), freshness };
 }
 
 function resourceDiscovery({ definition, version }: ServedResource): object {

@@ -44,7 +44,6 @@ const rows: [path: string, pick: (body: never) => unknown, want: unknown][] = [
         { groupVersion: "autoscaling/v1", version: "v1" },
       ],
       preferredVersion: { groupVersion: "autoscaling/v2", version: "v2" },
-      serverAddressByClientCIDRs,
     },
   ],
   [

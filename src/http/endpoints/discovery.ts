@@ -1,6 +1,8 @@
 /** Discovery documents: the groups, versions and resources of this server. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import type { ApiServices } from "../../aggregator/contract.ts";
+import type { RemoteDiscovery } from "../../aggregator/discovery/contract.ts";
 import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../apimachinery/errors.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import {
@@ -10,10 +12,13 @@ import {
   apiResourceList,
   apiVersions,
   isBuiltinGroup,
+  type MergedGroup,
+  type NamedGroup,
   type ServedGroup,
   type ServerAddresses,
   servedGroups,
 } from "../../catalog/discovery.ts";
+import { mergeGroups } from "../../catalog/merged-groups.ts";
 import { indentJson } from "../../lib/json/indent.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
@@ -34,6 +39,10 @@ interface DiscoveryDependencies {
   serverAddress(): string;
   /** Paths outside the resource API, such as `/healthz`, for the list at `/`. */
   readonly paths: readonly string[];
+  /** The registered APIServices; by default those of this server's own groups. */
+  readonly apiServices?: Pick<ApiServices, "list" | "generation"> | undefined;
+  /** The group versions of other servers. */
+  readonly remote?: RemoteDiscovery | undefined;
 }
 
 /** The handlers of discovery. */
@@ -56,22 +65,12 @@ interface Document {
 }
 
 /** Creates the handlers. */
-export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDependencies): Discovery {
-  let document = encodedDocuments(); // Replaced when the catalog changes.
-  let generation = -1;
-  let groups: readonly ServedGroup[] = [];
-
-  const refresh = (): void => {
-    if (generation === catalog.generation) return;
-    generation = catalog.generation;
-    groups = servedGroups(catalog.definitions());
-    document = encodedDocuments();
-  };
-  const find = (name: string): ServedGroup | undefined => groups.find(({ group }) => group === name);
-  const named = (): readonly ServedGroup[] => groups.filter(({ group }) => group !== "");
+export function createDiscovery(dependencies: DiscoveryDependencies): Discovery {
+  const { catalog, serverAddress, paths } = dependencies;
+  const current = currentGroups(dependencies);
   const addresses = (): ServerAddresses => [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }];
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
-    const found = document(key, make);
+    const found = current().document(key, make);
     if (found === undefined) return rejectPath(context, catalog);
     if (context.exchange.method !== "GET") return sendMethodNotAllowed(context);
     sendPlain(context, found);
@@ -80,24 +79,21 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     context: RequestContext,
     key: string,
     plain: () => object,
-    aggregated: () => readonly ServedGroup[],
+    aggregated: () => readonly MergedGroup[],
   ): void => {
     const encoding = context.exchange.method === "GET" ? negotiateAggregated(outsideGroups(context)) : undefined;
     if (encoding === undefined) return answer(context, key, plain);
-    sendAggregated(
-      context,
-      encoding,
-      document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document,
-    );
+    const found = current().document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated()));
+    sendAggregated(context, encoding, found as Document);
   };
 
   return {
     root(context) {
-      refresh();
-      answer(context, "/", () => ({ paths: allPaths(groups, paths) }));
+      const { find, merged } = current();
+      answer(context, "/", () => ({ paths: allPaths(find(""), merged.plain, paths) }));
     },
     api(context) {
-      refresh();
+      const { find } = current();
       const [, version, ...rest] = segmentsOf(context);
       if (rest.length > 0) return rejectPath(context, catalog);
       if (version !== undefined) return answer(context, `/api/${version}`, () => resourceList(find(""), version));
@@ -110,19 +106,49 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
       );
     },
     apis(context) {
-      refresh();
+      const { find, merged } = current();
       const [, group, version, ...rest] = segmentsOf(context);
       if (rest.length > 0) return rejectPath(context, catalog);
-      if (group === undefined) return answerList(context, "/apis", () => apiGroupList(named(), addresses()), named);
+      if (group === undefined)
+        return answerList(
+          context,
+          "/apis",
+          () => apiGroupList(merged.plain),
+          () => merged.aggregated,
+        );
       if (version !== undefined)
         return answer(context, `/apis/${group}/${version}`, () =>
           group === "" ? undefined : resourceList(find(group), version),
         );
       answer(context, `/apis/${group}`, () => {
-        const found = find(group);
+        const found = merged.plain.find((one) => one.group === group);
         return found && apiGroup(found);
       });
     },
+  };
+}
+
+/** The groups at one moment, and their documents. */
+interface CurrentGroups {
+  /** By catalog, APIServices and other servers. */
+  readonly generations: readonly unknown[];
+  readonly merged: ReturnType<typeof mergeGroups>;
+  /** A group of this server. */
+  find(name: string): ServedGroup | undefined;
+  readonly document: ReturnType<typeof encodedDocuments>;
+}
+
+/** @returns a function that returns the same value until a group changes */
+function currentGroups({ catalog, apiServices, remote }: DiscoveryDependencies): () => CurrentGroups {
+  let current: CurrentGroups | undefined;
+  return () => {
+    const generations = [catalog.generation, apiServices?.generation, remote?.generation];
+    if (current?.generations.every((one, index) => one === generations[index])) return current;
+    const groups = servedGroups(catalog.definitions());
+    const merged = mergeGroups(groups, apiServices?.list() ?? [], remote);
+    const find = (name: string): ServedGroup | undefined => groups.find(({ group }) => group === name);
+    current = { generations, merged, find, document: encodedDocuments() };
+    return current;
   };
 }
 
@@ -199,11 +225,11 @@ function sendAggregated(context: RequestContext, encoding: Encoding, { shown, et
   );
 }
 
-function allPaths(groups: readonly ServedGroup[], others: readonly string[]): string[] {
-  const own = groups.flatMap(({ group, versions }) =>
-    group === ""
-      ? versions.map(({ version }) => `/api/${version}`)
-      : [`/apis/${group}`, ...versions.map(({ version }) => `/apis/${group}/${version}`)],
-  );
-  return [...new Set(["/api", "/apis", "/apis/", ...own, ...others])].sort();
+function allPaths(core: ServedGroup | undefined, groups: readonly NamedGroup[], others: readonly string[]): string[] {
+  const named = groups.flatMap(({ group, versions }) => [
+    `/apis/${group}`,
+    ...versions.map(({ version }) => `/apis/${group}/${version}`),
+  ]);
+  const legacy = core?.versions.map(({ version }) => `/api/${version}`) ?? [];
+  return [...new Set(["/api", "/apis", "/apis/", ...legacy, ...named, ...others])].sort();
 }
