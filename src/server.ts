@@ -15,6 +15,7 @@ import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
 import { denialFinder } from "./server/find-denial.ts";
 import { openHttp } from "./server/http.ts";
+import { loopbackCredentials } from "./server/loopback.ts";
 import { openMetrics } from "./server/metrics.ts";
 import { readSettings } from "./server/settings.ts";
 import { runningServer } from "./server/shutdown.ts";
@@ -49,6 +50,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
   const serving = await servingSetup(options, names);
   closers.add(() => serving.close());
+  const loopback = loopbackCredentials(serving);
 
   const catalog = openServerCatalog(options, settings, installer);
   const counted = { audit: audit.counts, calls, storage, installer, catalog, clock, gates };
@@ -73,6 +75,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
       registry: () => registry,
       authorization,
       state,
+      loopback,
       metrics,
       closers,
     }),
@@ -80,7 +83,7 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     findDenial: denialFinder(authorization.authorize),
     random,
   };
-  const security = { authorization, serving, state, metrics, closers };
+  const security = { authorization, serving, loopback, state, metrics, closers };
   const authentication = await openAuthentication(settings.authentication, options, { registry, ...security });
 
   const http = await openHttp(options, { registry, audit, authentication, ...security });

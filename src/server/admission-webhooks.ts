@@ -14,6 +14,7 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { webhookMetrics } from "../metrics/webhook-metrics.ts";
 import type { ServerOptions } from "../options.ts";
+import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { type SharedClients, sharedClients } from "../webhook/shared-clients.ts";
 import { selfAddress } from "./addresses.ts";
 import type { ServerAuthorization } from "./authorization.ts";
@@ -30,6 +31,7 @@ interface Needs {
   readonly matching: Matching;
   readonly versioned: VersionedObjects;
   readonly state: Pick<ServerState, "port">;
+  readonly loopback: LoopbackCredentials;
   readonly metrics: Pick<ServerMetrics, "add" | "calls" | "policies">;
   readonly closers: Closers;
 }
@@ -72,11 +74,11 @@ function openClients(
   { plugin }: Plugin,
   options: ServerOptions,
   { admissionConfigurations }: Settings,
-  { catalog, state, metrics, closers }: Needs,
+  { catalog, state, loopback, metrics, closers }: Needs,
 ): SharedClients {
   const resolve = serviceResolver(options, { catalog, self: () => selfAddress(options, state) });
   const { findCredentials = async () => ({}) } = admissionConfigurations[plugin] ?? {};
-  const clients = sharedClients({ resolve, findCredentials, calls: metrics.calls, answerBytesMax });
+  const clients = sharedClients({ resolve, loopback, findCredentials, calls: metrics.calls, answerBytesMax });
   closers.add(() => clients.close());
   return clients;
 }

@@ -31,6 +31,7 @@ import { useProtection } from "../admission/plugins/use-protection.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
@@ -49,6 +50,7 @@ interface Needs {
   readonly registry: () => RegistryContext;
   readonly authorization: ServerAuthorization;
   readonly state: Pick<ServerState, "port">;
+  readonly loopback: LoopbackCredentials;
   readonly metrics: ServerMetrics;
   readonly closers: Closers;
 }

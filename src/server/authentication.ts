@@ -7,6 +7,7 @@ import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.t
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
 import type { Authenticator, TokenAuthenticator } from "../authentication/contract.ts";
 import { isCredentialHeader } from "../authentication/credential-headers.ts";
+import { loopbackTokenAuthenticator } from "../authentication/loopback-token.ts";
 import { requestHeaderAuthenticator } from "../authentication/request-header.ts";
 import { checkRequestHeaderOptions } from "../authentication/request-header-options.ts";
 import {
@@ -38,6 +39,7 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type ServiceAccountKeys, serviceAccountKeys } from "../serving/service-account-keys.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { reachedAt } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
 import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts";
@@ -86,6 +88,7 @@ interface Needs {
   readonly registry: RegistryContext;
   readonly serving: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
   readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "calls" | "tokens" | "serviceAccounts">;
+  readonly loopback: Pick<LoopbackCredentials, "token">;
   readonly state: ServerState;
   readonly closers: Closers;
 }
@@ -94,7 +97,7 @@ interface Needs {
 export async function openAuthentication(
   settings: AuthenticationSettings,
   options: ServerOptions,
-  { registry, state, serving, metrics, closers }: Needs,
+  { registry, loopback, state, serving, metrics, closers }: Needs,
 ): Promise<ServerAuthentication> {
   const { logger } = options;
   const { gates } = registry;
@@ -108,6 +111,7 @@ export async function openAuthentication(
   const authenticateToken = await openTokenAuthenticator(settings, options, {
     keys: keys.accepted,
     registry,
+    loopback,
     metrics,
     closers,
   });
@@ -140,7 +144,7 @@ export async function openAuthentication(
   };
 }
 
-interface TokenNeeds extends Pick<Needs, "registry" | "metrics" | "closers"> {
+interface TokenNeeds extends Pick<Needs, "registry" | "loopback" | "metrics" | "closers"> {
   /** Keys whose service account tokens are accepted. */
   readonly keys: ServiceAccountKeys["accepted"];
 }
@@ -149,7 +153,7 @@ interface TokenNeeds extends Pick<Needs, "registry" | "metrics" | "closers"> {
 async function openTokenAuthenticator(
   { tokenFile, audiences, jwt: { issuers } }: AuthenticationSettings,
   options: ServerOptions,
-  { keys, registry, metrics, closers }: TokenNeeds,
+  { keys, registry, loopback, metrics, closers }: TokenNeeds,
 ): Promise<TokenAuthenticator> {
   const { clock, logger } = options;
   const { catalog, gates } = registry;
@@ -175,6 +179,7 @@ async function openTokenAuthenticator(
   closers.add(jwt.close);
   // In upstream's order: local methods first, remote ones last.
   const methods = [
+    forOwnAudiences(loopbackTokenAuthenticator(loopback.token, randomUUID()), audiences),
     ...tokenFile.map((one) => forOwnAudiences(one, audiences)),
     accounts,
     ...bootstrap,

@@ -27,6 +27,7 @@ import type { Listener } from "../http/listener/listen.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import { selfAddress } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
@@ -42,6 +43,7 @@ interface Needs {
   readonly serving: ServingSetup;
   readonly listener: Listener;
   readonly state: Pick<ServerState, "port">;
+  readonly loopback: LoopbackCredentials;
   readonly metrics: ServerMetrics;
   readonly closers: Closers;
 }
@@ -56,7 +58,8 @@ export async function startControllers(
   const { logger, legacyTokenCleanUpMs: unusedMs } = options;
   const { caBundle } = serving;
   const { observers: queues } = metrics.queues;
-  const webhooks = openWebhooks(options, { catalog, metrics, self: () => selfAddress(options, needs.state) });
+  const self = (): Address => selfAddress(options, needs.state);
+  const webhooks = openWebhooks(options, { catalog, metrics, self, loopback: needs.loopback });
   closers.add(() => webhooks.close());
   const definitions = definitionsOnDemand({
     registry,

@@ -1,6 +1,7 @@
 /** Where services are reached that are webhooks, by what is stored of them. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { noLoopback } from "../../test/support/loopback-credentials.ts";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import { callMetrics } from "../metrics/call-metrics.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -54,7 +55,7 @@ for (const [what, service, port, byAddress, byEndpoint] of rows) {
       const self = () => ({ host: "127.0.0.1", port: 6443 });
       const webhooks = openWebhooks(
         { enableAggregatorRouting },
-        { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self },
+        { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self, loopback: noLoopback },
       );
       let answer: string;
       try {
@@ -74,6 +75,7 @@ test("resolves the Service kubernetes to this server, unless an option replaces 
     catalog: registry.catalog,
     metrics: { add() {}, calls: callMetrics().observer },
     self: () => ({ host: "127.0.0.1", port: 6443 }),
+    loopback: noLoopback,
   };
   const own = openWebhooks({ enableAggregatorRouting: false }, needs);
   assert.deepEqual(await own.resolve("default", "kubernetes", 443), { host: "127.0.0.1", port: 6443 });

@@ -4,7 +4,7 @@ import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import { currentEntry } from "../registry/current-entry.ts";
-import type { Address } from "../webhook/contract.ts";
+import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import {
   clusterIpResolver,
   type EndpointSliceView,
@@ -28,6 +28,7 @@ interface Needs {
   readonly metrics: Pick<ServerMetrics, "add" | "calls">;
   /** Returns where this server listens: the address of the Service `kubernetes`. */
   readonly self: () => Address;
+  readonly loopback: LoopbackCredentials;
 }
 
 type Options = Pick<ServerOptions, "serviceResolver" | "enableAggregatorRouting">;
@@ -36,7 +37,9 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
   const conversions = conversionMetrics();
   needs.metrics.add(conversions.collect);
   const resolve = serviceResolver(options, needs);
-  const conversion = openConversionWebhooks({ resolve, observer: conversions.observer, calls: needs.metrics.calls });
+  const { metrics, loopback } = needs;
+  const { observer } = conversions;
+  const conversion = openConversionWebhooks({ resolve, loopback, observer, calls: metrics.calls });
   return { resolve, conversion, close: () => conversion.close() };
 }
 

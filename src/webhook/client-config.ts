@@ -1,9 +1,9 @@
 /**
- * The endpoints of webhooks that objects configure. Source:
- * k8s.io/apiserver@v0.36.0/pkg/util/webhook/client.go.
+ * The endpoints of webhooks that objects configure. Source: client.go and authentication.go in
+ * k8s.io/apiserver@v0.36.0/pkg/util/webhook.
  */
 import { posix } from "node:path";
-import type { Address, WebhookEndpoint } from "./contract.ts";
+import type { Address, LoopbackCredentials, WebhookEndpoint } from "./contract.ts";
 import type { ServiceResolver } from "./service-resolver.ts";
 
 /** The field `clientConfig` of a webhook: either a URL or a Service. */
@@ -19,14 +19,28 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
+/** What the endpoints of webhooks depend on. */
+export interface EndpointNeeds {
+  readonly resolve: ServiceResolver;
+  readonly loopback: LoopbackCredentials;
+}
+
 const defaultPort = 443;
+/** The Service `kubernetes`, by which webhooks are paths of this server. */
+const ownService = /^https:\/\/kubernetes\.default\.svc(?::443)?(?:\/|$)/;
 
 /**
- * Returns the endpoint of a webhook.
+ * Returns the endpoint of a webhook. The Service `kubernetes` gets the server's own credentials.
  *
  * @throws Error for a configuration without address
  */
-export function endpointOf(
+export function endpointOf(config: WebhookClientConfig, { resolve, loopback }: EndpointNeeds): WebhookEndpoint {
+  const { ca, ...endpoint } = configuredEndpoint(config, resolve);
+  if (ownService.test(endpoint.url)) return { ...endpoint, ...loopback };
+  return { ...endpoint, ...(ca !== undefined && { ca }) };
+}
+
+function configuredEndpoint(
   { url, service, caBundle = "" }: WebhookClientConfig,
   resolve: ServiceResolver,
 ): WebhookEndpoint {

@@ -105,6 +105,26 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     JSON.stringify(review),
   ],
   [
+    "a pinned certificate with other names, of an unknown authority",
+    { server: { names: ["foo.example"] }, endpoint: ({ certificate }) => ({ ca: other, pinned: () => [certificate] }) },
+    JSON.stringify(review),
+  ],
+  [
+    "a certificate that is replaced during the handshake",
+    {
+      endpoint({ certificate }) {
+        const lists = [[certificate], []];
+        return { pinned: () => lists.shift() ?? assert.fail() };
+      },
+    },
+    JSON.stringify(review),
+  ],
+  [
+    "a valid certificate that is not pinned",
+    { endpoint: ({ authority }) => ({ pinned: () => [Buffer.from(authority.cert)] }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+  ],
+  [
     "a certificate for other names",
     {
       server: { names: ["foo.example", "bar.example"] },

@@ -55,7 +55,7 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
         const post: Post = {
           query: query(postOptions.timeoutMs),
           body: bytes,
-          userAgent,
+          userAgent: endpoint.userAgent ?? userAgent,
           authorization: credentials instanceof Promise ? await credentials : credentials,
           answerBytesMax,
           deadline,

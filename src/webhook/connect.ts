@@ -24,6 +24,8 @@ interface ConnectOptions extends Address {
     readonly insecureSkipTlsVerify: boolean;
     /** PEM of the trusted authorities; undefined for those of the system. */
     readonly ca?: string | undefined;
+    /** See `WebhookEndpoint.pinned`. */
+    readonly pinned?: (() => readonly Buffer[]) | undefined;
   };
 }
 
@@ -40,6 +42,7 @@ export function connect(options: ConnectOptions): Promise<net.Socket> {
     const socket =
       options.tls === undefined ? net.connect({ host, port }) : tls.connect({ host, port, ...tlsOptions(options.tls) });
     let opened = options.tls === undefined;
+    const pinned = options.tls?.pinned?.();
     const abort = (): void => fail(signal?.reason);
     const fail = (error: WebhookError): void => {
       clearTimeout(timer);
@@ -59,7 +62,8 @@ export function connect(options: ConnectOptions): Promise<net.Socket> {
       fail(opened && options.tls !== undefined ? tlsError(error) : dialError(error, options));
     socket.once("error", onError);
     socket.once(options.tls === undefined ? "connect" : "secureConnect", () => {
-      const problem = options.tls === undefined ? undefined : certificateProblem(socket as tls.TLSSocket, options.tls);
+      const problem =
+        options.tls === undefined ? undefined : certificateProblem(socket as tls.TLSSocket, options.tls, pinned);
       if (problem !== undefined)
         return fail(new WebhookError("tls", `tls: failed to verify certificate: x509: ${problem}`));
       clearTimeout(timer);
@@ -79,20 +83,31 @@ function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>)
   };
 }
 
-/** Verifies in Go's order: validity period, name, authority. */
+/**
+ * Verifies in Go's order: validity period, name, authority.
+ *
+ * @param pinnedBefore the pinned certificates at the start of the handshake
+ */
 function certificateProblem(
   socket: tls.TLSSocket,
-  { serverName, insecureSkipTlsVerify, ca }: NonNullable<ConnectOptions["tls"]>,
+  { serverName, insecureSkipTlsVerify, ca, pinned }: NonNullable<ConnectOptions["tls"]>,
+  pinnedBefore: readonly Buffer[] = [],
 ): string | undefined {
   if (insecureSkipTlsVerify) return undefined;
   const { raw } = socket.getPeerCertificate();
   if (raw === undefined) return "no certificate"; // Unreachable: a TLS server always sends a certificate.
+  if (pinned !== undefined) {
+    const isPinned = [...pinnedBefore, ...pinned()].some((one) => one.equals(raw));
+    return isPinned ? undefined : unknownAuthority;
+  }
   const certificate = new X509Certificate(raw);
   const problem = timeProblem(certificate) ?? nameProblem(certificate, serverName);
   if (problem !== undefined || socket.authorized) return problem;
   const known = chainProblems.get(String(socket.authorizationError));
-  return known ?? `certificate signed by unknown authority${authorityHint(certificate, ca)}`;
+  return known ?? unknownAuthority + authorityHint(certificate, ca);
 }
+
+const unknownAuthority = "certificate signed by unknown authority";
 
 /** All other errors, such as an expired authority, are reported as an unknown authority. */
 const chainProblems: ReadonlyMap<string, string> = new Map([

@@ -14,6 +14,11 @@ export interface WebhookEndpoint {
   /** The name that the certificate must be valid for, instead of the host of the URL. */
   readonly serverName?: string;
   readonly insecureSkipTlsVerify?: boolean;
+  /**
+   * Returns the accepted certificates, as DER: the server must present one of them, whatever its
+   * names and authority. Called twice for each new connection, so that they can change meanwhile.
+   */
+  readonly pinned?: () => readonly Buffer[];
   readonly token?: string;
   /** Overrides `token`; read again after a minute. */
   readonly tokenFile?: string;
@@ -24,7 +29,12 @@ export interface WebhookEndpoint {
    * the message of the WebhookError.
    */
   readonly resolve?: () => Promise<Address> | Address;
+  /** Overrides the client's. */
+  readonly userAgent?: string;
 }
+
+/** How the server calls itself. */
+export type LoopbackCredentials = Required<Pick<WebhookEndpoint, "token" | "pinned" | "userAgent">>;
 
 /** A host name or IP address without brackets, and a port. */
 export interface Address {

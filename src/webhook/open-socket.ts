@@ -31,6 +31,7 @@ function tlsOf(endpoint: WebhookEndpoint, host: string): NonNullable<Parameters<
     context: secureContext(endpoint),
     ca: endpoint.ca,
     serverName: endpoint.serverName ?? host,
+    pinned: endpoint.pinned,
     insecureSkipTlsVerify: endpoint.insecureSkipTlsVerify ?? false,
   };
 }

@@ -1,6 +1,7 @@
 /** When shared clients open and close connections. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { noLoopback } from "../../test/support/loopback-credentials.ts";
 import { startWebhookServer } from "../../test/support/webhook-server.ts";
 import { InvalidClientConfig, sharedClients } from "./shared-clients.ts";
 
@@ -13,7 +14,8 @@ after(() => server.close());
 const options = { timeoutMs: 10_000 };
 const config = { url: `${server.url}/fast`, caBundle: Buffer.from(server.ca).toString("base64") };
 const clients = sharedClients({
-  resolve: () => ({ host: "", port: 0 }),
+  resolve: () => ({ host: "127.0.0.1", port: server.port }),
+  loopback: noLoopback,
   findCredentials: async () => ({ token: "t" }),
 });
 after(() => clients.close());
@@ -55,4 +57,25 @@ test("a configuration without address or with an invalid bundle is reported by e
       await assert.rejects(use.post(Buffer.from("{}"), options), new InvalidClientConfig(message));
     use.release();
   }
+});
+
+test("the Service kubernetes gets the server's own token instead of other credentials, but no other server does", async () => {
+  const kubernetes = { service: { namespace: "default", name: "kubernetes" }, caBundle: config.caBundle };
+  const before = server.requests.length;
+  const withoutPin = clients.use(kubernetes); // noLoopback pins no certificate.
+  await assert.rejects(
+    withoutPin.post(Buffer.from("{}"), options),
+    /tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
+  );
+  withoutPin.release();
+  assert.equal(server.requests.length, before);
+  const served = server.certificate;
+  const loopback = { ...noLoopback, pinned: () => [served] };
+  const resolve = () => ({ host: "127.0.0.1", port: server.port });
+  const trusting = sharedClients({ resolve, loopback, findCredentials: () => assert.fail() });
+  const use = trusting.use(kubernetes);
+  await use.post(Buffer.from("{}"), options);
+  trusting.close();
+  const { authorization, "user-agent": agent, host } = server.requests.at(-1)?.headers ?? {};
+  assert.deepEqual([authorization, agent, host], ["Bearer loopback", "loopback", "kubernetes.default.svc:443"]);
 });

@@ -1,8 +1,7 @@
 /** Clients of webhooks, shared by all webhooks with the same address and certificates. */
 import { type ClientOptions, webhookClient } from "./client.ts";
-import { addressOf, endpointOf, type WebhookClientConfig } from "./client-config.ts";
+import { addressOf, type EndpointNeeds, endpointOf, type WebhookClientConfig } from "./client-config.ts";
 import type { Address, PostOptions, WebhookAnswer, WebhookClient, WebhookEndpoint } from "./contract.ts";
-import type { ServiceResolver } from "./service-resolver.ts";
 
 /** The use of a client by one webhook. */
 export interface ClientUse {
@@ -26,9 +25,8 @@ export interface SharedClients {
 /** The configuration of a client is invalid. */
 export class InvalidClientConfig extends Error {}
 
-interface SharedOptions extends ClientOptions {
-  readonly resolve: ServiceResolver;
-  /** Returns the credentials for a webhook. @throws Error when they cannot be read */
+interface SharedOptions extends ClientOptions, EndpointNeeds {
+  /** Returns the credentials for a webhook of another server. @throws Error when they cannot be read */
   readonly findCredentials: (address: Address) => Promise<Partial<WebhookEndpoint>>;
 }
 
@@ -39,12 +37,13 @@ interface Shared {
 }
 
 /** Creates clients at their first call. */
-export function sharedClients({ resolve, findCredentials, ...options }: SharedOptions): SharedClients {
+export function sharedClients({ resolve, loopback, findCredentials, ...options }: SharedOptions): SharedClients {
   const all = new Map<string, Shared>();
   const open = async (config: WebhookClientConfig): Promise<WebhookClient> => {
     try {
-      const endpoint = endpointOf(config, resolve);
-      return webhookClient({ ...(await findCredentials(addressOf(endpoint))), ...endpoint }, options);
+      const endpoint = endpointOf(config, { resolve, loopback });
+      const credentials = endpoint.pinned === undefined ? await findCredentials(addressOf(endpoint)) : {};
+      return webhookClient({ ...credentials, ...endpoint }, options);
     } catch (error) {
       throw new InvalidClientConfig(error instanceof Error ? error.message : String(error));
     }

@@ -1,4 +1,5 @@
 /** A webhook over TLS on loopback, for tests of components that call webhooks. */
+import { X509Certificate } from "node:crypto";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type tls from "node:tls";
@@ -23,6 +24,8 @@ export interface WebhookServer {
   /** PEM of the certificate authority. */
   readonly ca: string;
   readonly authority: KeyPair;
+  /** The certificate of the server, as DER. */
+  readonly certificate: Buffer;
   readonly requests: WebhookRequest[];
   /** Number of accepted connections. */
   readonly connections: () => number;
@@ -96,6 +99,7 @@ export async function startWebhookServer(
     port,
     ca: authority.cert,
     authority,
+    certificate: new X509Certificate(pair.cert).raw,
     requests,
     connections: () => connections,
     onConnection: (opened) => void server.on("secureConnection", opened),

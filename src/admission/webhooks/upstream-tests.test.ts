@@ -7,6 +7,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { customThing } from "../../../test/support/custom-thing.ts";
+import { noLoopback } from "../../../test/support/loopback-credentials.ts";
 import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 import { attributesOf, type RecordedRequest, readCalls } from "../../../test/support/recorded-admission.ts";
 import { startWebhookServer } from "../../../test/support/webhook-server.ts";
@@ -61,6 +62,7 @@ const server = await startWebhookServer(
 );
 const clients = sharedClients({
   resolve: () => ({ host: "127.0.0.1", port: server.port }),
+  loopback: noLoopback,
   findCredentials: async () => ({}),
 });
 after(async () => {

@@ -4,9 +4,8 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/client.go
  */
 import { type ClientOptions, webhookClient } from "../../../webhook/client.ts";
-import { endpointOf, type WebhookClientConfig } from "../../../webhook/client-config.ts";
+import { type EndpointNeeds, endpointOf, type WebhookClientConfig } from "../../../webhook/client-config.ts";
 import type { WebhookClient } from "../../../webhook/contract.ts";
-import type { ServiceResolver } from "../../../webhook/service-resolver.ts";
 import type { ConversionObserver } from "./contract.ts";
 
 /** The webhook clients of a server. */
@@ -18,8 +17,7 @@ export interface ConversionWebhooks {
   close(): void;
 }
 
-interface ConversionWebhooksOptions extends ClientOptions {
-  readonly resolve: ServiceResolver;
+interface ConversionWebhooksOptions extends ClientOptions, EndpointNeeds {
   readonly observer: ConversionObserver;
 }
 
@@ -32,16 +30,19 @@ const clientsMax = 200;
 /** Opens the cache; `close` closes it. */
 export function openConversionWebhooks({
   resolve,
+  loopback,
   observer,
   ...options
 }: ConversionWebhooksOptions): ConversionWebhooks {
   /** By configuration; the most recently used one is last. */
   const clients = new Map<string, WebhookClient>();
+  const open = (config: WebhookClientConfig): WebhookClient =>
+    webhookClient(endpointOf(config, { resolve, loopback }), { answerBytesMax, ...options });
   return {
     observer,
     client(config) {
       const key = JSON.stringify(config);
-      const client = clients.get(key) ?? webhookClient(endpointOf(config, resolve), { answerBytesMax, ...options });
+      const client = clients.get(key) ?? open(config);
       clients.delete(key);
       clients.set(key, client);
       if (clients.size > clientsMax) clients.delete(clients.keys().next().value as string);
