@@ -23,8 +23,8 @@ import { estimatedDurationNs, Queue, QueuedRequest, RequestList } from "./queue.
 import { nsOf, nsPerSeat, seatsTimesNs, toSeatSeconds } from "./seat-seconds.ts";
 
 /**
- * The virtual time from which it is wound back by `epoch`, so that all sums stay exact: hours of
- * the largest level.
+ * The virtual time at which it is wound back by multiples of `epoch`, so that all sums stay exact:
+ * hours of the largest level.
  */
 const epochEnd = 2 ** 51;
 const epoch = 2 ** 50;
@@ -192,7 +192,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
     if (queue === undefined) return;
     queue.seatsInUse -= maxSeats;
-    if (queue.index < 0) return;
+    if (queue.index < 0) return; // Upstream removes another queue here, or panics.
     this.#queuedSeats -= maxSeats;
     if (this.#queues.length > this.#config.queues && queue.isEmpty) this.#removeQueue(queue);
   }
@@ -259,7 +259,8 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   }
 
   #dispatchFrom(queue: Queue<Descriptor>, request: QueuedRequest<Descriptor>, now: number): void {
-    // The work stays the same: with fewer seats the latency is longer.
+    // The work stays the same: with fewer seats the latency is longer. The seats that wait were counted
+    // down before; upstream counts them down now, by fewer seats, so that its demand grows forever.
     if (request.finalSeats > this.#limit) {
       request.finalSeats = this.#limit;
       request.latencyNs = nsPerSeat(request.finalWork, this.#limit);
@@ -331,10 +332,11 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   }
 
   #advanceEpoch(): void {
-    this.#currentR -= epoch;
+    const change = Math.floor(this.#currentR / epoch) * epoch;
+    this.#currentR -= change;
     for (const queue of this.#queues) {
-      queue.nextDispatchR = queue.isEmpty ? 0 : queue.nextDispatchR - epoch;
-      for (const request of queue.waiting) request.arrivalR -= epoch;
+      queue.nextDispatchR = queue.isEmpty ? 0 : queue.nextDispatchR - change;
+      for (const request of queue.waiting) request.arrivalR -= change;
     }
     this.#observer.epochAdvance();
   }
