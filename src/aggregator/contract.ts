@@ -1,6 +1,7 @@
 /**
  * The contract of aggregation: the registered APIServices, and calls to the servers that they name.
  */
+import type { Address, WebhookAnswer } from "../webhook/contract.ts";
 
 /** An APIService. A changed object gets a new value; values do not change. */
 export interface ApiServiceView {
@@ -73,23 +74,29 @@ export interface BackendRequest {
   readonly answerBytesMax: number;
   /** Cancels the call. */
   readonly signal?: AbortSignal;
+  /** The address of the server, if it is resolved already. */
+  readonly address?: Address;
 }
 
 /** A complete response. Redirects are responses too. */
-export interface BackendAnswer {
-  readonly status: number;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
-}
+export type BackendAnswer = WebhookAnswer;
 
-/** Calls servers as upstream's controllers do: for probes, discovery and OpenAPI documents. */
+/**
+ * Calls servers as upstream's controllers do: for probes, discovery and OpenAPI documents. All
+ * calls use the proxy client certificate of this server, whether the APIService is available or
+ * not, and follow no redirects.
+ */
 export interface Backends {
+  /** @throws Error with Go's message when the authorities of the APIService cannot be read */
+  checkTransport(remote: RemoteApiService): void;
+  /** @throws WebhookError of kind `resolve` when the Service has no address */
+  resolve(remote: RemoteApiService): Promise<Address>;
   /**
-   * Sends a request with the proxy client certificate of this server, whether the APIService is
-   * available or not. Redirects are not followed.
+   * Reads a whole response.
    *
-   * @throws WebhookError without a complete response, with Go's message
+   * @throws WebhookError without a complete response, with Go's message; Error as `checkTransport`
    */
   get(remote: RemoteApiService, request: BackendRequest): Promise<BackendAnswer>;
+  /** As `get`, for the status code alone: returns it when the header has arrived. */
+  status(remote: RemoteApiService, request: Omit<BackendRequest, "answerBytesMax">): Promise<number>;
 }
