@@ -82,12 +82,14 @@ async function ensureAll(
 /**
  * Creates the object if it is missing or its stored bytes cannot be decoded.
  *
+ * @param fieldManager owns a created object
  * @returns the existing object; undefined if it was created or its kind is disabled
  * @throws ApiError if it cannot be created
  */
 export async function ensureObject(
   registry: RegistryContext,
   { group, version, resource, namespace, object }: BootObject,
+  fieldManager = serverName,
 ): Promise<KubeObject | undefined> {
   const target = registry.catalog.findServed(group, version, resource);
   const store = target?.resource.store;
@@ -102,7 +104,7 @@ export async function ensureObject(
   try {
     await create(registry, {
       ...request,
-      fieldManager: serverName,
+      fieldManager,
       userAgent: serverName,
       decode: () => withDefaults(object),
     });

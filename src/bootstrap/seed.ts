@@ -14,17 +14,22 @@ import { type BootObject, serverName } from "./boot-state.ts";
 /**
  * Writes the objects without reading them first.
  *
- * @param objects of kinds that add no defaults
+ * @param objects with all defaults of their kinds; existing managed fields are kept
+ * @param fieldManager owns the objects
  * @returns false if an object exists already or its kind is disabled; some objects can have been
  *   written then
  */
-export async function seed(registry: RegistryContext, objects: readonly BootObject[]): Promise<boolean> {
+export async function seed(
+  registry: RegistryContext,
+  objects: readonly BootObject[],
+  fieldManager = serverName,
+): Promise<boolean> {
   const managers = new Map<string, ManagedFieldsEntry[] | undefined>();
   const newObjects: NewObject[] = [];
   for (const desired of objects) {
     const target = registry.catalog.findServed(desired.group, desired.version, desired.resource);
     if (target?.resource.store === undefined) return false;
-    const object = newObject(registry, target, desired, managers);
+    const object = newObject(registry, requestOf(target, desired.namespace, fieldManager), desired, managers);
     const key = target.resource.store.keyOf(desired.namespace, object.metadata.name as string);
     newObjects.push({ resource: target.resource, key, object });
   }
@@ -34,7 +39,7 @@ export async function seed(registry: RegistryContext, objects: readonly BootObje
 /** @param managers caches managedFields by the fields of the object */
 function newObject(
   registry: RegistryContext,
-  target: Resolved,
+  request: WriteRequest,
   { group, version, namespace, object: desired }: BootObject,
   managers: Map<string, ManagedFieldsEntry[] | undefined>,
 ): KubeObject {
@@ -44,9 +49,15 @@ function newObject(
     metadata: { ...desired.metadata, ...(namespace !== "" && { namespace }) },
   };
   const { labels = {}, annotations = {} } = object.metadata;
-  const fields = JSON.stringify([desired.kind, Object.keys(object), Object.keys(labels), Object.keys(annotations)]);
+  const fields = JSON.stringify([
+    desired.kind,
+    Object.keys(object),
+    Object.keys(labels),
+    Object.keys(annotations),
+    desired.spec,
+  ]);
   if (!managers.has(fields)) {
-    trackManagedFields(registry, requestOf(target, namespace), object, undefined);
+    trackManagedFields(registry, request, object, undefined);
     managers.set(fields, object.metadata.managedFields);
   }
   const managedFields = managers.get(fields);
@@ -55,7 +66,7 @@ function newObject(
   return object;
 }
 
-function requestOf(target: Resolved, namespace: string): WriteRequest {
-  const writer = { user: loopbackUser, fieldManager: serverName, userAgent: serverName };
+function requestOf(target: Resolved, namespace: string, fieldManager: string): WriteRequest {
+  const writer = { user: loopbackUser, fieldManager, userAgent: serverName };
   return { target, namespace, name: "", subresource: "", dryRun: false, warnings: [], ...writer };
 }

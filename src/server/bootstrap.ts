@@ -2,6 +2,7 @@
 import { ensureBootState } from "../bootstrap/boot-state.ts";
 import { ensureDefaultServiceRange } from "../bootstrap/default-service-range.ts";
 import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
+import { ensureFlowControlObjects } from "../flow-control/objects/ensure-objects.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { advertisedAddress } from "./addresses.ts";
@@ -22,6 +23,7 @@ export async function ensureBootObjects(
   await ensureDefaultServiceRange(registry, options.serviceClusterIpRange);
   await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port });
   await ensureRbacPolicy(registry);
+  await ensureFlowControlObjects(registry);
   await rbac.tried;
   await rbac.reached(await registry.storage.current());
 }

@@ -23,6 +23,7 @@ import {
   serviceAccountTokensController,
 } from "../controllers/service-account-tokens.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
+import { flowControlMaintenance } from "../flow-control/objects/maintenance.ts";
 import type { Listener } from "../http/listener/listen.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -94,6 +95,7 @@ export async function startControllers(
   const controllers = [
     definitions,
     legacyTokenTracking({ registry, logger }),
+    flowControlMaintenance({ registry, logger }),
     ...Array.from(running, (name) => makers[name]()),
   ];
   closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));

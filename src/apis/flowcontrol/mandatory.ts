@@ -5,11 +5,13 @@
 import { deepEqual } from "../../lib/json/values.ts";
 import type { Part } from "../fields.ts";
 
-const everything = {
+/** Rules that match all requests. */
+export const everything: Part = {
   resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
 };
-const group = (name: string): Part => ({ kind: "Group", group: { name } });
+/** A subject of a rule. */
+export const group = (name: string): Part => ({ kind: "Group", group: { name } });
 
 /** Specs of the mandatory flow schemas, by name. */
 export const mandatorySchemas: Readonly<Record<string, Part>> = {
