@@ -232,10 +232,11 @@ function escapeBytes(bytes: string, part: keyof typeof allowed): string {
   );
 }
 
-/** Keeps the original escapes if they are valid. */
+/** Keeps the original escapes if they are valid, and those of this value. */
 function escaped(raw: string, value: string, part: "path" | "fragment"): string {
   const isValid = [...raw].every((byte) => /[!$&'()*+,;=:@[\]%]/.test(byte) || allowed[part].test(byte));
-  return isValid ? raw : escapeBytes(value, part);
+  const isOfValue = !/%(?![0-9A-Fa-f]{2})/.test(raw) && unescapeBytes(raw, part) === value;
+  return isValid && isOfValue ? raw : escapeBytes(value, part);
 }
 
 /** Source: Go, url.EscapedPath */

@@ -1,0 +1,22 @@
+/** Go's texts for failures of requests to a backend. */
+import { quoteGo } from "../lib/json/quote.ts";
+import { streamError } from "../webhook/connect.ts";
+import { WebhookError } from "../webhook/contract.ts";
+import { headerBytesMax } from "./send-request.ts";
+
+/** @returns undefined for errors that are bugs of this server */
+export function failureText(error: unknown): string | undefined {
+  if (error instanceof WebhookError) return error.message;
+  const { code = "", rawPacket } = error as NodeJS.ErrnoException & { rawPacket?: Buffer };
+  if (code === "HPE_HEADER_OVERFLOW")
+    return `net/http: HTTP/1.x transport connection broken: net/http: server response headers exceeded ${headerBytesMax} bytes; aborted`;
+  if (code.startsWith("HPE_")) {
+    const [line = ""] = (rawPacket ?? Buffer.alloc(0)).subarray(0, lineMax).toString("latin1").split(/\r?\n/, 1);
+    const what = line.startsWith("HTTP/1") ? (error as Error).message : `malformed HTTP response ${quoteGo(line)}`;
+    return `net/http: HTTP/1.x transport connection broken: ${what}`;
+  }
+  return streamError(error as NodeJS.ErrnoException)?.message;
+}
+
+/** The longest line of a malformed response that is quoted, in bytes. */
+const lineMax = 256;

@@ -1,0 +1,163 @@
+/**
+ * Forwards a request to another server, and its response to the client. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/upgradeaware.go and transport.go; Go's
+ * httputil.ReverseProxy.
+ */
+import { badRequest, internalError, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
+import type { BodyStream, RequestContext } from "../http/contract.ts";
+import { answerHeaders } from "../http/respond.ts";
+import { GoUrlError } from "../lib/cel/functions/kubernetes/go-url.ts";
+import { quoteGo } from "../lib/json/quote.ts";
+import { WebhookError } from "../webhook/contract.ts";
+import type { ProxyOptions } from "./contract.ts";
+import { failureText } from "./failure-text.ts";
+import { proxyUpgrade } from "./proxy-upgrade.ts";
+import { hostOf, requestHeaders } from "./request-headers.ts";
+import { type BackendHeaders, backendHeaders, joinHeaders, removeCrossOrigin } from "./response-headers.ts";
+import { linkRewriter } from "./rewrite-html.ts";
+import { escapePath, joinPaths, type ProxiedPage, rewriteUrl } from "./rewrite-url.ts";
+import { type BackendResponse, sendRequest } from "./send-request.ts";
+
+/**
+ * Forwards a request and resolves after the response. When the client disconnects, the connection
+ * to the backend is closed; when the backend fails after the start of its response, that to the
+ * client.
+ *
+ * @throws ApiError 503 (500 without `isWrapped`) when the backend does not answer, 400 without a
+ *   required upgrade, 500 for an invalid response
+ */
+export async function proxyRequest(context: RequestContext, options: ProxyOptions): Promise<void> {
+  const { exchange, info } = context;
+  const signal = endOf(context);
+  if (exchange.upgrade !== undefined) return proxyUpgrade(context, exchange.upgrade, options, signal);
+  if (options.requiresUpgrade) throw badRequest("Upgrade request required");
+  const { target, isWrapped } = options;
+  const query = queryOf(exchange.target);
+  const path = info.path.endsWith("/") && !target.path.endsWith("/") ? `${target.path}/` : target.path;
+  if (path === "" && (exchange.method === "GET" || exchange.method === "HEAD"))
+    return exchange.respond(301, { ...answerHeaders(context), location: `${info.path}/${query}` });
+  const page = pageOf(context, options, path);
+  const response = await send(context, { ...options, target: { ...target, path } }, query, page, signal);
+  const { message } = response;
+  if (response.upgraded !== undefined) {
+    response.upgraded.socket.destroy();
+    throw plainError(
+      `backend tried to switch protocol ${quoteGo(message.headers.upgrade ?? "")} when "" was requested`,
+    );
+  }
+  const headers = backendHeaders(message.rawHeaders);
+  const rewrites = isWrapped ? rewrite(headers, page) : undefined;
+  if (isWrapped) removeCrossOrigin(headers);
+  const status = message.statusCode as number;
+  if (options.rejectsRedirects && status >= 300 && status <= 399 && (headers.get("location")?.[0] ?? "") !== "") {
+    message.destroy();
+    return exchange.respond(502, answerHeaders(context), Buffer.from(redirectRejected));
+  }
+  const hasBody = exchange.method !== "HEAD" && status !== 204 && status !== 304;
+  const body = rewrites === undefined || !hasBody ? message : await started(rewrites(message));
+  await forward(body, exchange.stream(status, joinHeaders(answerHeaders(context), headers)));
+}
+
+const redirectRejected = "the backend attempted to redirect this request, which is not permitted";
+
+/** A signal that aborts when the client has disconnected or the response is complete. */
+function endOf({ exchange }: RequestContext): AbortSignal {
+  const controller = new AbortController();
+  exchange.onClose(() => controller.abort(new WebhookError("canceled", "context canceled")));
+  return controller.signal;
+}
+
+/** The query as the client has sent it, with its question mark. @throws ApiError 400 */
+function queryOf(target: string): string {
+  const mark = target.indexOf("?");
+  const query = mark < 0 || mark === target.length - 1 ? "" : target.slice(mark);
+  if (!/^[\x21-\xff]*$/.test(query)) throw badRequest("invalid character in query");
+  return query;
+}
+
+function pageOf(
+  { exchange, info }: RequestContext,
+  { target, usesTargetHost }: ProxyOptions,
+  path: string,
+): ProxiedPage {
+  const suffix = info.path.endsWith("/") && !path.endsWith("/") ? `${path}/` : path;
+  const prefix = info.path.endsWith(suffix) ? info.path.slice(0, info.path.length - suffix.length) : info.path;
+  return { prefix, backendHost: target.host, requestHost: hostOf(exchange, { target, usesTargetHost }) };
+}
+
+async function send(
+  { exchange }: RequestContext,
+  { target, headers, isWrapped }: ProxyOptions,
+  query: string,
+  { prefix, requestHost: host }: ProxiedPage,
+  signal: AbortSignal,
+): Promise<BackendResponse> {
+  const escaped = escapePath(target.path);
+  const forwardedUri = isWrapped ? joinPaths(prefix, escaped) : undefined;
+  const request = {
+    method: exchange.method,
+    path: `${escaped.startsWith("/") ? "" : "/"}${escaped}${query}`,
+    headers: requestHeaders(exchange, { host, forwardedUri, ...(headers !== undefined && { headers }) }),
+    body: exchange.hasBody ? exchange.bodyPieces() : undefined,
+  };
+  try {
+    return await sendRequest(target.open, request, signal);
+  } catch (error) {
+    const text = failureText(error);
+    if (text === undefined) throw error;
+    throw isWrapped ? serviceUnavailable(`error trying to reach service: ${text}`) : plainError(text);
+  }
+}
+
+/**
+ * Rewrites the headers of a response.
+ * @returns the rewriter of its body, if it has links
+ * @throws ApiError 500 for an invalid `Location`
+ */
+function rewrite(headers: BackendHeaders, page: ProxiedPage): ReturnType<typeof linkRewriter> | undefined {
+  const location = headers.get("location")?.[0] ?? "";
+  if (location !== "") {
+    headers.set("location", [rewriteLocation(location, page)]);
+    return undefined;
+  }
+  const contentType = headers.get("content-type")?.[0] ?? "";
+  if (contentType.split(";")[0]?.trim() !== "text/html") return undefined;
+  const rewriter = linkRewriter(headers.get("content-encoding")?.[0] ?? "", page);
+  if (rewriter !== undefined) headers.delete("content-length");
+  return rewriter;
+}
+
+function rewriteLocation(location: string, page: ProxiedPage): string {
+  try {
+    return rewriteUrl(Buffer.from(location, "latin1").toString(), page);
+  } catch (error) {
+    if (!(error instanceof GoUrlError)) throw error;
+    throw internalError(`error trying to parse Location header: ${error.message}`);
+  }
+}
+
+/**
+ * Waits for the first piece of a rewritten body.
+ * @throws ApiError 500 when there is none, because the body is broken
+ */
+async function started(body: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
+  const iterator = body[Symbol.asyncIterator]();
+  const first = await iterator.next().catch((error: NodeJS.ErrnoException) => {
+    throw plainError(
+      error.code === "Z_DATA_ERROR" ? "errorf making gzip reader: gzip: invalid header" : "unexpected EOF",
+    );
+  });
+  return (async function* () {
+    for (let { value, done } = first; done !== true; { value, done } = await iterator.next()) yield value;
+  })();
+}
+
+/** Sends the body at the pace of the client, and aborts it when it breaks off. */
+async function forward(body: AsyncIterable<Buffer>, stream: BodyStream): Promise<void> {
+  try {
+    for await (const piece of body) if (!stream.write(piece)) await stream.drained();
+    stream.end();
+  } catch {
+    stream.abort(); // The client sees that the response is incomplete.
+  }
+}

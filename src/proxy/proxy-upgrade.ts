@@ -1,0 +1,142 @@
+/**
+ * Forwards a request for another protocol, such as SPDY or a WebSocket, and then all bytes of both
+ * connections. Source: `tryUpgrade` in
+ * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/upgradeaware.go.
+ */
+import type { Duplex } from "node:stream";
+import { type ApiError, plainError } from "../apimachinery/errors.ts";
+import type { RequestContext, UpgradeRequest } from "../http/contract.ts";
+import { WebhookError } from "../webhook/contract.ts";
+import type { ProxyOptions } from "./contract.ts";
+import { failureText } from "./failure-text.ts";
+import { hostOf, requestHeaders } from "./request-headers.ts";
+import { backendHeaders, joinHeaders } from "./response-headers.ts";
+import { escapePath } from "./rewrite-url.ts";
+import { type BackendResponse, sendRequest } from "./send-request.ts";
+
+/** The time in which an unsuccessful response is forwarded, as upstream. */
+const failedResponseMs = 10_000;
+/** The time in which the rest of a connection must be read after the other one has ended. */
+const lingerMs = 30_000;
+
+/**
+ * Forwards an upgrade, and resolves when one of the connections has ended.
+ *
+ * @throws ApiError 500 when the backend does not answer, or with a status below 400
+ */
+export async function proxyUpgrade(
+  context: RequestContext,
+  upgrade: UpgradeRequest,
+  options: ProxyOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { message, upgraded } = await send(context, upgrade, options, signal);
+  const status = message.statusCode as number;
+  if (upgraded === undefined) {
+    if (status < 400) {
+      message.destroy();
+      throw plainError(`invalid upgrade response: status code ${status}`);
+    }
+    return forwardFailure(context, message);
+  }
+  const client = upgrade.take(status);
+  client.write(headOf(message));
+  if (upgraded.head.length > 0) client.write(upgraded.head);
+  await joinSockets(client, upgraded.socket);
+}
+
+async function send(
+  { exchange }: RequestContext,
+  upgrade: UpgradeRequest,
+  { target, usesTargetHost, headers }: ProxyOptions,
+  signal: AbortSignal,
+): Promise<BackendResponse> {
+  let isOpen = false;
+  const open: typeof target.open = async (aborted) => {
+    const socket = await target.open(aborted);
+    isOpen = true;
+    return socket;
+  };
+  const path = escapePath(target.path);
+  const query = target.upgradeQuery ?? "";
+  const request = {
+    method: exchange.method,
+    path: `${path.startsWith("/") ? "" : "/"}${path}${query === "" ? "" : `?${query}`}`,
+    headers: requestHeaders(exchange, {
+      host: hostOf(exchange, { target, usesTargetHost }),
+      forwardedUri: undefined,
+      upgrade: upgrade.protocol,
+      ...(headers !== undefined && { headers }),
+    }),
+  };
+  try {
+    return await sendRequest(open, request, signal);
+  } catch (error) {
+    throw upgradeFailure(error, isOpen);
+  }
+}
+
+/** Upstream reports failures before the response differently. */
+function upgradeFailure(error: unknown, isOpen: boolean): ApiError | unknown {
+  const text = failureText(error);
+  if (text === undefined) return error;
+  if (!isOpen) return plainError(`error dialing backend: ${text}`);
+  return plainError(
+    text === "EOF" ? "unexpected EOF" : text.replace("net/http: HTTP/1.x transport connection broken: ", ""),
+  );
+}
+
+/** Forwards an unsuccessful response with the headers of the backend alone. */
+async function forwardFailure({ exchange }: RequestContext, message: BackendResponse["message"]): Promise<void> {
+  const timer = setTimeout(
+    () => message.destroy(new WebhookError("timeout", "the response took too long")),
+    failedResponseMs,
+  );
+  const stream = exchange.stream(message.statusCode as number, joinHeaders({}, backendHeaders(message.rawHeaders)));
+  try {
+    for await (const piece of message) if (!stream.write(piece)) await stream.drained();
+    stream.end();
+  } catch {
+    stream.abort(); // Of the backend or the client, which see the end of the connection.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The status line and the headers as the backend has sent them. */
+function headOf({ statusCode, statusMessage, rawHeaders }: BackendResponse["message"]): Buffer {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+}
+
+/**
+ * Copies each connection to the other one, at the pace of the reader. When one ends, the other one
+ * gets the bytes that were received, and ends, too.
+ */
+export function joinSockets(one: Duplex, other: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const pair = [one, other];
+    let open = 2;
+    let timer: NodeJS.Timeout | undefined;
+    const finish = (): void => {
+      timer ??= setTimeout(() => {
+        for (const socket of pair) socket.destroy();
+      }, lingerMs);
+      for (const socket of pair) socket.end(() => socket.destroy());
+    };
+    for (const socket of pair) {
+      socket.on("end", finish);
+      socket.on("error", () => socket.destroy());
+      socket.once("close", () => {
+        finish();
+        open--;
+        if (open > 0) return;
+        clearTimeout(timer);
+        resolve();
+      });
+    }
+    one.pipe(other);
+    other.pipe(one);
+  });
+}
