@@ -476,6 +476,80 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
+    test("derived writes that become durable together are logged once, and the log stays complete", async () => {
+      const faults = gate();
+      const { storage, reopen } = await open({ ...suiteOptions, faults });
+      const seen: string[] = [];
+      storage.log("/", 1, { ...ignored, events: (batch) => void seen.push(...batch.map(show)) });
+      const add = (key: string): DerivedWrite => ({
+        key,
+        derive: (newest) => ({ value: Buffer.from(String(Number(newest?.value ?? 0) + 1)) }),
+      });
+      await storage.commit([], [put("/o/0", "x"), add("/s"), add("/t")]);
+      const release = faults.hold();
+      const writing = storage.commit([], [put("/o/1", "x"), add("/s"), add("/t")]);
+      for (let turns = 0; turns < 8; turns++) await turn();
+      const commits = [
+        storage.commit([], [put("/o/2", "x"), add("/s"), add("/t")]),
+        storage.commit([], [put("/o/3", "x"), add("/s"), add("/t")]),
+        storage.commit([], [put("/o/4", "x"), add("/s")]), // What follows it is not merged: it has no "/t".
+        storage.commit([], [put("/o/5", "x"), add("/t"), add("/s")]),
+        storage.commit([], [add("/t"), add("/s")]),
+        storage.commit([], [put("/o/6", "x"), add("/t")]),
+      ];
+      release();
+      const revisions = (await Promise.all([writing, ...commits])).map((result) => (result.ok ? result.revision : 0));
+      assert.deepEqual(revisions, [3, 4, 5, 6, 7, 8, 9]);
+      const logged = [
+        ...["put /o/0@2=x was absent/0", "put /s@2=1 was absent/0", "put /t@2=1 was absent/0"],
+        ...["put /o/1@3=x was absent/0", "put /s@3=2 was 1@2/2", "put /t@3=2 was 1@2/2"],
+        "put /o/2@4=x was absent/0",
+        "put /o/3@5=x was absent/0",
+        "put /o/4@6=x was absent/0",
+        "put /o/5@7=x was absent/0",
+        ...["put /t@8=6 was 2@3/3", "put /s@8=7 was 2@3/3"],
+        ...["put /o/6@9=x was absent/0", "put /t@9=7 was 6@8/8"],
+      ];
+      assert.deepEqual(seen, logged);
+      assert.deepEqual(await listed(storage, "/s", 7), ["/s=2"]);
+      const later = (await reopen?.(suiteOptions)) ?? storage;
+      const again: string[] = [];
+      await new Promise<void>((resolve) =>
+        later.log("/", 1, {
+          events: (batch) => void again.push(...batch.map(show)),
+          progress: (revision) => void (revision === 9 && resolve()),
+          end: (error) => void again.push(String(error)),
+        }),
+      );
+      assert.deepEqual(again, logged);
+      await later.compact(9);
+      assert.deepEqual([await listed(later, "/s"), await listed(later, "/t")], [["/s=7"], ["/t=7"]]);
+      await later.close();
+    });
+
+    test("a derived state that a conflict reports is in the log", async () => {
+      const faults = gate();
+      const storage = await fresh({ faults });
+      const add: DerivedWrite = {
+        key: "/s",
+        derive: (newest) => ({ value: Buffer.from(String(Number(newest?.value ?? 0) + 1)) }),
+      };
+      const release = faults.hold();
+      const writing = storage.commit([], [put("/o/1", "x")]);
+      for (let turns = 0; turns < 8; turns++) await turn();
+      const commits = [storage.commit([], [put("/o/2", "x"), add]), storage.commit([], [put("/o/3", "x"), add])];
+      const conflict = storage.commit([{ key: "/s", revision: 1 }], [put("/s", "100")]);
+      commits.push(storage.commit([], [put("/o/4", "x"), add]));
+      release();
+      await Promise.all([writing, ...commits]);
+      const outcome = await conflict;
+      assert.ok(!outcome.ok);
+      assert.deepEqual([outcome.current?.value.toString(), outcome.current?.revision], ["2", 4]);
+      assert.deepEqual([await textAt(storage, "/s", 3), await textAt(storage, "/s", 4)], ["1", "2"]);
+      assert.deepEqual(await listed(storage, "/s"), ["/s=3"]);
+      await storage.close();
+    });
+
     test("an error of a derived write rejects the commit when the state that caused it is durable, and changes nothing", async () => {
       const faults = gate();
       const storage = await fresh({ faults });
@@ -817,7 +891,8 @@ function randomOperations(open: (options: StorageOptions) => Promise<Opened>): v
 /**
  * Concurrent writers and readers while every fifth write fails. Guarantees: a counter equals the
  * number of acknowledged commits; the log has each of them once, in order; a failed commit leaves
- * no trace.
+ * no trace; derived counters equal the number of commits that count in them, in every visible state,
+ * and the log gives the current state.
  */
 function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): void {
   const seed = seedOf();
@@ -836,13 +911,18 @@ function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): 
       events: (batch) => void seen.push(...batch.map(({ key, value, revision }) => `${key}=${value}@${revision}`)),
     });
     const answered: string[] = [];
+    const counter = (name: string): DerivedWrite => ({
+      key: `/t/${name}`,
+      derive: (newest) => ({ value: Buffer.from(String(Number(newest?.value ?? 0) + 1)) }),
+    });
+    const counters = (next: number): DerivedWrite[] => (next % 3 === 0 ? ["a", "b"] : ["a"]).map(counter);
     const increment = async (key: string): Promise<void> => {
       const current = await storage.get(key);
       const next = Number(current?.value.toString() ?? 0) + 1;
       try {
         const outcome = await storage.commit(
           [{ key, revision: current?.revision ?? 0 }],
-          [put(key, String(next)), put(`/log${key}/${next}`, "")],
+          [put(key, String(next)), put(`/log${key}/${next}`, ""), ...counters(next)],
         );
         if (!outcome.ok) return;
         acknowledged.set(key, (acknowledged.get(key) ?? 0) + 1);
@@ -862,6 +942,10 @@ function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): 
         const { entries } = await storage.range("/n/");
         for (const { key, value } of entries)
           assert.equal((await storage.count(`/log${key}/`)) >= Number(value.toString()), true);
+        const values = new Map((await storage.range("/")).entries.map(({ key, value }) => [key, Number(value)]));
+        const counts = [...values].filter(([key]) => key.startsWith("/n/")).map(([, count]) => count);
+        assert.equal(values.get("/t/a") ?? 0, sum(counts));
+        assert.equal(values.get("/t/b") ?? 0, sum(counts.map((count) => Math.floor(count / 3))));
         await turn();
       }
     };
@@ -871,6 +955,26 @@ function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): 
       assert.equal(await storage.count(`/log${key}/`), count);
     }
     assert.deepEqual(seen, answered);
+    const current = await storage.current();
+    const replayed = new Map<string, string>();
+    await new Promise<void>((resolve, reject) =>
+      storage.log("", 1, {
+        events(batch) {
+          for (const { key, value, revision, previousRevision } of batch) {
+            assert.equal(String(previousRevision), replayed.get(key)?.split("@")[1] ?? "0");
+            replayed.set(key, `${value}@${revision}`);
+          }
+        },
+        progress: (revision) => void (revision === current && resolve()),
+        end: reject,
+      }),
+    );
+    const stored = (await storage.range("")).entries.map(({ key, value, revision }) => [key, `${value}@${revision}`]);
+    assert.deepEqual([...replayed].sort(), stored.sort());
     await storage.close();
   });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -54,7 +54,12 @@ export interface DerivedValue {
   readonly seal?: Seal;
 }
 
-/** A put whose value depends on the state that it replaces, so that it never conflicts. */
+/**
+ * A put whose value depends on the state that it replaces, so that it never conflicts. An engine may
+ * leave out such a put when another derived one of the same key follows and becomes durable together
+ * with it: the log then has only the last, at its revision, and the states between them are those of
+ * the other keys. A commit with its derived writes is durable completely or not at all anyway.
+ */
 export interface DerivedWrite {
   readonly key: string;
   /**

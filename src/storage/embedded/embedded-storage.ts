@@ -30,6 +30,7 @@ import {
 } from "../contract.ts";
 import type { StorageOptions } from "../options.ts";
 import { type CompactionStep, nextCompaction } from "./compaction.ts";
+import { DerivedChanges } from "./derived-changes.ts";
 import { Expirer } from "./expirer.ts";
 import { type Change, changesMax, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
 import { LogSubscribers } from "./log-subscribers.ts";
@@ -68,6 +69,12 @@ interface Waiting {
   settle(error: StorageUnavailable | undefined): void;
 }
 
+/** A write whose value is known. */
+interface PlainWrite extends Write {
+  /** Set on the result of a derived write. */
+  readonly wasDerived?: true;
+}
+
 /** Opens a storage engine on a ledger; closing the engine closes the ledger. */
 export function openEmbeddedStorage(ledger: Ledger, options: StorageOptions): Storage {
   return new EmbeddedStorage(ledger, options);
@@ -77,6 +84,7 @@ class EmbeddedStorage implements Storage {
   readonly #ledger: Ledger;
   readonly #options: StorageOptions;
   readonly #pending: PendingKeys;
+  readonly #derived = new DerivedChanges();
   readonly #subscribers: LogSubscribers;
   readonly #older: OlderStates;
   readonly #expirer: Expirer;
@@ -175,10 +183,11 @@ class EmbeddedStorage implements Storage {
     for (const { key, revision } of checks) {
       if (this.#pending.newestRevision(key) === revision) continue;
       const current = this.#pending.newest(key);
+      if (current !== undefined) this.#derived.keep(current);
       return this.#whenDurable({ ok: false, key, current: current && storedOf(current) }, [key]);
     }
     this.#checkBacklog();
-    let writes: readonly Write[];
+    let writes: readonly PlainWrite[];
     try {
       writes = this.#plainWrites(requested);
     } catch (error) {
@@ -291,13 +300,13 @@ class EmbeddedStorage implements Storage {
   }
 
   /** Evaluates derived writes on the newest state. */
-  #plainWrites(requested: readonly (Write | DerivedWrite)[]): readonly Write[] {
+  #plainWrites(requested: readonly (Write | DerivedWrite)[]): readonly PlainWrite[] {
     if (!requested.some(isDerived)) return requested as readonly Write[];
-    const plain = requested.flatMap((write): Write[] => {
+    const plain = requested.flatMap((write): PlainWrite[] => {
       if (!isDerived(write)) return [write];
       const newest = this.#pending.newest(write.key);
       const derived = write.derive(newest && storedOf(newest));
-      return derived === undefined ? [] : [{ key: write.key, ...derived }];
+      return derived === undefined ? [] : [{ key: write.key, wasDerived: true, ...derived }];
     });
     this.#checkWrites(plain);
     return plain;
@@ -330,11 +339,11 @@ class EmbeddedStorage implements Storage {
   }
 
   /** Applies the writes to the newest state, at a new revision; none of them when a key cannot be read. */
-  #accept(writes: readonly Write[]): Change[] {
+  #accept(writes: readonly PlainWrite[]): Change[] {
     const revision = this.#assigned + 1;
     const at = this.#options.clock.now();
     const changes: Change[] = [];
-    for (const { key, value, seal } of writes) {
+    for (const { key, value, seal, wasDerived } of writes) {
       const previous = this.#pending.newestHead(key);
       if (value === null && previous === undefined) continue;
       const change: Change = {
@@ -350,6 +359,7 @@ class EmbeddedStorage implements Storage {
           (previous === undefined ? 0 : costOf(key, previous.valueBytes ?? 0)) + (value === null ? costOf(key, 0) : 0),
       };
       changes.push(change);
+      if (wasDerived) this.#derived.add(change);
     }
     for (const change of changes) this.#pending.add(change);
     if (changes.length > 0) this.#assigned = revision;
@@ -408,7 +418,7 @@ class EmbeddedStorage implements Storage {
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     const compaction = this.#compactionDue ? this.#nextCompaction() : undefined;
     this.#compactionDue = compaction?.more ?? false;
-    const changes = group.flatMap((waiting) => waiting.changes);
+    const changes = this.#derived.merge(group.map((waiting) => waiting.changes));
     const last = changes.at(-1);
     let historyBytes = compaction?.historyBytes ?? this.#historyBytes;
     for (const change of changes) historyBytes += change.historyBytes;
@@ -439,7 +449,7 @@ class EmbeddedStorage implements Storage {
         ? compaction === undefined && dropExpiries.length === 0
         : changes.some(({ type }) => type === "put");
     if (this.#writeFault !== undefined && provesRecovery) this.#logRecovery();
-    for (const change of changes) this.#pending.settle(change);
+    for (const waiting of group) for (const change of waiting.changes) this.#pending.settle(change);
     this.#horizon.revision = marks.revision;
     this.#historyBytes = historyBytes;
     if (compaction !== undefined) this.#older.forget(compaction.compacted);

@@ -1,7 +1,7 @@
 /**
  * Guarantees after the process is killed at any moment: every acknowledged commit is stored; each
- * commit is stored completely or not at all; new revisions are above all acknowledged ones;
- * replaying the log gives the current state. `COXSWAIN_TEST_FULL=1` runs more rounds.
+ * commit is stored completely or not at all, with the derived write that counts it; new revisions
+ * are above all acknowledged ones; replaying the log gives the current state. `COXSWAIN_TEST_FULL=1` runs more rounds.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -79,6 +79,12 @@ async function checkWriter(storage: Storage, writer: number, acknowledged: Ackno
   );
 }
 
+async function checkCount(storage: Storage): Promise<void> {
+  let commits = 0;
+  for (let writer = 0; writer < writers; writer++) commits += Number((await storage.get(`/w/${writer}/a`))?.value ?? 0);
+  assert.equal(Number((await storage.get("/commits"))?.value ?? 0), commits);
+}
+
 async function checkLog(storage: Storage): Promise<void> {
   const current = await storage.current();
   const state = new Map<string, string>();
@@ -113,6 +119,7 @@ test(`kill -9 loses no acknowledged commit and leaves no partial commit (SEED=${
     const acknowledged = await writeAndKill(dir, 1 + random(150));
     const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "full" });
     for (let writer = 0; writer < writers; writer++) await checkWriter(storage, writer, acknowledged.get(writer));
+    await checkCount(storage);
     await checkLog(storage);
     const next = await storage.commit([], [{ key: "/round", value: Buffer.from(String(round)) }]);
     for (const { revision } of acknowledged.values()) assert.ok(next.ok && next.revision > revision);
