@@ -1,0 +1,141 @@
+/**
+ * Keeps the discovery documents of other servers: fetched when an APIService changes and every
+ * minute. Source: `k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/handler_discovery.go`.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { formatGroupVersion } from "../../apimachinery/object.ts";
+import type { ApiServices, Backends, RemoteApiService, ServiceReference } from "../contract.ts";
+import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
+import type { RemoteDiscovery, RemoteVersionDiscovery } from "./contract.ts";
+import { fetchDiscovery, type ServiceDocument } from "./fetch-discovery.ts";
+
+interface RemoteDiscoveryOptions {
+  readonly apiServices: Pick<ApiServices, "remotes" | "find" | "onChange">;
+  readonly backends: Pick<Backends, "get">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Documents that are refreshed until they are closed. */
+export interface OpenRemoteDiscovery extends RemoteDiscovery {
+  close(): Promise<void>;
+}
+
+/** Servers that are asked at the same time. */
+const concurrency = 2;
+const intervalMs = 60_000;
+const firstRetryMs = 500;
+/** Messages can quote the server. */
+const reasonLengthMax = 1024;
+
+/** Starts to fetch the documents of all remote APIServices. Without any it does nothing. */
+export function openRemoteDiscovery(options: RemoteDiscoveryOptions): OpenRemoteDiscovery {
+  return new FetchedDiscovery(options);
+}
+
+interface Fetched {
+  readonly document: ServiceDocument;
+  /** A time before the request. */
+  readonly at: number;
+}
+
+/** What is known of one APIService. */
+interface Tracked {
+  /** Documents that were fetched before are too old. It counts steps, not time. */
+  dirtyAt: number;
+  content: RemoteVersionDiscovery | undefined;
+}
+
+class FetchedDiscovery implements OpenRemoteDiscovery {
+  generation = 0;
+  readonly #options: RemoteDiscoveryOptions;
+  /** By group version. */
+  readonly #tracked = new Map<string, Tracked>();
+  /** The last documents, by Service: many APIServices share one. */
+  readonly #documents = new Map<string, Fetched>();
+  readonly #refreshes: Refreshes;
+  readonly #endChanges: () => void;
+  #steps = 0;
+
+  constructor(options: RemoteDiscoveryOptions) {
+    this.#options = options;
+    const { clock, apiServices } = options;
+    const run = (key: string): Promise<RefreshResult> => this.#refresh(key);
+    this.#refreshes = openRefreshes({ clock, run, concurrency, intervalMs, firstRetryMs, retryMsMax: intervalMs });
+    this.#endChanges = apiServices.onChange((old, next) => {
+      // The group and the version are immutable.
+      const remote = [next, old].find((one) => one?.service !== undefined);
+      if (remote !== undefined) this.#markDirty(remote.group, remote.version);
+    });
+    for (const { group, version } of apiServices.remotes()) this.#markDirty(group, version);
+  }
+
+  find(group: string, version: string): RemoteVersionDiscovery | undefined {
+    return this.#tracked.get(formatGroupVersion(group, version))?.content;
+  }
+
+  async close(): Promise<void> {
+    this.#endChanges();
+    await this.#refreshes.close();
+  }
+
+  #markDirty(group: string, version: string): void {
+    if (group === "") return; // The core group is always this server's.
+    const key = formatGroupVersion(group, version);
+    const tracked = this.#tracked.get(key) ?? { dirtyAt: 0, content: undefined };
+    tracked.dirtyAt = ++this.#steps;
+    this.#tracked.set(key, tracked);
+    this.#refreshes.add(key);
+  }
+
+  async #refresh(key: string): Promise<RefreshResult> {
+    const [group, version] = key.split("/") as [string, string];
+    const tracked = this.#tracked.get(key) as Tracked;
+    const view = this.#options.apiServices.find(group, version);
+    if (view?.service === undefined) return this.#forget(key, tracked);
+    const remote = view as RemoteApiService;
+    try {
+      const { versions } = await this.#currentDocument(remote, tracked);
+      this.#set(tracked, { resources: versions.get(key) ?? [], freshness: "Current" });
+      tracked.dirtyAt = ++this.#steps; // The next run fetches again.
+      return "current";
+    } catch (error) {
+      // Any failure, including a document that cannot be decoded, is the server's.
+      const reason = (error as Error).message.slice(0, reasonLengthMax);
+      this.#options.logger.warn("Could not fetch discovery document", { apiService: remote.name, error: reason });
+      this.#set(tracked, { resources: [], freshness: "Stale" });
+      return "failed";
+    }
+  }
+
+  /** @returns the kept document of the Service if it is newer than the last change */
+  async #currentDocument(remote: RemoteApiService, { dirtyAt }: Tracked): Promise<ServiceDocument> {
+    const service = serviceKey(remote.service);
+    const kept = this.#documents.get(service);
+    if (kept !== undefined && kept.at > dirtyAt) return kept.document;
+    const at = ++this.#steps;
+    const document = await fetchDiscovery(this.#options.backends, remote, kept?.document);
+    if (!document.isPartial) this.#documents.set(service, { document, at });
+    return document;
+  }
+
+  #set(tracked: Tracked, content: RemoteVersionDiscovery): void {
+    if (isDeepStrictEqual(tracked.content, content)) return;
+    tracked.content = content;
+    this.generation += 1;
+  }
+
+  #forget(key: string, tracked: Tracked): RefreshResult {
+    this.#tracked.delete(key);
+    if (tracked.content !== undefined) this.generation += 1;
+    const used = new Set(this.#options.apiServices.remotes().map(({ service }) => serviceKey(service)));
+    for (const service of this.#documents.keys()) if (!used.has(service)) this.#documents.delete(service);
+    return "gone";
+  }
+}
+
+function serviceKey({ namespace, name, port }: ServiceReference): string {
+  return `${namespace}/${name}:${port}`;
+}
