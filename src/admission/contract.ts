@@ -4,6 +4,7 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { DerivedValue, Stored } from "../storage/contract.ts";
+import type { Lifetime } from "../webhook/contract.ts";
 
 /** The operations that admission plugins distinguish. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
@@ -72,11 +73,9 @@ export interface JointWrite {
 export type UpdateStatus = (change: (object: KubeObject) => void) => Required<DerivedValue> & { object: KubeObject };
 
 /** How long plugins can work on a request. */
-export interface RequestLifetime {
+export interface RequestLifetime extends Lifetime {
   /** When the time limit of the request ends, in milliseconds since 1970. */
   readonly endsAt: number;
-  /** Aborts when the client has disconnected or the response is complete. */
-  signal(): AbortSignal;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The webhook backend. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/webhook/webhook.go. */
 import { checkAnswer } from "../webhook/answer.ts";
 import type { WebhookClient } from "../webhook/contract.ts";
+import { untilAborted } from "../webhook/lifetime.ts";
 import { withBackoff } from "../webhook/retry.ts";
 import { backendSink, type SinkOptions } from "./backend-sink.ts";
 import type { AuditSink, AuditWebhookOptions } from "./contract.ts";
@@ -29,7 +30,13 @@ export function webhookSink(client: WebhookClient, options: AuditWebhookOptions,
     try {
       // Retries after every kind of failure, because the events would be lost otherwise.
       await withBackoff(
-        { initialDelayMs: options.initialBackoffMs, clock, random, signal: end, shouldRetry: () => !wasEnding },
+        {
+          initialDelayMs: options.initialBackoffMs,
+          clock,
+          random,
+          lifetime: untilAborted(end),
+          shouldRetry: () => !wasEnding,
+        },
         send,
       );
     } catch (error) {

@@ -3,7 +3,7 @@
  * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/restclient/metrics.go.
  */
 import type { CallObserver } from "../webhook/contract.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
+import { labelFormatter, type Metric } from "./exposition.ts";
 import { Counters, Histograms } from "./vectors.ts";
 
 /** Records calls of webhooks. */
@@ -24,17 +24,19 @@ export function callMetrics(): CallMetrics {
   const durations = new Histograms(secondsBounds);
   const requestSizes = new Histograms(bytesBounds);
   const answerSizes = new Histograms(bytesBounds);
-  const callLabels = (host: string): string => formatLabels(["verb", "host"], [verb, host]);
+  const callLabels = labelFormatter(["verb", "host"]);
+  const requestLabels = labelFormatter(["code", "method", "host"]);
+  const retryLabels = labelFormatter(["code", "verb", "host"]);
   return {
     observer: {
       sent(host, { bytes, attempt, status }) {
         const code = status === undefined ? "<error>" : String(status);
-        requests.count(formatLabels(["code", "method", "host"], [code, verb, host]));
-        if (attempt > 1) retries.count(formatLabels(["code", "verb", "host"], [code, verb, host]));
-        requestSizes.observe(callLabels(host), bytes);
+        requests.count(requestLabels(code, verb, host));
+        if (attempt > 1) retries.count(retryLabels(code, verb, host));
+        requestSizes.observe(callLabels(verb, host), bytes);
       },
       ended(host, { seconds, answerBytes }) {
-        const labels = callLabels(host);
+        const labels = callLabels(verb, host);
         durations.observe(labels, seconds);
         if (answerBytes !== undefined) answerSizes.observe(labels, answerBytes);
       },

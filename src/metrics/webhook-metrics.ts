@@ -2,8 +2,8 @@
  * The metrics of admission webhooks. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/metrics/metrics.go.
  */
-import type { WebhookCall, WebhookObserver } from "../admission/webhooks/contract.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
+import type { WebhookObserver } from "../admission/webhooks/contract.ts";
+import { labelFormatter, type Metric } from "./exposition.ts";
 import { Counters, Histograms } from "./vectors.ts";
 
 interface WebhookMetrics {
@@ -21,18 +21,21 @@ export function webhookMetrics(): WebhookMetrics {
   const requests = new Counters();
   const rejections = new Counters();
   const failedOpen = new Counters();
-  const labelsOf = ({ name, type, operation }: WebhookCall, more: Readonly<Record<string, string>>): string =>
-    formatLabels(["name", "type", "operation", ...Object.keys(more)], [name, type, operation, ...Object.values(more)]);
+  const call = ["name", "type", "operation"];
+  const requestLabels = labelFormatter([...call, "code", "rejected"]);
+  const durationLabels = labelFormatter([...call, "rejected"]);
+  const rejectionLabels = labelFormatter([...call, "error_type", "rejection_code"]);
+  const failedOpenLabels = labelFormatter(["name", "type"]);
   const codeOf = (code: number): string => String(Math.min(code, codeMax));
   return {
     observer: {
-      called(call, { seconds, code, rejected }) {
-        requests.count(labelsOf(call, { code: codeOf(code), rejected: String(rejected) }));
-        durations.observe(labelsOf(call, { rejected: String(rejected) }), seconds);
+      called({ name, type, operation }, { seconds, code, rejected }) {
+        requests.count(requestLabels(name, type, operation, codeOf(code), String(rejected)));
+        durations.observe(durationLabels(name, type, operation, String(rejected)), seconds);
       },
-      rejected: (call, cause, code) =>
-        rejections.count(labelsOf(call, { error_type: cause, rejection_code: codeOf(code) })),
-      failedOpen: ({ name, type }) => failedOpen.count(formatLabels(["name", "type"], [name, type])),
+      rejected: ({ name, type, operation }, cause, code) =>
+        rejections.count(rejectionLabels(name, type, operation, cause, codeOf(code))),
+      failedOpen: ({ name, type }) => failedOpen.count(failedOpenLabels(name, type)),
     },
     collect: () => [
       {

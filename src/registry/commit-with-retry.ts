@@ -132,6 +132,6 @@ function checkRetry({ clock }: RegistryContext, { resource, name, lifetime }: Co
     if (attempts === attemptsMax) throw conflict(storedResource(resource), name, objectModified);
     return;
   }
-  if (clock.now() >= lifetime.endsAt || lifetime.signal().aborted)
+  if (clock.now() >= lifetime.endsAt || lifetime.isOver())
     throw timeout("request did not complete within the allotted timeout");
 }

@@ -13,6 +13,7 @@ import { createAuthority } from "../serving/x509.ts";
 import { checkAnswer, decodeAnswer } from "./answer.ts";
 import { type ClientOptions, webhookClient } from "./client.ts";
 import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
+import { untilAborted } from "./lifetime.ts";
 
 const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
 const authorityNamed = async (commonName: string): Promise<string> => {
@@ -451,7 +452,9 @@ test("cancels a call", async () => {
     return never;
   });
   const client = webhookClient({ url: server.url, ca: server.ca });
-  await assert.rejects(client.post("{}", { timeoutMs: 30_000, signal: controller.signal }), { kind: "canceled" });
+  await assert.rejects(client.post("{}", { timeoutMs: 30_000, lifetime: untilAborted(controller.signal) }), {
+    kind: "canceled",
+  });
   client.close();
   await server.close();
 });

@@ -9,7 +9,7 @@ import { retryAfterSeconds } from "./answer.ts";
 import { authorizationOf } from "./authorization-header.ts";
 import type { CallObserver, WebhookAnswer, WebhookClient, WebhookEndpoint } from "./contract.ts";
 import { Deadline } from "./deadline.ts";
-import { openTargets, type Post, type Targets } from "./follow-redirects.ts";
+import { isRedirect, openTargets, type Post, type Targets } from "./follow-redirects.ts";
 
 /** The options of {@link webhookClient}. */
 export interface ClientOptions {
@@ -39,39 +39,57 @@ const retriesMax = 10;
  *   unable to parse bytes as PEM block`, `tls: failed to find any PEM data in certificate input`
  */
 export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
-  const { answerBytesMax, connectionsMax, userAgent, clock } = { ...defaults, ...options };
+  const { answerBytesMax, connectionsMax, userAgent: defaultUserAgent, clock } = { ...defaults, ...options };
   const { calls = noObserver } = options;
   const targets = openTargets(endpoint, connectionsMax);
   const authorization = authorizationOf(endpoint, clock);
   const query = timeoutQuery();
+  const userAgent = endpoint.userAgent ?? defaultUserAgent;
   return {
     async post(body, postOptions) {
       const startedAt = performance.now();
-      let answerBytes: number | undefined;
       const deadline = new Deadline(postOptions);
       const bytes = typeof body === "string" ? Buffer.from(body) : body;
+      let answer: WebhookAnswer | undefined;
       try {
-        const credentials = authorization();
+        const sent = authorization();
         const post: Post = {
           query: query(postOptions.timeoutMs),
           body: bytes,
-          userAgent: endpoint.userAgent ?? userAgent,
-          authorization: credentials instanceof Promise ? await credentials : credentials,
+          userAgent,
+          authorization: sent instanceof Promise ? await sent : sent,
           answerBytesMax,
           deadline,
         };
-        const notify = (attempt: number, status: number | undefined): void =>
-          calls.sent(targets.host, { bytes: bytes.length, attempt, status });
-        const answer = await sendWithRetries(targets, post, clock, notify);
-        answerBytes = answer.body.length;
-        return answer;
+        for (let attempt = 1; ; attempt++) {
+          try {
+            answer = await targets.post(post);
+            if (isRedirect(answer)) answer = await targets.follow(post, answer);
+          } finally {
+            calls.sent(targets.host, { bytes: bytes.length, attempt, status: answer?.status });
+          }
+          const delayMs = attempt > retriesMax ? undefined : retryDelayMs(answer);
+          if (delayMs === undefined) return answer;
+          answer = undefined;
+          await pause(delayMs, post, targets, clock);
+        }
       } finally {
         deadline.clear();
-        calls.ended(targets.host, { seconds: (performance.now() - startedAt) / 1000, answerBytes });
+        const seconds = (performance.now() - startedAt) / 1000;
+        calls.ended(targets.host, { seconds, answerBytes: answer?.body.length });
       }
     },
     close: () => targets.close(),
   };
+}
+
+/**
+ * The delay before the next request, if the response has a Retry-After header.
+ * Source: k8s.io/client-go@v0.36.0/rest/with_retry.go.
+ */
+function retryDelayMs(answer: WebhookAnswer): number | undefined {
+  const seconds = answer.status === 429 || answer.status >= 500 ? retryAfterSeconds(answer) : undefined;
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** Formats the query, which is the same for most calls. */
@@ -84,29 +102,6 @@ function timeoutQuery(): (timeoutMs: number) => string {
     text = `?timeout=${formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n)}`;
     return text;
   };
-}
-
-/**
- * Repeats a call while responses have a Retry-After header.
- * Source: k8s.io/client-go@v0.36.0/rest/with_retry.go.
- */
-async function sendWithRetries(
-  targets: Targets,
-  post: Post,
-  clock: Clock,
-  notify: (attempt: number, status: number | undefined) => void,
-): Promise<WebhookAnswer> {
-  for (let retries = 0; ; retries++) {
-    let answer: WebhookAnswer | undefined;
-    try {
-      answer = await targets.post(post);
-    } finally {
-      notify(retries + 1, answer?.status);
-    }
-    const seconds = answer.status === 429 || answer.status >= 500 ? retryAfterSeconds(answer) : undefined;
-    if (seconds === undefined || retries === retriesMax) return answer;
-    await pause(seconds * 1000, post, targets, clock);
-  }
 }
 
 /** @throws WebhookError if the call ends before */

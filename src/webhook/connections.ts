@@ -45,10 +45,11 @@ export class Connections {
   /**
    * Returns a connection that no other call uses. The call releases or destroys it.
    *
-   * @throws WebhookError if none can be opened, or the call ends before
+   * @returns a promise if there is none yet; it rejects with a WebhookError if none can be opened, or
+   *   the call ends before
    */
   acquire(deadline: Deadline): Connection | Promise<Connection> {
-    if (this.#isClosed) throw closedReason();
+    if (this.#isClosed) return Promise.reject(closedReason());
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     const isFull = this.#all.size + this.#opening >= this.#options.connectionsMax;

@@ -57,8 +57,15 @@ export interface PostOptions {
    * parameter `timeout`.
    */
   readonly timeoutMs: number;
-  /** Aborts the call with an error of kind `canceled`. */
-  readonly signal?: AbortSignal;
+  /** When it is over, the call ends with an error of kind `canceled`. */
+  readonly lifetime?: Lifetime | undefined;
+}
+
+/** How long the purpose of a call exists. Plain functions, because signals are expensive for each call. */
+export interface Lifetime {
+  isOver(): boolean;
+  /** Calls `run` once at the end, but not if it is over already. @returns cancels that */
+  onEnd(run: () => void): () => void;
 }
 
 /** Receives requests and responses, for metrics. */
@@ -95,7 +102,7 @@ export interface WebhookClient {
  * - `connect`: the host name is unknown, or the connection failed
  * - `resolve`: `WebhookEndpoint.resolve` failed
  * - `tls`: the handshake failed, or the certificate is invalid
- * - `timeout`, `canceled`: the call exceeded its limit, or its signal aborted
+ * - `timeout`, `canceled`: the call exceeded its limit, or its lifetime is over
  * - `reset`: the connection was reset; callers can retry
  * - `closed`: the connection was closed before the end of the response
  * - `tooLarge`: the response is above the limit

@@ -1,4 +1,4 @@
-/** The end of a call: its time limit, or the abort of its caller. */
+/** The end of a call: its time limit, or the end of its purpose. */
 import { type PostOptions, WebhookError } from "./contract.ts";
 
 /** Cancels the step of a call that is in progress when the call must end. */
@@ -6,14 +6,14 @@ export class Deadline {
   #reason: WebhookError | undefined;
   #cancel: ((reason: WebhookError) => void) | undefined;
   readonly #timer: NodeJS.Timeout;
-  readonly #signal: AbortSignal | undefined;
-  readonly #abort = (): void => this.#end(new WebhookError("canceled", "context canceled"));
+  readonly #forget: (() => void) | undefined;
 
-  constructor({ timeoutMs, signal }: PostOptions) {
+  constructor({ timeoutMs, lifetime }: PostOptions) {
     this.#timer = setTimeout(() => this.#end(new WebhookError("timeout", "context deadline exceeded")), timeoutMs);
-    this.#signal = signal;
-    if (signal?.aborted) this.#abort();
-    else signal?.addEventListener("abort", this.#abort);
+    if (lifetime === undefined) return;
+    const end = (): void => this.#end(new WebhookError("canceled", "context canceled"));
+    if (lifetime.isOver()) end();
+    else this.#forget = lifetime.onEnd(end);
   }
 
   /** Why the call has ended: an error of kind `timeout` or `canceled`. */
@@ -35,11 +35,11 @@ export class Deadline {
     this.#cancel = cancel;
   }
 
-  /** Ends the timer and the use of the signal. */
+  /** Ends the timer and the use of the lifetime. */
   clear(): void {
     this.#cancel = undefined;
     clearTimeout(this.#timer);
-    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#forget?.();
   }
 
   #end(reason: WebhookError): void {

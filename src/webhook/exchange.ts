@@ -22,51 +22,47 @@ export class UnfinishedAnswer extends Error {}
  * Sends a request. When the server has closed a connection that was used before, tries again until
  * a new connection is used.
  *
- * @throws WebhookError, UnfinishedAnswer, or an error of the connection
+ * @param fail converts the error of a failed exchange: a WebhookError, an UnfinishedAnswer, or an
+ *   error of the connection
  */
-export async function exchange(
+export function exchange(
   connections: Connections,
   request: ExchangeRequest,
   deadline: Deadline,
-): Promise<WebhookAnswer> {
-  for (;;) {
-    deadline.check();
-    const acquired = connections.acquire(deadline);
-    const connection = acquired instanceof Promise ? await acquired : acquired;
-    try {
-      return await exchangeOn(connection, connections, request, deadline);
-    } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error; // Ends, because each attempt removes a used connection.
-    }
-  }
-}
-
-class StaleConnection extends Error {}
-
-function exchangeOn(
-  connection: Connection,
-  connections: Connections,
-  { method, path, headers, body, answerBytesMax }: ExchangeRequest,
-  deadline: Deadline,
+  fail: (error: unknown) => unknown = (error) => error,
 ): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
-    if (deadline.reason !== undefined) {
-      connections.release(connection);
-      return reject(deadline.reason);
-    }
-    const reader = new AnswerReader(answerBytesMax, connection.answers > 0, {
-      done(answer) {
-        connection.answers++;
+    const failed = (error: unknown): void => reject(fail(error));
+    const send = (connection: Connection): void => {
+      if (deadline.reason !== undefined) {
         connections.release(connection);
-        resolve(answer);
-      },
-      failed(error) {
-        connection.destroy(error);
-        reject(error);
-      },
-    });
-    deadline.onEnd((reason) => reader.end(reason));
-    connection.dispatcher.dispatch({ path, method, headers, body: body ?? null }, reader);
+        return failed(deadline.reason);
+      }
+      const { method, path, headers, body, answerBytesMax } = request;
+      const reader = new AnswerReader(answerBytesMax, {
+        done(answer) {
+          connection.answers++;
+          connections.release(connection);
+          resolve(answer);
+        },
+        failed(error) {
+          const isStale = connection.answers > 0 && isFromClosedConnection(error);
+          connection.destroy(error);
+          if (isStale)
+            start(); // Ends, because each attempt removes a used connection.
+          else failed(error);
+        },
+      });
+      deadline.onEnd((reason) => reader.end(reason));
+      connection.dispatcher.dispatch({ path, method, headers, body: body ?? null }, reader);
+    };
+    const start = (): void => {
+      if (deadline.reason !== undefined) return failed(deadline.reason);
+      const acquired = connections.acquire(deadline);
+      if (acquired instanceof Promise) acquired.then(send).catch(failed);
+      else send(acquired);
+    };
+    start();
   });
 }
 
@@ -78,10 +74,14 @@ interface Outcome {
 /** Codes of errors after which a connection that was used before is replaced. */
 const staleCodes: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "UND_ERR_DESTROYED", "ECONNRESET", "EPIPE"]);
 
+/** Whether the server has closed the connection instead of starting a response. */
+function isFromClosedConnection(error: NodeJS.ErrnoException & Partial<WebhookError>): boolean {
+  return !(error instanceof UnfinishedAnswer) && (staleCodes.has(error.code ?? "") || error.kind === "closed");
+}
+
 /** Collects a response. The first of its outcomes counts. */
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #bytesMax: number;
-  readonly #wasUsed: boolean;
   readonly #outcome: Outcome;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
@@ -89,9 +89,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #headers: WebhookAnswer["headers"] = {};
   #isSettled = false;
 
-  constructor(bytesMax: number, wasUsed: boolean, outcome: Outcome) {
+  constructor(bytesMax: number, outcome: Outcome) {
     this.#bytesMax = bytesMax;
-    this.#wasUsed = wasUsed;
     this.#outcome = outcome;
   }
 
@@ -118,10 +117,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#status !== 0) return this.#fail(new UnfinishedAnswer("the response ended early", { cause: error }));
-    const { code = "", kind } = error as NodeJS.ErrnoException & Partial<WebhookError>;
-    const isStale = this.#wasUsed && (staleCodes.has(code) || kind === "closed");
-    this.#fail(isStale ? new StaleConnection("the used connection is closed", { cause: error }) : error);
+    const isUnfinished = this.#status !== 0;
+    this.#fail(isUnfinished ? new UnfinishedAnswer("the response ended early", { cause: error }) : error);
   }
 
   /** The call ends before the response. */

@@ -27,6 +27,8 @@ export interface Targets {
   readonly host: string;
   /** @throws WebhookError without a response */
   post(post: Post): Promise<WebhookAnswer>;
+  /** Follows a response that is a redirect. @throws WebhookError if that fails */
+  follow(post: Post, redirect: WebhookAnswer): Promise<WebhookAnswer>;
   /** Adds the URL of the endpoint to the message of a failure. */
   failure(error: Error, query: string): unknown;
   /** Closes the connections; current calls fail. */
@@ -44,12 +46,13 @@ export function openTargets(endpoint: WebhookEndpoint, connectionsMax: number): 
   const textOf = (query: string): string => origin + path + query;
   return {
     host: authority,
-    async post(post) {
+    post(post) {
       const first = { method: "POST", host: authority, path: url.pathname + post.query } as const;
-      const answer = await send(own, first, post, () => textOf(post.query));
-      if (!redirectCodes.has(answer.status)) return answer;
+      return send(own, first, post, () => textOf(post.query));
+    },
+    follow(post, redirect) {
       const from: Hop = { method: "POST", url: new URL(textOf(post.query)), text: textOf(post.query), isOwn: true };
-      return follow({ endpoint, own, authority, post }, from, answer);
+      return follow({ endpoint, own, authority, post }, from, redirect);
     },
     failure: (error, query) => callFailure(error, textOf(query)),
     close: () => own.close(),
@@ -71,37 +74,38 @@ interface Request {
 }
 
 /** @param text returns the URL, for messages */
-async function send(
+function send(
   connections: Connections,
   { method, host, path, referer, isOther = false }: Request,
   { body, userAgent, authorization, answerBytesMax, deadline }: Post,
   text: () => string,
 ): Promise<WebhookAnswer> {
+  const fail = (error: unknown): unknown => callFailure(error, text());
+  if (authorization !== undefined && !isHeaderValue(authorization)) return Promise.reject(fail(invalidAuthorization()));
   const headers = ["accept", "application/json, */*", "user-agent", userAgent, "host", host];
   if (method === "POST") headers.push("content-type", "application/json");
   if (authorization !== undefined && !isOther) headers.push("authorization", authorization);
   if (referer !== undefined) headers.push("referer", referer);
-  try {
-    if (authorization !== undefined) checkHeader("Authorization", authorization);
-    const request = { method, path, headers, body: method === "POST" ? body : undefined, answerBytesMax };
-    return await exchange(connections, request, deadline);
-  } catch (error) {
-    throw callFailure(error, text());
-  }
+  const request = { method, path, headers, body: method === "POST" ? body : undefined, answerBytesMax };
+  return exchange(connections, request, deadline, fail);
 }
 
-/**
- * A token file can contain any bytes.
- *
- * @param name as Go formats it
- * @throws WebhookError of kind `request`, without the value of the header
- */
-function checkHeader(name: string, value: string): void {
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-    throw new WebhookError("request", `net/http: invalid header field value for ${quoteGo(name)}`);
+/** A token file can contain any bytes. */
+function isHeaderValue(value: string): boolean {
+  return !/[^\t\x20-\x7e\x80-\xff]/.test(value);
+}
+
+/** Does not contain the value. */
+function invalidAuthorization(): WebhookError {
+  return new WebhookError("request", 'net/http: invalid header field value for "Authorization"');
 }
 
 const redirectCodes: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Whether a response is a redirect that has not been followed. */
+export function isRedirect({ status }: WebhookAnswer): boolean {
+  return redirectCodes.has(status);
+}
 
 /** A request of a call. */
 interface Hop {
@@ -123,7 +127,7 @@ interface Redirected {
 async function follow(call: Redirected, first: Hop, redirect: WebhookAnswer): Promise<WebhookAnswer> {
   let last = first;
   let answer = redirect;
-  for (let requests = 1; redirectCodes.has(answer.status); requests++) {
+  for (let requests = 1; isRedirect(answer); requests++) {
     const { location = "" } = answer.headers;
     if (location === "") return answer;
     const next = nextHop(last, answer.status, String(location));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebhookError } from "./contract.ts";
+import { untilAborted } from "./lifetime.ts";
 import { withBackoff } from "./retry.ts";
 
 const answered = (code: number, reason: string, retryAfterSeconds = 0): WebhookError =>
@@ -59,7 +60,7 @@ test("returns the first success; an abort ends the delay", async () => {
     3,
   );
   const controller = new AbortController();
-  const pending = withBackoff({ initialDelayMs: 1e6, signal: controller.signal }, () =>
+  const pending = withBackoff({ initialDelayMs: 1e6, lifetime: untilAborted(controller.signal) }, () =>
     Promise.reject(new WebhookError("reset", "x")),
   );
   setImmediate(() => controller.abort());

@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, WithExponentialBackoff.
  */
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
-import { WebhookError } from "./contract.ts";
+import { type Lifetime, WebhookError } from "./contract.ts";
 
 interface Backoff {
   /**
@@ -15,8 +15,8 @@ interface Backoff {
   readonly clock?: Clock;
   /** Returns numbers from 0 up to, but not including, 1. */
   readonly random?: () => number;
-  /** Aborts the delays: the last error is thrown. */
-  readonly signal?: AbortSignal | undefined;
+  /** Its end also ends the delays: the last error is thrown. */
+  readonly lifetime?: Lifetime | undefined;
   readonly shouldRetry?: (error: unknown) => boolean;
 }
 
@@ -30,15 +30,15 @@ const jitter = 0.2;
  * @throws the error of the last try, or the first error that is not retriable
  */
 export async function withBackoff<T>(backoff: Backoff, call: () => Promise<T>): Promise<T> {
-  const { tries = 5, clock = systemClock, random = Math.random, signal, shouldRetry = isRetriable } = backoff;
+  const { tries = 5, clock = systemClock, random = Math.random, lifetime, shouldRetry = isRetriable } = backoff;
   let delayMs = backoff.initialDelayMs;
   for (let left = tries; ; left--) {
     try {
       return await call();
     } catch (error) {
-      if (left <= 1 || !shouldRetry(error) || signal?.aborted) throw error;
-      await pause(delayMs * (1 + random() * jitter), clock, signal);
-      if (signal?.aborted) throw error;
+      if (left <= 1 || !shouldRetry(error) || lifetime?.isOver()) throw error;
+      await pause(delayMs * (1 + random() * jitter), clock, lifetime);
+      if (lifetime?.isOver()) throw error;
       delayMs *= factor;
     }
   }
@@ -57,14 +57,14 @@ function isRetriable(error: unknown): boolean {
   return status !== undefined && (retriedReasons.has(status.reason) || status.retryAfterSeconds > 0);
 }
 
-function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+function pause(ms: number, clock: Clock, lifetime: Lifetime | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       cancel();
-      signal?.removeEventListener("abort", done);
+      forget?.();
       resolve();
     };
     const cancel = clock.after(ms, done);
-    signal?.addEventListener("abort", done, { once: true });
+    const forget = lifetime?.onEnd(done);
   });
 }

@@ -3,7 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go and
  * mutating/dispatcher.go.
  */
-import { type WebhookAnswer, WebhookError } from "../../webhook/contract.ts";
+import { WebhookError } from "../../webhook/contract.ts";
 import { InvalidClientConfig } from "../../webhook/shared-clients.ts";
 import { annotateAudit } from "../annotate.ts";
 import type { AdmissionAttributes } from "../contract.ts";
@@ -11,7 +11,7 @@ import type { Match } from "../matching/contract.ts";
 import type { CallNeeds, ReviewedObjects, Webhook, WebhookType } from "./contract.ts";
 import { CallFailure, Denied, denial, dryRunUnsupported, requestTimedOut } from "./denial.ts";
 import { encodeReview } from "./review-request.ts";
-import { InvalidReview, type ReviewResponse, readResponse } from "./review-response.ts";
+import { InvalidReview, type ReviewResponse, readResponse, type SentReview } from "./review-response.ts";
 
 /** A request as a webhook sees it. */
 export interface CallRequest extends ReviewedObjects {
@@ -35,8 +35,7 @@ export async function callWebhook(webhook: Webhook, request: CallRequest, needs:
   if (version === undefined) throw new CallFailure(name, unknownVersions, { code: 400 });
   const uid = needs.newUid();
   const review = encodeReview(attributes, { ...request, version, uid, match });
-  const sent = { version, uid, isMutating: type === "admit" };
-  const response = readAnswer(webhook, await post(webhook, review, request, needs), sent);
+  const response = await post(webhook, review, request, { version, uid, isMutating: type === "admit" }, needs);
   for (const [key, value] of Object.entries(response.auditAnnotations)) {
     const problem = annotateAudit(attributes, `${name}/${key}`, value);
     if (problem !== undefined)
@@ -50,29 +49,20 @@ export async function callWebhook(webhook: Webhook, request: CallRequest, needs:
 const unknownVersions =
   "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
 
-function readAnswer(webhook: Webhook, answer: WebhookAnswer, sent: Parameters<typeof readResponse>[1]): ReviewResponse {
-  try {
-    return readResponse(answer, sent);
-  } catch (error) {
-    if (error instanceof InvalidReview)
-      throw new CallFailure(webhook.name, `received invalid webhook response: ${error.message}`);
-    throw callFailure(webhook, error);
-  }
-}
-
 async function post(
   webhook: Webhook,
   review: Buffer,
   { attributes, type }: CallRequest,
+  sent: SentReview,
   { now }: CallNeeds,
-): Promise<WebhookAnswer> {
+): Promise<ReviewResponse> {
   const { lifetime, audit } = attributes;
   const leftMs = lifetime === undefined ? webhook.timeoutMs : lifetime.endsAt - now();
   if (leftMs <= 0) throw requestTimedOut();
   const stopTimer = audit?.timing(type === "admit" ? "mutating-webhook" : "validating-webhook");
   try {
     const timeoutMs = Math.min(webhook.timeoutMs, Math.ceil(leftMs / 1000) * 1000);
-    return await webhook.client.post(review, { timeoutMs, ...(lifetime && { signal: lifetime.signal() }) });
+    return readResponse(await webhook.client.post(review, { timeoutMs, lifetime }), sent);
   } catch (error) {
     throw callFailure(webhook, error);
   } finally {
@@ -84,6 +74,8 @@ async function post(
 function callFailure({ name }: Webhook, error: unknown): unknown {
   if (error instanceof InvalidClientConfig)
     return new CallFailure(name, `could not get REST client: ${error.message}`, { code: 500 });
+  if (error instanceof InvalidReview)
+    return new CallFailure(name, `received invalid webhook response: ${error.message}`);
   if (!(error instanceof WebhookError)) return error;
   const { code = 503 } = error.status ?? {};
   const isCanceled = error.kind === "canceled";

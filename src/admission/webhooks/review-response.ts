@@ -71,13 +71,18 @@ interface DecodedResponse {
   readonly warnings?: readonly string[];
 }
 
+const definitions = {
+  v1: "io.k8s.api.admission.v1.AdmissionReview",
+  v1beta1: "io.k8s.api.admission.v1beta1.AdmissionReview",
+} as const;
+
 /** @throws WebhookError */
 function decode(
   value: Record<string, unknown> | null,
   version: ReviewVersion,
 ): { readonly response?: DecodedResponse } {
   try {
-    return conform(value ?? {}, builtinSchema(`io.k8s.api.admission.${version}.AdmissionReview`)).object;
+    return conform(value ?? {}, builtinSchema(definitions[version])).object;
   } catch (error) {
     if (error instanceof DecodeError) throw new WebhookError("malformed", error.message);
     throw error;

@@ -7,25 +7,35 @@ import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import type { ReviewedObjects } from "./contract.ts";
 
+/** By group, version and kind; a promise while a conversion webhook converts the object. */
+type EncodedObjects = Map<string, Buffer | Promise<Buffer>>;
+
 /** Encodes objects when they are first reviewed. */
 export class RequestObjects {
   readonly #attributes: AdmissionAttributes;
   readonly #versioned: VersionedObjects;
-  readonly #objects = new Map<string, Promise<Buffer>>();
-  readonly #oldObjects = new Map<string, Promise<Buffer>>();
+  readonly #objects: EncodedObjects = new Map();
+  readonly #oldObjects: EncodedObjects = new Map();
 
   constructor(attributes: AdmissionAttributes, versioned: VersionedObjects) {
     this.#attributes = attributes;
     this.#versioned = versioned;
   }
 
-  /** @throws ApiError 500 if a conversion webhook fails */
-  async at(match: Match): Promise<ReviewedObjects> {
-    const { object, oldObject } = this.#attributes;
-    return {
-      oldObject: await this.#encode(this.#oldObjects, oldObject, match),
-      object: await this.#encode(this.#objects, object, match),
-    };
+  /**
+   * @returns a promise only if a conversion webhook converts an object
+   * @throws ApiError 500 if the conversion webhook fails
+   */
+  at(match: Match): ReviewedObjects | Promise<ReviewedObjects> {
+    const oldObject = this.#encode(this.#oldObjects, this.#attributes.oldObject, match);
+    if (oldObject instanceof Promise) return oldObject.then((converted) => this.#withObject(converted, match));
+    return this.#withObject(oldObject, match);
+  }
+
+  #withObject(oldObject: Buffer | undefined, match: Match): ReviewedObjects | Promise<ReviewedObjects> {
+    const object = this.#encode(this.#objects, this.#attributes.object, match);
+    if (object instanceof Promise) return object.then((converted) => ({ oldObject, object: converted }));
+    return { oldObject, object };
   }
 
   /** The object has changed. */
@@ -33,19 +43,16 @@ export class RequestObjects {
     this.#objects.clear();
   }
 
-  async #encode(
-    encoded: Map<string, Promise<Buffer>>,
-    object: KubeObject | undefined,
-    match: Match,
-  ): Promise<Buffer | undefined> {
+  #encode(encoded: EncodedObjects, object: KubeObject | undefined, match: Match): Buffer | undefined | Promise<Buffer> {
     if (object === undefined) return undefined;
     const { group, version, kind } = match.kind;
     const key = `${group}/${version}/${kind}`;
     const existing = encoded.get(key);
     if (existing !== undefined) return existing;
-    const encoding = (async () => this.#versioned.encode(object, this.#attributes, match))().catch(rethrowConversion);
-    encoded.set(key, encoding);
-    return encoding;
+    const json = this.#versioned.encode(object, this.#attributes, match);
+    const result = json instanceof Promise ? json.catch(rethrowConversion) : json;
+    encoded.set(key, result);
+    return result;
   }
 }
 

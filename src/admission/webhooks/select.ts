@@ -1,7 +1,7 @@
 /** Selects the webhooks that are called for a request. */
 import type { AdmissionAttributes } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
-import type { Webhook, WebhookType } from "./contract.ts";
+import type { Webhook, WebhookConditions, WebhookType } from "./contract.ts";
 import type { RequestObjects } from "./reviewed-objects.ts";
 import { noCondition, noMatch, traceNotCalled } from "./trace-webhooks.ts";
 
@@ -41,18 +41,22 @@ interface Selection {
 /**
  * Returns the match if the webhook is called: its rules, selectors and conditions match.
  *
+ * @returns a promise only if the webhook has conditions
  * @throws ApiError 403 if a condition fails
  */
-export async function calledMatch(
+export function calledMatch(
   webhook: Webhook,
   { attributes, type, match, objects }: Selection,
-): Promise<Match | undefined> {
-  if (match === undefined) {
-    traceNotCalled({ attributes, type, webhook }, noMatch);
+): Match | undefined | Promise<Match | undefined> {
+  const { conditions } = webhook;
+  if (match === undefined) traceNotCalled({ attributes, type, webhook }, noMatch);
+  else if (conditions !== undefined) return matchWithConditions(conditions, match);
+  return match;
+
+  async function matchWithConditions(evaluate: WebhookConditions, matched: Match): Promise<Match | undefined> {
+    const reviewed = await objects.at(matched);
+    if (await evaluate({ attributes, match: matched, ...reviewed })) return matched;
+    traceNotCalled({ attributes, type, webhook }, noCondition);
     return undefined;
   }
-  const { conditions } = webhook;
-  if (conditions === undefined || (await conditions({ attributes, match, ...(await objects.at(match)) }))) return match;
-  traceNotCalled({ attributes, type, webhook }, noCondition);
-  return undefined;
 }

@@ -20,12 +20,21 @@ export const noMatch = "the request does not match the rules or selectors of the
 export const noCondition = "the request does not match the matchConditions of the webhook";
 
 /**
- * Runs a call of a webhook, and reports it.
+ * Runs a call of a webhook, and reports it if the request has a trace.
  *
  * @param elapsed returns milliseconds since any moment
  * @param result returns the outcome of a call that does not reject the request
  */
-export async function tracedCall(
+export function tracedCall(
+  traced: TracedWebhook,
+  elapsed: () => number,
+  call: () => Promise<unknown>,
+  result: () => Step,
+): Promise<unknown> {
+  return traced.attributes.trace === undefined ? call() : reportedCall(traced, elapsed, call, result);
+}
+
+async function reportedCall(
   traced: TracedWebhook,
   elapsed: () => number,
   call: () => Promise<unknown>,
@@ -39,7 +48,7 @@ export async function tracedCall(
     add(traced, { outcome: "rejected", message: (error as Error).message }, seconds());
     throw error;
   }
-  if (traced.attributes.trace !== undefined) add(traced, result(), seconds());
+  add(traced, result(), seconds());
 }
 
 /** The outcome of a call that failed, while the request continues. */

@@ -67,10 +67,13 @@ async function selectReviews(
   const reviews: Review[] = [];
   for (let at = first.index; at < webhooks.length; at++) {
     const webhook = webhooks[at] as Webhook;
-    const selected = await (at === first.index ? first.match : webhook.matcher.match(attributes));
-    const match = await calledMatch(webhook, { attributes, type: "validating", match: selected, objects });
+    const matching = at === first.index ? first.match : webhook.matcher.match(attributes);
+    const selected = matching instanceof Promise ? await matching : matching;
+    const calling = calledMatch(webhook, { attributes, type: "validating", match: selected, objects });
+    const match = calling instanceof Promise ? await calling : calling;
     if (match === undefined) continue;
-    reviews.push({ webhook, match, ...(await objects.at(match)) });
+    const reviewed = objects.at(match);
+    reviews.push({ webhook, match, ...(reviewed instanceof Promise ? await reviewed : reviewed) });
   }
   return reviews;
 }

@@ -5,6 +5,7 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
+import { untilAborted } from "../../webhook/lifetime.ts";
 import { withBackoff } from "../../webhook/retry.ts";
 import { decodeReview, type ReviewKind } from "../../webhook/review.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../contract.ts";
@@ -43,11 +44,11 @@ export function tokenWebhook({
     inFlight++;
     const deadline = new AbortController();
     const clear = clock.after(timeoutMs, () => deadline.abort());
+    const lifetime = untilAborted(deadline.signal);
     try {
       const body = encodeReview(kind, token, audiences);
-      const review = await withBackoff(
-        { initialDelayMs, clock, signal: deadline.signal, ...(random && { random }) },
-        async () => decodeReview(await client.post(body, { timeoutMs, signal: deadline.signal }), kind),
+      const review = await withBackoff({ initialDelayMs, clock, lifetime, ...(random && { random }) }, async () =>
+        decodeReview(await client.post(body, { timeoutMs, lifetime }), kind),
       );
       return answerOf(review.status as ReviewStatus | undefined, audiences, own);
     } catch (error) {

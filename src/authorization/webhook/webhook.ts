@@ -3,7 +3,8 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReviewSpec } from "../../cel-environment/index.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
+import { type Lifetime, type WebhookClient, WebhookError } from "../../webhook/contract.ts";
+import { untilAborted } from "../../webhook/lifetime.ts";
 import { withBackoff } from "../../webhook/retry.ts";
 import { decodeReview } from "../../webhook/review.ts";
 import type { WebhookConfiguration } from "../configuration/contract.ts";
@@ -72,11 +73,11 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     return match.matches ? undefined : noOpinion;
   }
 
-  async function call(review: string, signal: AbortSignal): Promise<ReviewStatus> {
+  async function call(review: string, lifetime: Lifetime): Promise<ReviewStatus> {
     const since = clock.now();
     let result: WebhookResult = "success";
     try {
-      return statusOf(decodeReview(await client.post(review, { timeoutMs, signal }), kind));
+      return statusOf(decodeReview(await client.post(review, { timeoutMs, lifetime }), kind));
     } catch (error) {
       result = resultOf(error);
       throw error;
@@ -87,12 +88,12 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
 
   async function callWithRetries(review: string, attributes: AuthorizationAttributes): Promise<Decision> {
     const deadline = new AbortController();
-    const { signal } = deadline;
+    const lifetime = untilAborted(deadline.signal);
     const clear = clock.after(deadlineMs, () => deadline.abort());
     attributes.connection?.onClose(() => deadline.abort());
     try {
-      const status = await withBackoff({ initialDelayMs, clock, signal, ...(random && { random }) }, () =>
-        call(review, signal),
+      const status = await withBackoff({ initialDelayMs, clock, lifetime, ...(random && { random }) }, () =>
+        call(review, lifetime),
       );
       if (isCacheable(attributes)) answers.set(review, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
       return decisionOf(status);

@@ -82,20 +82,26 @@ export function writeRequest(
   };
 }
 
-const requestEnded = "the request has ended";
-
-/** Registers for the end of the request only if a plugin needs that. */
+/**
+ * Is over when the client has disconnected or the response is complete. Registers for that only if
+ * a plugin needs it.
+ */
 function lifetimeOf({ exchange, endsAt }: RequestContext): RequestLifetime {
-  let ended: AbortController | undefined;
+  let callbacks: Set<() => void> | undefined;
+  const register = (): Set<() => void> => {
+    const added = new Set<() => void>();
+    exchange.onClose(() => {
+      for (const run of added) run();
+    });
+    return added;
+  };
   return {
     endsAt,
-    signal() {
-      if (ended !== undefined) return ended.signal;
-      const controller = new AbortController();
-      ended = controller;
-      if (exchange.closed) controller.abort();
-      else exchange.onClose(() => controller.abort(requestEnded)); // Without a reason, each abort creates an error.
-      return controller.signal;
+    isOver: () => exchange.closed,
+    onEnd(run) {
+      callbacks ??= register();
+      const all = callbacks.add(run);
+      return () => all.delete(run);
     },
   };
 }

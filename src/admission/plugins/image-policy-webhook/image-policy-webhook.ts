@@ -74,12 +74,12 @@ async function review(
   attributes: AdmissionAttributes,
   { client, policy, clock, cache }: CheckNeeds,
 ): Promise<ImageReviewStatus | "failed"> {
-  const signal = attributes.lifetime?.signal();
-  const backoff = { initialDelayMs: policy.retryBackoffMs, clock, signal };
+  const { lifetime } = attributes;
+  const backoff = { initialDelayMs: policy.retryBackoffMs, clock, lifetime };
   const body = encodeReview(spec);
   try {
     const answer = await withBackoff(backoff, async () =>
-      decodeReview(await client.post(body, { timeoutMs, ...(signal && { signal }) }), imageReview),
+      decodeReview(await client.post(body, { timeoutMs, lifetime }), imageReview),
     );
     const status: ImageReviewStatus = answer.status ?? {};
     cache.add(spec, status, status.allowed === true ? policy.allowTtlMs : policy.denyTtlMs);
