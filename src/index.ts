@@ -23,6 +23,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceClusterIpRange: "10.0.0.0/24",
   serviceNodePortRange: "30000-32767",
   enableAggregatorRouting: false,
+  proxiedAddresses: { allowLoopback: false },
   tlsCertFile: undefined,
   tlsPrivateKeyFile: undefined,
   clientCaFile: undefined,

@@ -8,6 +8,7 @@ import type { RequestHeaderOptions, TokenWebhookSettings } from "./authenticatio
 import type { AuthorizationOptions } from "./authorization/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
+import type { AddressPolicy } from "./proxy/contract.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
 /** Options of `startServer`. Flags with the same names are described in `coxswain --help`. */
@@ -44,6 +45,8 @@ export interface ServerOptions {
   readonly serviceNodePortRange: string;
   /** Whether calls to a webhook's Service go to one of its endpoints instead of its cluster IP. */
   readonly enableAggregatorRouting: boolean;
+  /** Addresses besides global ones that proxies and connections to kubelets may reach; only for tests. */
+  readonly proxiedAddresses: AddressPolicy;
   /** Resolves the Services of webhooks to addresses, instead of either. */
   readonly serviceResolver?: ServiceResolver;
   /** PEM file with the serving certificate and its intermediates. Undefined: the server makes one. */

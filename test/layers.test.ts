@@ -60,7 +60,7 @@ const parts: [part: string, allowed: readonly string[]][] = [
   ["metrics", ["apimachinery", "lib", "http", "apis", "contract"]],
   ["audit", ["apimachinery", "lib", "http", "webhook", "contract"]],
   ["webhook", ["apimachinery", "lib"]],
-  ["proxy", ["apimachinery", "lib", "http", "webhook", "contract"]],
+  ["proxy", ["apimachinery", "lib", "http", "registry", "webhook", "contract"]],
   ["aggregator", ["apimachinery", "lib", "catalog", "registry", "watch-cache", "webhook", "http", "contract"]],
   ["http", ["apimachinery", "lib", "catalog", "openapi", "registry", "watch-cache", "contract"]],
   ["serving", ["apimachinery", "lib", "authentication", "http", "options.ts", "contract"]],

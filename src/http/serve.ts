@@ -147,7 +147,7 @@ function serveBuiltin(
   const special =
     info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
-  if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
+  const connects = checkMethod(context, resolved);
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
   checkName(info);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
@@ -156,8 +156,19 @@ function serveBuiltin(
     warnOfDeprecation(context, resolved);
     auditDeprecation(context, resolved);
   }
-  context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
+  if (!connects) context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
   return endpoint(context, registry);
+}
+
+/**
+ * @returns whether the path is that of a connection, whose response has any form
+ * @throws ApiError 405
+ */
+function checkMethod({ info, exchange: { method } }: RequestContext, { version }: Resolved): boolean {
+  const connect = version.subresources.find(({ name }) => name === info.subresource)?.connect;
+  const isAllowed = connect === undefined ? method !== "HEAD" && method !== "OPTIONS" : connect.includes(method);
+  if (!isAllowed) throw methodNotAllowed();
+  return connect !== undefined;
 }
 
 /** Subresources with special behavior have no tables. */

@@ -8,12 +8,7 @@
 import { lookup } from "node:dns/promises";
 import { badRequest } from "../apimachinery/errors.ts";
 import { canonicalIp, type IpAddress, parseIp, specialIp } from "../lib/ip-range/ip-address.ts";
-
-/** What a proxy may connect to besides global addresses. */
-export interface AddressPolicy {
-  /** Only for tests: loopback addresses. */
-  readonly allowLoopback: boolean;
-}
+import type { AddressPolicy } from "./contract.ts";
 
 /** Resolves a host name. @throws a system error, with a code such as ENOTFOUND */
 export type Lookup = (name: string) => Promise<readonly string[]>;

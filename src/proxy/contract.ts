@@ -8,6 +8,12 @@ import type { Socket } from "node:net";
  */
 export type OpenBackend = (signal: AbortSignal) => Promise<Socket>;
 
+/** What a proxy may connect to besides global addresses. */
+export interface AddressPolicy {
+  /** Only for tests: loopback addresses. */
+  readonly allowLoopback: boolean;
+}
+
 /** The server that receives a request, and the path there. */
 export interface ProxyTarget {
   readonly scheme: "http" | "https";

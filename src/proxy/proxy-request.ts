@@ -8,8 +8,8 @@ import type { BodyStream, RequestContext } from "../http/contract.ts";
 import { answerHeaders } from "../http/respond.ts";
 import { GoUrlError } from "../lib/cel/functions/kubernetes/go-url.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import { WebhookError } from "../webhook/contract.ts";
 import type { ProxyOptions } from "./contract.ts";
+import { endOf } from "./end-of.ts";
 import { failureText } from "./failure-text.ts";
 import { proxyUpgrade } from "./proxy-upgrade.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
@@ -60,13 +60,6 @@ export async function proxyRequest(context: RequestContext, options: ProxyOption
 
 const redirectRejected = "the backend attempted to redirect this request, which is not permitted";
 
-/** A signal that aborts when the client has disconnected or the response is complete. */
-function endOf({ exchange }: RequestContext): AbortSignal {
-  const controller = new AbortController();
-  exchange.onClose(() => controller.abort(new WebhookError("canceled", "context canceled")));
-  return controller.signal;
-}
-
 /** The query as the client has sent it, with its question mark. @throws ApiError 400 */
 function queryOf(target: string): string {
   const mark = target.indexOf("?");
@@ -92,11 +85,11 @@ async function send(
   { prefix, requestHost: host }: ProxiedPage,
   signal: AbortSignal,
 ): Promise<BackendResponse> {
-  const escaped = escapePath(target.path);
-  const forwardedUri = isWrapped ? joinPaths(prefix, escaped) : undefined;
+  const escaped = escapePath(target.path === "" ? "/" : target.path);
+  const forwardedUri = isWrapped ? forwardedUriOf(joinPaths(prefix, escaped)) : undefined;
   const request = {
     method: exchange.method,
-    path: `${escaped.startsWith("/") ? "" : "/"}${escaped}${query}`,
+    path: `${escaped}${query}`,
     headers: requestHeaders(exchange, { host, forwardedUri, ...(headers !== undefined && { headers }) }),
     body: exchange.hasBody ? exchange.bodyPieces() : undefined,
   };
@@ -105,8 +98,19 @@ async function send(
   } catch (error) {
     const text = failureText(error);
     if (text === undefined) throw error;
-    throw isWrapped ? serviceUnavailable(`error trying to reach service: ${text}`) : plainError(text);
+    throw isWrapped ? unreachable(text) : plainError(text);
   }
+}
+
+/** Encodes the value of `X-Forwarded-Uri`. @throws ApiError 503 when no header can have this value */
+function forwardedUriOf(uri: string): string {
+  const value = Buffer.from(uri).toString("latin1");
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value;
+  throw unreachable('net/http: invalid header field value for "X-Forwarded-Uri"');
+}
+
+function unreachable(text: string): ReturnType<typeof serviceUnavailable> {
+  return serviceUnavailable(`error trying to reach service: ${text}`);
 }
 
 /**

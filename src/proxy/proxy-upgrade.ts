@@ -7,12 +7,12 @@ import type { Duplex } from "node:stream";
 import { type ApiError, plainError } from "../apimachinery/errors.ts";
 import type { RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
-import type { ProxyOptions } from "./contract.ts";
+import type { OpenBackend, ProxyOptions } from "./contract.ts";
 import { failureText } from "./failure-text.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
 import { backendHeaders, joinHeaders } from "./response-headers.ts";
 import { escapePath } from "./rewrite-url.ts";
-import { type BackendResponse, sendRequest } from "./send-request.ts";
+import { type BackendRequest, type BackendResponse, sendRequest } from "./send-request.ts";
 
 /** The time in which an unsuccessful response is forwarded, as upstream. */
 const failedResponseMs = 10_000;
@@ -51,12 +51,6 @@ async function send(
   { target, usesTargetHost, headers }: ProxyOptions,
   signal: AbortSignal,
 ): Promise<BackendResponse> {
-  let isOpen = false;
-  const open: typeof target.open = async (aborted) => {
-    const socket = await target.open(aborted);
-    isOpen = true;
-    return socket;
-  };
   const path = escapePath(target.path);
   const query = target.upgradeQuery ?? "";
   const request = {
@@ -69,8 +63,26 @@ async function send(
       ...(headers !== undefined && { headers }),
     }),
   };
+  return sendUpgrade(target.open, request, signal);
+}
+
+/**
+ * Sends a request for an upgrade.
+ * @throws ApiError 500 when the backend does not answer
+ */
+export async function sendUpgrade(
+  open: OpenBackend,
+  request: Omit<BackendRequest, "body">,
+  signal: AbortSignal,
+): Promise<BackendResponse> {
+  let isOpen = false;
+  const opened: OpenBackend = async (aborted) => {
+    const socket = await open(aborted);
+    isOpen = true;
+    return socket;
+  };
   try {
-    return await sendRequest(open, request, signal);
+    return await sendRequest(opened, request, signal);
   } catch (error) {
     throw upgradeFailure(error, isOpen);
   }
@@ -87,7 +99,7 @@ function upgradeFailure(error: unknown, isOpen: boolean): ApiError | unknown {
 }
 
 /** Forwards an unsuccessful response with the headers of the backend alone. */
-async function forwardFailure({ exchange }: RequestContext, message: BackendResponse["message"]): Promise<void> {
+export async function forwardFailure({ exchange }: RequestContext, message: BackendResponse["message"]): Promise<void> {
   const timer = setTimeout(
     () => message.destroy(new WebhookError("timeout", "the response took too long")),
     failedResponseMs,

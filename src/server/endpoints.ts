@@ -19,7 +19,7 @@ import { listObjects } from "../http/endpoints/list.ts";
 import type { openWatches } from "../http/endpoints/open-watches.ts";
 import { patchObject } from "../http/endpoints/patch.ts";
 import { reviewEndpoint } from "../http/endpoints/review.ts";
-import { subresourceEndpoints } from "../http/endpoints/subresources.ts";
+import { type Connect, subresourceEndpoints } from "../http/endpoints/subresources.ts";
 import { tokenRequestEndpoint } from "../http/endpoints/token-request.ts";
 import { updateObject } from "../http/endpoints/update.ts";
 import { watchObjects } from "../http/endpoints/watch.ts";
@@ -33,6 +33,8 @@ interface Needs {
   readonly clock: Clock;
   readonly authorization: ServerAuthorization;
   readonly authentication: ServerAuthentication;
+  /** By `resource/subresource` of the core group. */
+  readonly connections: Readonly<Record<string, Connect>>;
   /** The health probes of ComponentStatus, by component. */
   readonly components: Readonly<Record<string, HealthProbe>>;
 }
@@ -42,6 +44,7 @@ export function resourceEndpoints({
   clock,
   authorization: { authorize, rulesOf },
   authentication,
+  connections,
   components,
 }: Needs): ResourceEndpoints {
   const memory = new PieceMemory();
@@ -58,7 +61,7 @@ export function resourceEndpoints({
     },
     computed: { "/componentstatuses": computedEndpoints(componentStatuses(components)) },
     subresources: {
-      ...subresourceEndpoints({ createActions, connectSubresources, rejectConnect }, authorize),
+      ...subresourceEndpoints({ createActions, connectSubresources, rejectConnect, connections }, authorize),
       "/serviceaccounts/token": tokenRequestEndpoint(authentication.tokens),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
       "authentication.k8s.io/tokenreviews/": reviewEndpoint(tokenReview(authentication.reviewed)),

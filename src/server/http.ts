@@ -28,6 +28,7 @@ import type { Closers } from "./closers.ts";
 import { componentProbes } from "./components.ts";
 import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { proxies } from "./proxies.ts";
 import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
@@ -59,7 +60,13 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const onExchange = createServe({
     filters: filtersOf(options, needs, timing, open),
     registry,
-    endpoints: resourceEndpoints({ watches, clock, components: componentProbes(registry.storage), ...needs }),
+    endpoints: resourceEndpoints({
+      watches,
+      clock,
+      connections: proxies(options),
+      components: componentProbes(registry.storage),
+      ...needs,
+    }),
     routes: routesOf(options, needs),
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     clock,

@@ -39,7 +39,7 @@ for (const [line, featureGates, error, asked, status, message] of rows) {
     const gated: RegistryContext = { ...registry, gates: parseFeatureGates(featureGates).gates };
     const [method, subresource] = line.split(" ");
     const endpoints = subresourceEndpoints(
-      { createActions, connectSubresources, rejectConnect },
+      { createActions, connectSubresources, rejectConnect, connections: {} },
       ({ verb, resource, name }) => {
         assert.deepEqual([resource, name], ["pods", "a"]);
         verbs.push(verb);

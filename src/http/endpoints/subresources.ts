@@ -30,6 +30,17 @@ type ConnectHandler = (
   target: Pick<RequestInfo, "resource" | "subresource" | "namespace" | "name" | "query">,
 ) => Promise<void>;
 
+/**
+ * Serves a connection that authorization and admission allow.
+ * @param connection the options of the connection; undefined for `log`
+ * @throws ApiError
+ */
+export type Connect = (
+  context: RequestContext,
+  registry: RegistryContext,
+  connection: KubeObject | undefined,
+) => Promise<void>;
+
 /** The subresources of a server. */
 export interface Subresources {
   /** By `group/resource/subresource`, or `group/resource` for resources that are only actions. */
@@ -37,13 +48,15 @@ export interface Subresources {
   /** `resource/subresource` of the core group. */
   readonly connectSubresources: ReadonlySet<string>;
   readonly rejectConnect: ConnectHandler;
+  /** The connections that are not rejected, by `resource/subresource` of the core group. */
+  readonly connections: Readonly<Record<string, Connect>>;
 }
 
 /**
  * @returns endpoints by `group/resource/subresource`, with an empty last part for a resource itself
  */
 export function subresourceEndpoints(
-  { createActions, connectSubresources, rejectConnect }: Subresources,
+  { createActions, connectSubresources, rejectConnect, connections: served }: Subresources,
   authorize: Authorizer,
 ): Record<string, Endpoint> {
   const actions = Object.entries(createActions).map(([key, action]): [string, Endpoint] => [
@@ -53,10 +66,12 @@ export function subresourceEndpoints(
   const connections = [...connectSubresources].map((key): [string, Endpoint] => [
     `/${key}`,
     async (context, registry) => {
-      await admitConnection(context, registry);
+      const connection = await admitConnection(context, registry);
       if (createdConnections.has(key) && registry.gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")) {
         await checkConnectionRight(context, authorize);
       }
+      const connect = served[key];
+      if (connect !== undefined) return connect(context, registry, connection);
       await rejectConnect(registry, context.info);
       context.exchange.respond(204, answerHeaders(context));
     },
@@ -65,13 +80,14 @@ export function subresourceEndpoints(
 }
 
 /** @throws ApiError 400, 403 */
-async function admitConnection(context: RequestContext, registry: RegistryContext): Promise<void> {
+async function admitConnection(context: RequestContext, registry: RegistryContext): Promise<KubeObject | undefined> {
   const object = connectOptions(context);
-  if (object === undefined) return;
+  if (object === undefined) return undefined;
   const request = writeRequest(context, { dryRun: false, fieldManager: "" });
   const attributes = admissionAttributes(request, { operation: "CONNECT", object });
   await registry.admission.mutate(attributes);
   await registry.admission.validate(attributes);
+  return attributes.object ?? undefined;
 }
 
 /** Connections that clients request by GET over a WebSocket, and by POST over other protocols. */

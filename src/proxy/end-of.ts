@@ -1,0 +1,10 @@
+/** The end of a request. */
+import type { RequestContext } from "../http/contract.ts";
+import { WebhookError } from "../webhook/contract.ts";
+
+/** A signal that aborts when the client has disconnected or the response is complete. */
+export function endOf({ exchange }: Pick<RequestContext, "exchange">): AbortSignal {
+  const controller = new AbortController();
+  exchange.onClose(() => controller.abort(new WebhookError("canceled", "context canceled")));
+  return controller.signal;
+}

@@ -1,0 +1,22 @@
+/** Builds the proxies to pods and services. The first request loads their code. */
+import type { Connect } from "../http/endpoints/subresources.ts";
+import type { ServerOptions } from "../options.ts";
+import type { ResourceProxies } from "../proxy/resource-proxies.ts";
+
+/** @returns the connections by `resource/subresource` of the core group */
+export function proxies({
+  proxiedAddresses,
+}: Pick<ServerOptions, "proxiedAddresses">): Readonly<Record<string, Connect>> {
+  let opened: Promise<ResourceProxies> | undefined;
+  const open = async (): Promise<ResourceProxies> => {
+    const { resourceProxies } = await import("../proxy/resource-proxies.ts");
+    return resourceProxies({ policy: proxiedAddresses });
+  };
+  const through =
+    (resource: keyof ResourceProxies): Connect =>
+    async (...request) => {
+      opened ??= open();
+      return (await opened)[resource](...request);
+    };
+  return { "pods/proxy": through("pods"), "services/proxy": through("services") };
+}
