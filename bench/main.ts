@@ -4,7 +4,8 @@
  * - `npm run bench -- --cel`: CEL compared with other implementations, see cel.ts.
  * - `npm run bench -- --rbac`: RBAC decisions with many bindings, see rbac.ts.
  * - `npm run bench -- --authentication`: tokens and certificates, see authentication.ts.
- * - `npm run bench -- --webhook-faults`: other requests while a webhook fails, see webhook-faults.ts.
+ * - `npm run bench -- --webhook-faults [FAULT]`: other requests while a webhook fails, see
+ *   webhook-faults.ts.
  * - `npm run bench -- --admission [CASE]`: the cost of policies, webhooks and plugins, see admission.ts.
  * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
@@ -54,7 +55,7 @@ if (values.authentication === true) {
 }
 if (values["webhook-faults"] === true) {
   const { webhookFaultsBench } = await import("./webhook-faults.ts");
-  await webhookFaultsBench();
+  await webhookFaultsBench(positionals[0]);
   process.exit();
 }
 if (values.admission === true) {

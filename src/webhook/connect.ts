@@ -2,7 +2,7 @@
  * Opens a connection to a webhook and verifies its certificate, with the error messages of Go's
  * net, crypto/tls and crypto/x509.
  */
-import { X509Certificate } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import net, { isIP } from "node:net";
 import tls from "node:tls";
 import { authorityHint } from "./authority-hint.ts";
@@ -94,13 +94,12 @@ function certificateProblem(
   pinnedBefore: readonly Buffer[] = [],
 ): string | undefined {
   if (insecureSkipTlsVerify) return undefined;
-  const { raw } = socket.getPeerCertificate();
-  if (raw === undefined) return "no certificate"; // Unreachable: a TLS server always sends a certificate.
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return "no certificate"; // Unreachable: a TLS server always sends a certificate.
   if (pinned !== undefined) {
-    const isPinned = [...pinnedBefore, ...pinned()].some((one) => one.equals(raw));
+    const isPinned = [...pinnedBefore, ...pinned()].some((one) => one.equals(certificate.raw));
     return isPinned ? undefined : unknownAuthority;
   }
-  const certificate = new X509Certificate(raw);
   const problem = timeProblem(certificate) ?? nameProblem(certificate, serverName);
   if (problem !== undefined || socket.authorized) return problem;
   const known = chainProblems.get(String(socket.authorizationError));

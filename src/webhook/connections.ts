@@ -1,6 +1,6 @@
 /** The connections to one webhook: kept open between calls, and limited in number. */
 import type net from "node:net";
-import type { Dispatcher } from "undici";
+import type { Dispatcher, Client as UndiciClient } from "undici";
 import { WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
 
@@ -31,10 +31,13 @@ type Turn = Connection | "open" | WebhookError;
 /** Opens connections, and keeps those that are idle. The last one used is the first used again. */
 export class Connections {
   readonly #options: ConnectionsOptions;
+  #Client: typeof UndiciClient | undefined;
   readonly #all = new Set<Connection>();
   readonly #idle: Connection[] = [];
   /** In the order in which the calls started to wait. */
   readonly #waiting = new Set<(turn: Turn) => void>();
+  /** Reading large responses; at most one for each connection. */
+  readonly #paused: (() => void)[] = [];
   #opening = 0;
   #isClosed = false;
 
@@ -60,6 +63,19 @@ export class Connections {
   release(connection: Connection): void {
     if (!this.#all.has(connection)) return;
     if (!this.#wakeNext(connection)) this.#idle.push(connection);
+  }
+
+  /**
+   * Calls `resume` in a later turn of the event loop, one for each turn: several large responses do
+   * not delay other requests more than one.
+   */
+  resumeLater(resume: () => void): void {
+    if (this.#paused.push(resume) === 1) setImmediate(() => this.#resumeNext());
+  }
+
+  #resumeNext(): void {
+    this.#paused.shift()?.();
+    if (this.#paused.length > 0) setImmediate(() => this.#resumeNext());
   }
 
   /** Closes all connections; current calls fail. */
@@ -108,11 +124,11 @@ export class Connections {
 
   async #connect(signal: AbortSignal): Promise<Connection> {
     const { origin, open } = this.#options;
-    const { default: Client } = await import("undici/lib/dispatcher/client.js");
+    this.#Client ??= (await import("undici/lib/dispatcher/client.js")).default; // Each import takes time.
     const socket = await open(signal);
     socket.on("error", () => {}); // Until the client uses the socket, which then reports it.
     let unused: net.Socket | undefined = socket;
-    const client = new Client(origin, {
+    const client = new this.#Client(origin, {
       connect(_options, done) {
         const next = unused;
         unused = undefined; // A closed connection is not opened again.

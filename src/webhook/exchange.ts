@@ -40,6 +40,7 @@ export function exchange(
       }
       const { method, path, headers, body, answerBytesMax } = request;
       const reader = new AnswerReader(answerBytesMax, {
+        paused: (resume) => connections.resumeLater(resume),
         done(answer) {
           connection.answers++;
           connections.release(connection);
@@ -67,6 +68,8 @@ export function exchange(
 }
 
 interface Outcome {
+  /** The response is being received; `resume` continues. */
+  paused(resume: () => void): void;
   done(answer: WebhookAnswer): void;
   failed(error: Error): void;
 }
@@ -79,12 +82,19 @@ function isFromClosedConnection(error: NodeJS.ErrnoException & Partial<WebhookEr
   return !(error instanceof UnfinishedAnswer) && (staleCodes.has(error.code ?? "") || error.kind === "closed");
 }
 
+/**
+ * After so many bytes of a response other events are handled. Otherwise, a fast server keeps the
+ * process busy with megabytes of several responses at once.
+ */
+const turnBytes = 128 << 10;
+
 /** Collects a response. The first of its outcomes counts. */
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #bytesMax: number;
   readonly #outcome: Outcome;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
+  #bytesOfTurn = 0;
   #status = 0;
   #headers: WebhookAnswer["headers"] = {};
   #isSettled = false;
@@ -103,10 +113,15 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     if (Number(headers["content-length"]) > this.#bytesMax) this.#fail(this.#tooLarge());
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#bytes += piece.length;
     if (this.#bytes > this.#bytesMax) return this.#fail(this.#tooLarge());
     this.#pieces.push(piece);
+    this.#bytesOfTurn += piece.length;
+    if (this.#bytesOfTurn < turnBytes) return;
+    this.#bytesOfTurn = 0;
+    controller.pause();
+    this.#outcome.paused(() => controller.resume());
   }
 
   onResponseEnd(): void {

@@ -42,7 +42,7 @@ function headOf(attributes: AdmissionAttributes, { version, uid, match }: Review
     optional("requestSubResource", subresource) +
     optional("name", name) +
     optional("namespace", namespace) +
-    `"operation":"${operation}","userInfo":${encodeUser(user)},`
+    `"operation":"${operation}","userInfo":${userOf(user)},`
   );
 }
 
@@ -60,6 +60,18 @@ function encodeKind({ group, version, kind }: GroupVersionKind): string {
 
 function encodeResource({ group, version, resource }: GroupVersionResource): string {
   return `{"group":${encodeString(group)},"version":${encodeString(version)},"resource":${encodeString(resource)}}`;
+}
+
+/** A client sends many requests as the same user. */
+const encodedUsers = new WeakMap<UserInfo, string>();
+
+function userOf(user: UserInfo): string {
+  let json = encodedUsers.get(user);
+  if (json === undefined) {
+    json = encodeUser(user);
+    encodedUsers.set(user, json);
+  }
+  return json;
 }
 
 function encodeUser({ name, uid, groups, extra }: UserInfo): string {
