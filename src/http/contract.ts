@@ -84,6 +84,12 @@ export interface BodyStream {
   write(piece: Buffer, taken?: () => void): boolean;
   /** Resolves when the socket has accepted all pieces, or the client has disconnected. */
   drained(): Promise<void>;
+  /**
+   * Reserves the next `write` of a long response on a connection that others may share. Undefined
+   * where others do not.
+   * @returns a promise if the caller must wait before it writes
+   */
+  reserve?(): Promise<void> | undefined;
   /** Bytes written and not yet accepted by the socket. */
   readonly pendingBytes: number;
   end(): void;
@@ -206,6 +212,11 @@ export interface RequestContext {
   audit: RequestAudit | undefined;
   /** Annotations of authentication for the audit record. */
   annotations: AuditAnnotations | undefined;
+  /**
+   * Runs a part of a long response, which does not wait for anything, when it is the request's turn.
+   * The work returns the bytes that it wrote. Set by flow control; without it, parts run at once.
+   */
+  turn?: (work: () => number) => Promise<void> | undefined;
   /** Whether a long response may be compressed; false until the compression filter runs. */
   gzip: boolean;
   /** Set if the client requested an explanation of admission, which the response then contains. */

@@ -2,6 +2,7 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { BodyStream } from "../contract.ts";
+import type { WriteSlot, WriteSlots } from "./write-slots.ts";
 
 /** Options of a body. */
 interface WritableBodyOptions {
@@ -11,12 +12,19 @@ interface WritableBodyOptions {
    */
   readonly lingerMs: number;
   readonly abort: () => void;
+  /** The slots of a connection with several responses. */
+  readonly slots?: WriteSlots;
 }
 
 /** A body over a writable stream. */
 export class WritableBody implements BodyStream {
   readonly #sink: Writable;
   readonly #options: WritableBodyOptions;
+  /** For the next write. */
+  #slot: WriteSlot | undefined;
+  /** Those that this response uses. */
+  readonly #slots = new Set<WriteSlot>();
+  #closes = false;
   /** All bytes written, whether or not the socket has accepted them. */
   writtenBytes = 0;
 
@@ -36,7 +44,33 @@ export class WritableBody implements BodyStream {
   write(piece: Buffer, taken?: () => void): boolean {
     if (this.#gone) return true;
     this.writtenBytes += piece.length;
-    return this.#sink.write(piece, taken && ((error) => error ?? taken()));
+    const slot = this.#slot;
+    this.#slot = undefined;
+    if (slot === undefined) return this.#sink.write(piece, taken && ((error) => error ?? taken()));
+    slot.written();
+    return this.#sink.write(piece, (error) => {
+      slot.release();
+      this.#slots.delete(slot);
+      if (!error) taken?.();
+    });
+  }
+
+  reserve(): Promise<void> | undefined {
+    const slot = this.#gone ? undefined : this.#options.slots?.take();
+    if (slot === undefined) return undefined;
+    if (!(slot instanceof Promise)) return this.#hold(slot);
+    return slot.then((granted) => this.#hold(granted));
+  }
+
+  #hold(slot: WriteSlot): undefined {
+    if (this.#gone) return void slot.release();
+    this.#slot = slot;
+    this.#slots.add(slot);
+    if (this.#closes) return;
+    this.#closes = true;
+    this.#sink.once("close", () => {
+      for (const one of this.#slots) one.release();
+    });
   }
 
   drained(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { type Peer, peerOf } from "./peer.ts";
 import { bodyPieces, CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
+import { WriteSlots } from "./write-slots.ts";
 
 interface Parts {
   readonly limits: Limits;
@@ -39,7 +40,7 @@ export function createHttp2(parts: Parts): Protocol {
 }
 
 function openSession(socket: TLSSocket, peer: Peer, { limits, clock, onExchange }: Parts): http2.ServerHttp2Session {
-  const about = { peer, clock, bodyMs: limits.bodyMs, lingerMs: limits.lingerMs };
+  const about = { peer, clock, bodyMs: limits.bodyMs, lingerMs: limits.lingerMs, slots: new WriteSlots(clock) };
   const session = http2.performServerHandshake(socket, {
     settings: {
       maxConcurrentStreams: limits.streamsMax,
@@ -82,6 +83,8 @@ export interface Connection {
   readonly clock: Clock;
   readonly bodyMs: number;
   readonly lingerMs: number;
+  /** Shared by the long responses of an HTTP/2 connection. */
+  readonly slots?: WriteSlots;
 }
 
 /** An exchange on an HTTP/2 stream. */

@@ -76,27 +76,84 @@ export async function sendPieces(
   pieces: Generator<Piece, void, void>,
   memory: PieceMemory,
 ): Promise<void> {
-  const { mediaType } = context.representation.encoding;
-  const next = (): Piece => pieces.next().value as Piece;
-  let piece = next();
-  while (context.gzip && !piece.last && piece.bytes.length <= gzipThresholdBytes) {
-    await turn(); // It is not known yet whether the response is long enough for compression.
-    piece = joined(piece, next(), memory);
-  }
-  if (piece.last) return send(context, 200, mediaType, piece.bytes);
-  const body = stream(context, mediaType, { compressed: context.gzip && memory.takeGzip(context.exchange) });
+  const response = new PiecedResponse(context, pieces, memory);
   try {
-    while (!piece.last) {
-      await writePiece(body, piece.bytes, memory);
-      if (context.exchange.closed) return;
-      piece = next();
+    for (;;) {
+      const pending = context.turn === undefined ? void response.step() : context.turn(() => response.step());
+      if (pending !== undefined) await pending;
+      if (response.isComplete) return;
+      await response.accepted();
     }
   } catch (error) {
-    body.abort(); // The client must not accept a truncated response as complete.
+    response.abort(); // The client must not accept a truncated response as complete.
     throw error;
   }
-  body.write(piece.bytes);
-  body.end();
+}
+
+class PiecedResponse {
+  readonly #context: RequestContext;
+  readonly #pieces: Generator<Piece, void, void>;
+  readonly #memory: PieceMemory;
+  /** A piece that is encoded and not written. */
+  #held: Piece | undefined;
+  /** Unset until it is known that the response has several pieces. */
+  #body: BodyStream | undefined;
+  #isAccepted = true;
+  /** Whether the last piece was written, or the client has gone. */
+  isComplete = false;
+
+  constructor(context: RequestContext, pieces: Generator<Piece, void, void>, memory: PieceMemory) {
+    this.#context = context;
+    this.#pieces = pieces;
+    this.#memory = memory;
+  }
+
+  /** Encodes the first piece, and then encodes and writes a piece each time. @returns its bytes */
+  step(): number {
+    if (this.#body === undefined) return this.#start();
+    if (this.#context.exchange.closed) {
+      this.isComplete = true;
+      return 0;
+    }
+    const { bytes, last } = this.#held ?? this.#next();
+    this.#held = undefined;
+    this.isComplete = last;
+    this.#isAccepted = last ? this.#body.write(bytes) : this.#body.write(bytes, () => this.#memory.release(bytes));
+    if (last) this.#body.end();
+    return bytes.length;
+  }
+
+  #start(): number {
+    const context = this.#context;
+    const { mediaType } = context.representation.encoding;
+    const piece = this.#held === undefined ? this.#next() : joined(this.#held, this.#next(), this.#memory);
+    if (piece.last) {
+      send(context, 200, mediaType, piece.bytes);
+      this.isComplete = true;
+      return piece.bytes.length;
+    }
+    this.#held = piece;
+    // It may not be known yet whether the response is long enough for compression.
+    if (context.gzip && piece.bytes.length <= gzipThresholdBytes) return 0;
+    this.#body = stream(context, mediaType, { compressed: context.gzip && this.#memory.takeGzip(context.exchange) });
+    return 0;
+  }
+
+  #next(): Piece {
+    return this.#pieces.next().value as Piece;
+  }
+
+  /** Waits until the connection accepts more, and yields to other requests in any case. */
+  async accepted(): Promise<void> {
+    if (this.#isAccepted || this.#body === undefined) await turn();
+    else await this.#body.drained();
+    const reserved = this.#context.turn === undefined ? undefined : this.#body?.reserve?.();
+    if (reserved !== undefined) await reserved;
+  }
+
+  abort(): void {
+    this.#body?.abort();
+  }
 }
 
 function joined(first: Piece, second: Piece, memory: PieceMemory): Piece {
@@ -104,12 +161,6 @@ function joined(first: Piece, second: Piece, memory: PieceMemory): Piece {
   memory.release(first.bytes);
   memory.release(second.bytes);
   return { bytes, last: second.last };
-}
-
-/** Waits until the socket accepts more, and yields to other requests in any case. */
-async function writePiece(body: BodyStream, bytes: Buffer, memory: PieceMemory): Promise<void> {
-  if (body.write(bytes, () => memory.release(bytes))) await turn();
-  else await body.drained();
 }
 
 /** Yields to other requests. */
