@@ -3,17 +3,11 @@
  * Source: `CheckRequest` in k8s.io/apiserver@v0.36.0/pkg/admission/plugin/resourcequota/controller.go.
  */
 import type { KubeObject } from "../apimachinery/object.ts";
-import {
-  addQuantities,
-  compareQuantities,
-  parseQuantity,
-  type Quantity,
-  subtractQuantities,
-} from "../lib/quantity/quantity.ts";
+import { addQuantities, compareQuantities, type Quantity, subtractQuantities } from "../lib/quantity/quantity.ts";
 import { SelectorError } from "../lib/selectors/selector-error.ts";
 import { describeAmounts } from "./amounts.ts";
 import type { Amounts, Evaluator, QuotaWrite, ScopeRequirement } from "./contract.ts";
-import type { Quota, QuotaLimits } from "./read-quota.ts";
+import { type Quota, type QuotaLimits, usedAmount } from "./read-quota.ts";
 import { describeScopes } from "./scopes.ts";
 
 /** Resources that cannot be used without a quota that covers them. */
@@ -62,9 +56,11 @@ export function chargesOf(checked: CheckedWrite, quotas: readonly Quota[]): Char
   if (limitedScopes === undefined) return [];
   const matching = quotas.filter((quota) => isPertinent(quota, write.object, evaluator));
   const usage = usageOf(write.object, evaluator);
-  const charges = matching
-    .map((quota): Charge => ({ quota, amounts: addedTo(quota.limits, write, evaluator, usage) }))
-    .filter(({ amounts }) => amounts.size > 0);
+  const charges: Charge[] = [];
+  for (const quota of matching) {
+    const amounts = addedTo(quota.limits, write, evaluator, usage);
+    if (amounts.size > 0) charges.push({ quota, amounts });
+  }
   const changes = matching.length > 0 ? charges.length > 0 : added(write, evaluator, usage).size > 0;
   if (!changes) return [];
   checkCovered(checked, usage, matching, quotas, limitedScopes);
@@ -75,18 +71,24 @@ export function chargesOf(checked: CheckedWrite, quotas: readonly Quota[]): Char
  * Throws when the usage of a quota would be more than its limits.
  * @throws QuotaRejection
  */
-export function checkLimits({ limits, used }: Quota, amounts: Amounts): void {
-  const requested = new Map([...amounts].filter(([name]) => limits.hard.has(name)));
-  const before = new Map<string, Quantity>();
-  const exceeded: string[] = [];
-  for (const [name, amount] of requested) {
-    const text = used?.[name];
-    if (text !== undefined) before.set(name, parseQuantity(text));
-    const after = text === undefined ? amount : addQuantities(before.get(name) as Quantity, amount);
-    if (compareQuantities(after, limits.hard.get(name) as Quantity) > 0) exceeded.push(name);
+export function checkLimits(quota: Quota, amounts: Amounts): void {
+  const { limits } = quota;
+  let exceeded: string[] | undefined;
+  for (const [name, amount] of amounts) {
+    const hard = limits.hard.get(name);
+    if (hard === undefined) continue;
+    const before = usedAmount(quota, name);
+    const after = before === undefined ? amount : addQuantities(before, amount);
+    if (compareQuantities(after, hard) > 0) exceeded = [...(exceeded ?? []), name];
   }
-  if (exceeded.length === 0) return;
-  const shown = [requested, before, limits.hard].map((list) => describeAmounts(exceeded, list));
+  if (exceeded === undefined) return;
+  const before = new Map<string, Quantity>();
+  for (const name of exceeded) {
+    const amount = usedAmount(quota, name);
+    if (amount !== undefined) before.set(name, amount);
+  }
+  const names = exceeded;
+  const shown = [amounts, before, limits.hard].map((list) => describeAmounts(names, list));
   throw new QuotaRejection(
     `exceeded quota: ${limits.name}, requested: ${shown[0]}, used: ${shown[1]}, limited: ${shown[2]}`,
   );
@@ -95,10 +97,14 @@ export function checkLimits({ limits, used }: Quota, amounts: Amounts): void {
 /**
  * Whether the quota limits a resource of the object, which is in its scopes.
  */
-export function concerns({ scopes, hard }: QuotaLimits, object: KubeObject, evaluator: Evaluator): boolean {
-  for (const name of hard.keys())
-    if (evaluator.matches(name)) return scopes.every((scope) => evaluator.isInScope?.(scope, object) ?? false);
+export function concerns(limits: QuotaLimits, object: KubeObject, evaluator: Evaluator): boolean {
+  for (const name of limits.hard.keys()) if (evaluator.matches(name)) return isInScopes(limits, object, evaluator);
   return false;
+}
+
+function isInScopes({ scopes }: QuotaLimits, object: KubeObject, evaluator: Evaluator): boolean {
+  for (const scope of scopes) if (!(evaluator.isInScope?.(scope, object) ?? false)) return false;
+  return true;
 }
 
 /**
@@ -107,20 +113,23 @@ export function concerns({ scopes, hard }: QuotaLimits, object: KubeObject, eval
  * @throws QuotaRejection
  */
 function isPertinent({ limits, used }: Quota, object: KubeObject, evaluator: Evaluator): boolean {
-  if (!concerns(limits, object, evaluator)) return false;
-  const names = [...limits.hard.keys()].filter((name) => evaluator.matches(name));
+  const names: string[] = [];
+  for (const name of limits.hard.keys()) if (evaluator.matches(name)) names.push(name);
+  if (names.length === 0 || !isInScopes(limits, object, evaluator)) return false;
   const missing = evaluator.findMissing?.(names, object);
   if (missing !== undefined) throw new QuotaRejection(`failed quota: ${limits.name}: ${missing}`);
-  if (names.some((name) => used?.[name] === undefined))
-    throw new QuotaRejection(`status unknown for quota: ${limits.name}, resources: ${names.sort().join(",")}`);
+  for (const name of names)
+    if (used?.[name] === undefined)
+      throw new QuotaRejection(`status unknown for quota: ${limits.name}, resources: ${names.sort().join(",")}`);
   return true;
 }
 
 /** @throws QuotaRejection when an amount is negative */
 function usageOf(object: KubeObject, evaluator: Evaluator): Amounts {
   const usage = evaluator.usageOf(object);
-  const negative = [...usage].filter(([, { mantissa }]) => mantissa < 0n).map(([name]) => name);
-  if (negative.length === 0) return usage;
+  let negative: string[] | undefined;
+  for (const [name, { mantissa }] of usage) if (mantissa < 0n) negative = [...(negative ?? []), name];
+  if (negative === undefined) return usage;
   throw new QuotaRejection(`quota usage is negative for resource(s): ${negative.sort().join(",")}`);
 }
 
@@ -150,12 +159,15 @@ function withoutZeros(amounts: Amounts): Amounts {
   return amounts;
 }
 
+const none: readonly ScopeRequirement[] = [];
+
 /** @returns undefined when a scope of the configuration is not valid, which admits every write, as upstream */
 function scopesOfObject(
   evaluator: Evaluator,
   limited: readonly LimitedResource[],
   object: KubeObject,
-): ScopeRequirement[] | undefined {
+): readonly ScopeRequirement[] | undefined {
+  if (limited.length === 0) return none;
   try {
     return limited.flatMap(({ matchScopes }) =>
       matchScopes.filter((scope) => evaluator.isInScope?.(scope, object) ?? false),

@@ -4,6 +4,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/controller/resourcequota.
  */
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
+import { limitsBytes } from "../../quota/read-quota.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
@@ -14,6 +15,14 @@ import { syncQuota } from "./sync-quota.ts";
 interface ResourceQuotaOptions extends ControllerOptions {
   /** Interval at which everything is counted again; 0 for never. */
   readonly syncMs: number;
+}
+
+/** What is known of the limits of a quota. */
+interface KnownLimits {
+  /** The bytes from the spec on, without what is used, which changes most often. */
+  readonly bytes: Buffer;
+  /** The limits as text. */
+  readonly hard: string;
 }
 
 /** Quotas that are counted concurrently, of each queue. */
@@ -37,8 +46,8 @@ class QuotaController implements Controller {
   readonly #kinds: KindsUsage;
   /** By the name of the queue: quotas whose usage is unknown do not wait for others. */
   readonly #queues: Readonly<Record<"primary" | "priority", ReturnType<typeof openWorkQueue>>>;
-  /** The limits of quotas as text, by namespace and key. */
-  readonly #quotas = new Map<string, Map<string, string>>();
+  /** By namespace and key. */
+  readonly #quotas = new Map<string, Map<string, KnownLimits>>();
   #follower: Follower | undefined;
   #generation: number | undefined;
   #cancelTick = (): void => {};
@@ -93,12 +102,15 @@ class QuotaController implements Controller {
   /** Only a change of the limits matters: the controller and the plugin write the status. */
   #set(entry: Entry): void {
     const { namespace } = entry.index;
+    const quotas = this.#quotas.get(namespace) ?? new Map<string, KnownLimits>();
+    this.#quotas.set(namespace, quotas);
+    const before = quotas.get(entry.key);
+    const bytes = limitsBytes(entry.json);
+    if (before?.bytes.equals(bytes) === true) return;
     const { spec, status } = this.#store.decode(entry);
     const hard = JSON.stringify(spec?.hard ?? {});
-    const quotas = this.#quotas.get(namespace) ?? new Map<string, string>();
-    this.#quotas.set(namespace, quotas);
-    if (quotas.get(entry.key) === hard) return;
-    quotas.set(entry.key, hard);
+    quotas.set(entry.key, { bytes: Buffer.from(bytes), hard });
+    if (before?.hard === hard) return;
     const isKnown =
       JSON.stringify(status?.hard ?? {}) === hard &&
       Object.keys(status?.hard ?? {}).every((name) => status?.used?.[name] !== undefined);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import {
   addQuantities,
   asApproximateFloat,
@@ -10,6 +11,7 @@ import {
   integerValue,
   milliValue,
   parseQuantity,
+  type Quantity,
   subtractQuantities,
 } from "./quantity.ts";
 
@@ -103,6 +105,22 @@ for (const [a, b, sum, difference, order] of arithmeticRows) {
     assert.equal(compareQuantities(right, left), order === 0 ? 0 : -order);
   });
 }
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+test(`comparisons agree with whole numbers of nanos (SEED=${seed})`, () => {
+  const random = seededRandom(seed);
+  const quantity = (): Quantity => {
+    const digits = 1n + BigInt(random(1_000_000_000)) * (random(2) === 0 ? 1n : BigInt(1 + random(1_000_000_000)));
+    const near = [digits, 2n ** 53n + BigInt(random(3)) - 1n, 10n ** BigInt(random(16))][random(3)] as bigint;
+    return { mantissa: random(2) === 0 ? near : -near, exponent: random(30) - 9, format: "DecimalSI" };
+  };
+  const nanos = ({ mantissa, exponent }: Quantity): bigint => mantissa * 10n ** BigInt(exponent + 9);
+  for (let round = 0; round < 5000; round++) {
+    const [left, right] = [quantity(), quantity()];
+    const order = nanos(left) < nanos(right) ? -1 : Number(nanos(left) > nanos(right));
+    assert.equal(compareQuantities(left, right), order, `${nanos(left)} and ${nanos(right)}`);
+  }
+});
 
 const numberRows: [
   text: string,

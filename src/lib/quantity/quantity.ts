@@ -99,10 +99,23 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   const signs = compare(signOf(a), signOf(b));
   if (signs !== 0 || a.mantissa === 0n) return signs;
   if (a.exponent === b.exponent) return compare(a.mantissa, b.mantissa);
+  const small = compareSmall(a, b);
+  if (small !== undefined) return small;
   const larger = compare(magnitudeOf(a), magnitudeOf(b));
   if (larger !== 0) return signOf(a) > 0 ? larger : (-larger as -1 | 1);
   const [left, right] = align(a, b);
   return compare(left, right);
+}
+
+/** Powers of ten that are safe integers. */
+const powersOfTen = Array.from({ length: 16 }, (_none, exponent) => Number(10n ** BigInt(exponent)));
+
+/** Compares as numbers, which is faster; undefined when they are not exact. */
+function compareSmall(a: Quantity, b: Quantity): -1 | 0 | 1 | undefined {
+  const apart = a.exponent - b.exponent;
+  const left = Number(a.mantissa) * (apart > 0 ? (powersOfTen[apart] ?? Number.NaN) : 1);
+  const right = Number(b.mantissa) * (apart < 0 ? (powersOfTen[-apart] ?? Number.NaN) : 1);
+  return Number.isSafeInteger(left) && Number.isSafeInteger(right) ? compare(left, right) : undefined;
 }
 
 /** Adds two quantities; the sum has the format of the first one unless it is zero. */

@@ -6,7 +6,7 @@ import type { Change } from "./ledger.ts";
  * then cost one change of the quota.
  */
 export class DerivedChanges {
-  readonly #mergeable = new WeakSet<Change>();
+  readonly #mergeable = new Set<Change>();
 
   /** Adds the change of a derived write. */
   add(change: Change): void {
@@ -18,12 +18,18 @@ export class DerivedChanges {
     this.#mergeable.delete(change);
   }
 
+  /** Forgets all changes, because they are lost. */
+  clear(): void {
+    this.#mergeable.clear();
+  }
+
   /**
-   * Returns the changes to write. A commit keeps its first change, so that each revision is in the
+   * Returns the changes to write, and forgets them. A commit keeps its first change, so that each revision is in the
    * log, and loses changes only from its end, so that the positions of the others stay consecutive.
    * @param commits the changes of the commits of one group, in order
    */
   merge(commits: readonly (readonly Change[])[]): Change[] {
+    if (this.#mergeable.size === 0) return commits.flat();
     const kept: Change[] = [];
     /** By key: the index in `kept` of the derived change that follows. */
     const following = new Map<string, number>();
@@ -44,6 +50,7 @@ export class DerivedChanges {
         kept.push(change);
       }
     }
+    for (const changes of commits) for (const change of changes) this.#mergeable.delete(change);
     for (const [index, first] of replaced) kept[index] = replacing(first, kept[index] as Change);
     return kept.reverse();
   }

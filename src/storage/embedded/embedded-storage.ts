@@ -302,32 +302,38 @@ class EmbeddedStorage implements Storage {
   /** Evaluates derived writes on the newest state. */
   #plainWrites(requested: readonly (Write | DerivedWrite)[]): readonly PlainWrite[] {
     if (!requested.some(isDerived)) return requested as readonly Write[];
-    const plain = requested.flatMap((write): PlainWrite[] => {
-      if (!isDerived(write)) return [write];
-      const newest = this.#pending.newest(write.key);
+    const plain: PlainWrite[] = [];
+    for (const write of requested) {
+      if (!isDerived(write)) {
+        plain.push(write);
+        continue;
+      }
+      const { key } = write;
+      const newest = this.#pending.newest(key);
       const derived = write.derive(newest && storedOf(newest));
-      return derived === undefined ? [] : [{ key: write.key, wasDerived: true, ...derived }];
-    });
-    this.#checkWrites(plain);
+      if (derived === undefined) continue;
+      this.#checkValue(derived.value);
+      plain.push({ key, value: derived.value, wasDerived: true, ...(derived.seal && { seal: derived.seal }) });
+    }
     return plain;
   }
 
   #checkWrites(writes: readonly (Write | DerivedWrite)[]): void {
-    const { valueBytesMax } = this.#options;
     assert.ok(writes.length <= changesMax, `a commit has at most ${changesMax} writes`);
-    assert.ok(
-      writes.length < 2 || new Set(writes.map(({ key }) => key)).size === writes.length,
-      "a commit writes each key once",
-    );
+    assert.ok(writes.length < 2 || !hasDuplicates(writes), "a commit writes each key once");
     for (const write of writes) {
       const { key } = write;
-      const value = isDerived(write) ? null : write.value;
       assert.ok(key.length > 0, "a key is not empty");
-      if (value !== null && value.length > valueBytesMax) throw new ValueTooLarge(value.length, valueBytesMax);
+      if (!isDerived(write) && write.value !== null) this.#checkValue(write.value);
       // A UTF-16 code unit has at most three bytes in UTF-8.
       if (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax)
         throw new ValueTooLarge(Buffer.byteLength(key), keyBytesMax);
     }
+  }
+
+  #checkValue({ length }: Buffer): void {
+    const { valueBytesMax } = this.#options;
+    if (length > valueBytesMax) throw new ValueTooLarge(length, valueBytesMax);
   }
 
   #checkBacklog(): void {
@@ -471,6 +477,7 @@ class EmbeddedStorage implements Storage {
     if (cause instanceof StorageLost) this.#lost = cause;
     const all = [...group, ...this.#waiting.splice(0)];
     this.#pending.clear();
+    this.#derived.clear();
     this.#assigned = this.#horizon.revision;
     this.#compactionDue = false;
     this.#settle(all, error);
@@ -529,6 +536,11 @@ class EmbeddedStorage implements Storage {
 }
 
 const nothing = Buffer.alloc(0);
+
+function hasDuplicates(writes: readonly { readonly key: string }[]): boolean {
+  if (writes.length === 2) return writes[0]?.key === writes[1]?.key;
+  return new Set(writes.map(({ key }) => key)).size < writes.length;
+}
 
 function isDerived(write: Write | DerivedWrite): write is DerivedWrite {
   return "derive" in write;

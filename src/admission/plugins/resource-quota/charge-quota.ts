@@ -5,9 +5,16 @@
 import type { Clock } from "../../../apimachinery/clock.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resolved } from "../../../catalog/contract.ts";
-import { addQuantities, formatQuantity, parseQuantity } from "../../../lib/quantity/quantity.ts";
+import { addQuantities, formatQuantity, type Quantity } from "../../../lib/quantity/quantity.ts";
 import type { Amounts } from "../../../quota/contract.ts";
-import { type Quota, type QuotaLimits, type QuotaReader, usedStart } from "../../../quota/read-quota.ts";
+import {
+  type Quota,
+  type QuotaLimits,
+  type QuotaReader,
+  quotaOf,
+  usedAmount,
+  usedStart,
+} from "../../../quota/read-quota.ts";
 import type { DerivedValue, Seal, Stored } from "../../../storage/contract.ts";
 import type { JointWrite, UpdateStatus } from "../../contract.ts";
 
@@ -31,6 +38,8 @@ interface Template {
   readonly second: number;
   /** Resources of which this server owns the usage. */
   readonly owned: ReadonlySet<string>;
+  /** The last value that was made of it. */
+  latest: Buffer;
 }
 
 interface ChargeOptions {
@@ -53,61 +62,83 @@ export function quotaCharger({ clock, reader, target }: ChargeOptions): (charge:
     if (templates.size >= templatesMax) templates.clear();
     const second = secondOf(clock);
     const start = value.subarray(0, usedStart(value));
-    templates.set(key, { start, seal, second, owned: ownedResources(object) });
+    templates.set(key, { start, seal, second, owned: ownedResources(object), latest: value });
     return { value, seal };
   };
   return (charge) => ({
-    target: target(),
+    get target() {
+      return target();
+    },
     key: charge.key,
     derive(newest, update) {
       const quota = reader.read(charge.key, newest.value);
       const amounts = quota.limits === charge.limits ? charge.amounts : charge.again(quota.limits);
       if (amounts === undefined) return undefined;
       charge.check(quota, amounts);
-      const names = [...amounts.keys()].filter((name) => quota.limits.hard.has(name));
+      const names = namesIn(quota.limits, amounts);
       if (names.length === 0) return undefined;
-      const used = usedAfter(quota, names, amounts);
+      const after = chargedBy(quota, names, amounts);
       const template = templates.get(charge.key);
-      return template !== undefined && fits(template, newest, quota, names, secondOf(clock))
-        ? fastCharge(template, used)
-        : slowCharge(charge.key, used, update);
+      if (template === undefined || !fits(template, newest, quota, names, secondOf(clock)))
+        return slowCharge(charge.key, after.used, update);
+      const value = fastCharge(template, after.used);
+      reader.remember(charge.key, value, after);
+      return { value, seal: template.seal };
     },
   });
 }
 
 const secondOf = (clock: Pick<Clock, "now">): number => Math.floor(clock.now() / 1000);
 
-function usedAfter({ used }: Quota, names: readonly string[], amounts: Amounts): Record<string, string> {
-  const after: Record<string, string> = { ...used };
+/** The resources that the quota limits. */
+function namesIn({ hard }: QuotaLimits, amounts: Amounts): readonly string[] {
+  const names: string[] = [];
+  for (const name of amounts.keys()) if (hard.has(name)) names.push(name);
+  return names;
+}
+
+/** The state of the quota after a charge. */
+function chargedBy(
+  quota: Quota,
+  names: readonly string[],
+  amounts: Amounts,
+): Quota & { readonly used: Record<string, string> } {
+  const used: Record<string, string> = { ...quota.used };
+  const after = { ...quotaOf(quota.limits, used), used };
   for (const name of names) {
-    const amount = amounts.get(name);
-    const before = after[name];
-    if (amount === undefined) continue;
-    after[name] = formatQuantity(before === undefined ? amount : addQuantities(parseQuantity(before), amount));
+    const amount = amounts.get(name) as Quantity;
+    const before = usedAmount(quota, name);
+    const sum = before === undefined ? amount : addQuantities(before, amount);
+    used[name] = formatQuantity(sum);
+    // The format of others depends on the text: 512 is decimal, also as a sum of binary quantities.
+    if (sum.format === "DecimalSI") after.parsed.set(name, sum);
   }
   return after;
 }
 
 /** Whether only the amounts differ from what this server wrote last. */
 function fits(
-  { start, second, owned }: Template,
+  { start, second, owned, latest }: Template,
   { value }: Stored,
   { used }: Quota,
   names: readonly string[],
   now: number,
 ): boolean {
-  if (second !== now || !value.subarray(0, start.length).equals(start)) return false;
-  return names.every((name) => owned.has(name) && used?.[name] !== undefined);
+  if (second !== now || (value !== latest && !value.subarray(0, start.length).equals(start))) return false;
+  for (const name of names) if (!owned.has(name) || used?.[name] === undefined) return false;
+  return true;
 }
 
 /** Names and quantities are ASCII, and the names are in order already. */
-function fastCharge({ start, seal }: Template, used: Record<string, string>): DerivedValue {
+function fastCharge(template: Template, used: Record<string, string>): Buffer {
+  const { start } = template;
   const text = JSON.stringify(used);
   const value = Buffer.allocUnsafeSlow(start.length + text.length + end.length); // Not of the pool: it is kept.
   start.copy(value);
   value.write(text, start.length, "latin1");
   end.copy(value, start.length + text.length);
-  return { value, seal };
+  template.latest = value;
+  return value;
 }
 
 /** The resources of which the manager of the server's own writes owns the usage. */

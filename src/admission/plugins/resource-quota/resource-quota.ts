@@ -53,21 +53,16 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
   const check = (attributes: AdmissionAttributes, write: QuotaWrite, evaluator: Evaluator, entries: Entry[]): void => {
     const { group, resource } = attributes.target.resource.definition;
     const limitedHere = limited.filter((one) => one.apiGroup === group && one.resource === resource);
-    const quotas = entries.map(({ key, json }) => ({ key, quota: reader.read(key, json) }));
-    const charges = rejecting(attributes, () =>
-      chargesOf(
-        { write, evaluator, limited, limitedHere },
-        quotas.map(({ quota }) => quota),
-      ),
-    );
+    const quotas = entries.map(({ key, json }) => reader.read(key, json));
+    const charges = rejecting(attributes, () => chargesOf({ write, evaluator, limited, limitedHere }, quotas));
     if (charges.length > chargesMax) {
       const why = `${charges.length} quotas of the namespace count it, but a write can be charged to ${chargesMax}`;
       throw rejection(attributes, why);
     }
     for (const charge of charges) {
       if (attributes.trace !== undefined) addQuotaStep(attributes, attributes.trace, charge);
-      const found = quotas.find(({ quota }) => quota === charge.quota) as (typeof quotas)[number];
-      const pending = pendingCharge(attributes, write, evaluator, found.key, charge);
+      const { key } = entries[quotas.indexOf(charge.quota)] as Entry;
+      const pending = pendingCharge(attributes, write, evaluator, key, charge);
       pending.check(charge.quota, charge.amounts);
       if (!attributes.dryRun) attributes.joint.push(jointWrite(pending));
     }
