@@ -10,9 +10,11 @@ import {
   parseGroupVersion,
 } from "../../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
+import { encodeAny } from "../../lib/json/encode-any.ts";
 import { parseEncoded, peekTypeMeta, type TypeMeta } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { DecodeError, decodeDocument, decodeJson } from "../../lib/schema/decode.ts";
+import { cloneJson } from "../../lib/json/values.ts";
+import { conform, DecodeError, decodeDocument, decodeJson } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { checkCustomType } from "../../registry/body-kind.ts";
 import { withMetadata } from "../../registry/decode-body.ts";
@@ -31,11 +33,32 @@ export function decodeChanged(json: Buffer, schema: Struct, expected: GroupVersi
   }
 }
 
+/**
+ * As {@link decodeChanged}, for an object that is parsed already.
+ *
+ * @param object is not changed
+ */
+export function conformChanged(object: KubeObject, schema: Struct, expected: GroupVersionKind): KubeObject {
+  const { apiVersion, kind } = object;
+  const isExpected = apiVersion === formatGroupVersion(expected.group, expected.version) && kind === expected.kind;
+  if (!isExpected || schema.custom !== undefined)
+    return decodeChanged(Buffer.from(encodeAny(object)), schema, expected);
+  try {
+    return completed(conform(cloneJson(object), schema).object, schema);
+  } catch (error) {
+    if (error instanceof DecodeError) throw internalError(error.message);
+    throw error;
+  }
+}
+
+function completed(object: Record<string, unknown>, schema: Struct): KubeObject {
+  return schema.byName.has("metadata") ? withMetadata(object) : (object as KubeObject);
+}
+
 function decodeBuiltin(json: Buffer, schema: Struct, expected: GroupVersionKind): KubeObject {
   const { document, ...sent } = peekTypeMeta(json);
   checkBuiltinKind(json, sent, expected);
-  const { object } = decodeDocument(document, schema);
-  return schema.byName.has("metadata") ? withMetadata(object) : (object as KubeObject);
+  return completed(decodeDocument(document, schema).object, schema);
 }
 
 /** @throws ApiError 500, DecodeError */

@@ -15,7 +15,7 @@ import { toStorageVersion } from "../../registry/decode-body.ts";
 import { atVersion } from "../../registry/patch.ts";
 import { type AdmissionAttributes, reinvocationOf } from "../contract.ts";
 import type { Match } from "./contract.ts";
-import { decodeChanged } from "./decode-changed.ts";
+import { conformChanged, decodeChanged } from "./decode-changed.ts";
 
 /** An object at a version, in the form that the decoder returns, with the schema of the version. */
 export interface Versioned {
@@ -57,6 +57,12 @@ export interface VersionedObjects {
    * @throws ApiError 500 if the JSON is not an object of the kind, or the webhook fails
    */
   replace(attributes: AdmissionAttributes, match: Match, json: Buffer, before?: Buffer): boolean | Promise<boolean>;
+  /**
+   * As `replace`, by an object of the kind of the match instead of JSON.
+   *
+   * @param object is not changed
+   */
+  replaceBy(attributes: AdmissionAttributes, match: Match, object: KubeObject): void | Promise<void>;
   /** Replaces `attributes.object` by an object at the version that the registry uses, with defaults. */
   adopt(attributes: AdmissionAttributes, object: KubeObject): void;
 }
@@ -75,32 +81,36 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
     if (target.converted === undefined || resolved === target) return showAt(object, resolved);
     return convert(encode(showAt(object, target)), target, resolved).then((converted) => showAt(converted, resolved));
   };
+  const schemaOf: VersionedObjects["schemaOf"] = (attributes, match) =>
+    subresourceSchema(attributes, match) ?? resolve(attributes, match).version.schema;
+  const take = (attributes: AdmissionAttributes, match: Match, decoded: KubeObject): void | Promise<void> => {
+    const { target } = attributes;
+    const object = attributes.object as KubeObject;
+    const resolved = resolve(attributes, match);
+    reinvocationOf(attributes).isReplaced = true;
+    if (subresourceSchema(attributes, match) !== undefined) assign(object, decoded);
+    else if (target.converted === undefined || resolved === target) assign(object, toStorageVersion(decoded, resolved));
+    else
+      return convert(encode(showAt(decoded, resolved)), resolved, target).then((converted) =>
+        assign(object, toStorageVersion(converted, target)),
+      );
+  };
   return {
-    schemaOf: (attributes, match) => subresourceSchema(attributes, match) ?? resolve(attributes, match).version.schema,
+    schemaOf,
     convert: versionedOf,
     encode(object, attributes, match) {
       const versioned = versionedOf(object, attributes, match);
       return versioned instanceof Promise ? versioned.then(encode) : encode(versioned);
     },
     replace(attributes, match, json, before) {
-      const own = subresourceSchema(attributes, match);
-      const { target } = attributes;
-      const object = attributes.object as KubeObject;
-      const resolved = resolve(attributes, match);
-      const schema = own ?? resolved.version.schema;
+      const schema = schemaOf(attributes, match);
       const decoded = decodeChanged(json, schema, match.kind);
       const changed = before === undefined || differs(before, json, decoded, { schema, kind: match.kind });
-      reinvocationOf(attributes).isReplaced = true;
-      if (own !== undefined) assign(object, decoded);
-      else if (target.converted === undefined || resolved === target)
-        assign(object, toStorageVersion(decoded, resolved));
-      else
-        return convert(encode(showAt(decoded, resolved)), resolved, target).then((converted) => {
-          assign(object, toStorageVersion(converted, target));
-          return changed;
-        });
-      return changed;
+      const pending = take(attributes, match, decoded);
+      return pending instanceof Promise ? pending.then(() => changed) : changed;
     },
+    replaceBy: (attributes, match, object) =>
+      take(attributes, match, conformChanged(object, schemaOf(attributes, match), match.kind)),
     adopt(attributes, object) {
       reinvocationOf(attributes).isReplaced = true;
       assign(attributes.object as KubeObject, object);

@@ -61,7 +61,7 @@ export class MutatedObjects {
    */
   async replace(mutated: MutatedObject, patched: KubeObject): Promise<void> {
     const copy = { ...this.#attributes, object: { metadata: {} } };
-    await this.#versioned.replace(copy, mutated.match, Buffer.from(encodeAny(patched)));
+    await this.#versioned.replaceBy(copy, mutated.match, patched);
     mutated.object = await this.#encode(copy.object, mutated.match);
     mutated.mutated = copy.object;
   }
