@@ -43,12 +43,21 @@ export interface ServerOptions {
   readonly serviceClusterIpRange: string;
   /** Ports for Services of type NodePort, such as `30000-32767`. */
   readonly serviceNodePortRange: string;
-  /** Whether calls to a webhook's Service go to one of its endpoints instead of its cluster IP. */
+  /** Whether calls to the Service of a webhook or APIService go to one of its endpoints instead of its cluster IP. */
   readonly enableAggregatorRouting: boolean;
   /** Addresses besides global ones that proxies and connections to kubelets may reach; only for tests. */
   readonly proxiedAddresses: AddressPolicy;
-  /** Resolves the Services of webhooks to addresses, instead of either. */
+  /** Resolves the Services of webhooks and APIServices to addresses, instead of either. */
   readonly serviceResolver?: ServiceResolver;
+  /**
+   * PEM file with the client certificate for servers of APIServices, reloaded when it changes. Undefined: they get
+   * none, and do not trust the headers that name the user.
+   */
+  readonly proxyClientCertFile: string | undefined;
+  /** PEM file with the key of `proxyClientCertFile`. */
+  readonly proxyClientKeyFile: string | undefined;
+  /** Whether redirects of servers of APIServices are answered with 502. */
+  readonly rejectForwardingRedirects: boolean;
   /** PEM file with the serving certificate and its intermediates. Undefined: the server makes one. */
   readonly tlsCertFile: string | undefined;
   /** PEM file with the key of `tlsCertFile`. */

@@ -7,6 +7,7 @@ import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
 import { certificateNames } from "./server/addresses.ts";
 import { openAdmission } from "./server/admission.ts";
+import { openAggregation } from "./server/aggregation.ts";
 import { openAuthentication } from "./server/authentication.ts";
 import { openAuthorization } from "./server/authorization.ts";
 import { ensureBootObjects } from "./server/bootstrap.ts";
@@ -86,11 +87,13 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const security = { authorization, serving, loopback, state, metrics, closers };
   const authentication = await openAuthentication(settings.authentication, options, { registry, ...security });
 
-  const http = await openHttp(options, { registry, audit, authentication, ...security });
+  const aggregation = await openAggregation(options, { registry, state, metrics, closers });
+  const http = await openHttp(options, { registry, audit, authentication, aggregation, ...security });
   await ensureBootObjects(options, { registry, authorization, state });
   await startControllers(settings.controllers, options, {
     registry,
     catalog,
+    aggregation,
     listener: http.listener,
     release: installer.release,
     issueForSecret: authentication.issueForSecret,

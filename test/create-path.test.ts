@@ -21,7 +21,7 @@ const aside: readonly RegExp[] = [
   // Libraries.
   /^src\/(?:lib|apimachinery)\//,
   // Areas behind a contract.
-  /^src\/(?:catalog|admission|apis|storage|watch-cache|controllers)\//,
+  /^src\/(?:aggregator|catalog|admission|apis|storage|watch-cache|controllers)\//,
 ];
 
 /** The numbered list. */

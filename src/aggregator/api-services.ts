@@ -5,7 +5,13 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
-import type { ApiServiceObserver, ApiServices, ApiServiceView, RemoteApiService } from "./contract.ts";
+import {
+  type ApiServiceObserver,
+  type ApiServices,
+  type ApiServiceView,
+  isRemote,
+  type RemoteApiService,
+} from "./contract.ts";
 
 /** {@link ApiServices} that follow the store until they are closed. */
 export interface FollowedApiServices extends ApiServices {
@@ -71,8 +77,12 @@ class ApiServiceSet implements ApiServices {
     return this.#remotes;
   }
 
+  get(name: string): ApiServiceView | undefined {
+    return this.#byName.get(name);
+  }
+
   find(group: string, version: string): ApiServiceView | undefined {
-    return this.#byName.get(`${version}.${group}`);
+    return this.get(`${version}.${group}`);
   }
 
   onChange(run: ApiServiceObserver): () => void {
@@ -97,11 +107,6 @@ class ApiServiceSet implements ApiServices {
     this.#generation += 1;
     for (const observe of this.#observers) observe(old, next);
   }
-}
-
-/** Whether another server serves the APIService. */
-export function isRemote(view: ApiServiceView): view is RemoteApiService {
-  return view.service !== undefined;
 }
 
 function viewOf(store: ResourceStore, entry: Entry): ApiServiceView {

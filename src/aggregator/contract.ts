@@ -34,12 +34,18 @@ export interface RemoteApiService extends ApiServiceView {
   readonly service: ServiceReference;
 }
 
+/** Whether another server serves the APIService. */
+export function isRemote(view: ApiServiceView): view is RemoteApiService {
+  return view.service !== undefined;
+}
+
 /** The current APIServices, in memory. */
 export interface ApiServices {
   /** Local and remote ones, ordered by name. */
   list(): readonly ApiServiceView[];
   /** Those with a service, ordered by name. */
   remotes(): readonly RemoteApiService[];
+  get(name: string): ApiServiceView | undefined;
   find(group: string, version: string): ApiServiceView | undefined;
   /** Incremented by every change, so that documents derived from the APIServices can be cached. */
   readonly generation: number;

@@ -291,7 +291,6 @@ test("accepts the flags of kubeadm's manifest, and warns about ignored ones", ()
     [
       "Ignored flags: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers",
       "Ignored flags: --kubelet-client-certificate, --kubelet-client-key, --kubelet-preferred-address-types",
-      "Ignored flags: --proxy-client-cert-file, --proxy-client-key-file",
     ],
   );
 });

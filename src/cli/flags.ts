@@ -295,10 +295,32 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--enable-aggregator-routing [bool]",
-        help: "Connects to webhook Services by their endpoint addresses instead of the cluster IP.",
+        help: "Connects to the Services of webhooks and APIServices by their endpoint addresses instead of the cluster IP.",
         shown: "false",
         set: (text, { server }) => {
           server.enableAggregatorRouting = boolValue(text);
+        },
+      },
+      {
+        term: "--proxy-client-cert-file <file>",
+        help: "PEM file with the client certificate by which servers of APIServices trust the user that this server names. The file is reloaded when it changes.",
+        set: (text, { server }) => {
+          server.proxyClientCertFile = unlessEmpty(text);
+        },
+      },
+      {
+        term: "--proxy-client-key-file <file>",
+        help: "PEM file with the key of --proxy-client-cert-file.",
+        set: (text, { server }) => {
+          server.proxyClientKeyFile = unlessEmpty(text);
+        },
+      },
+      {
+        term: "--aggregator-reject-forwarding-redirect [bool]",
+        help: "Answers 502 when the server of an APIService redirects a request.",
+        shown: "true",
+        set: (text, { server }) => {
+          server.rejectForwardingRedirects = boolValue(text);
         },
       },
     ],

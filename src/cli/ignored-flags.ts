@@ -58,7 +58,6 @@ function goawayChance(text: string): void {
 
 const embedded = "objects are stored in the embedded store, not in etcd; see --storage and --data-dir";
 const noKubelets = "connections to kubelets are not supported yet";
-const noAggregation = "API aggregation is not supported yet";
 const noLimits = "limits of requests in flight are not supported yet";
 const notYet = "not supported yet";
 
@@ -96,9 +95,6 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("--kubelet-client-key <file>", anything, noKubelets),
   ignored("--kubelet-preferred-address-types <types>", stringSlice, noKubelets),
   ignored("--kubelet-timeout <duration>", durationMs, noKubelets),
-  ignored("--proxy-client-cert-file <file>", anything, noAggregation),
-  ignored("--proxy-client-key-file <file>", anything, noAggregation),
-  ignored("--aggregator-reject-forwarding-redirect [bool]", boolValue),
   ignored("--max-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
   ignored("--max-mutating-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
   ignored("--enable-priority-and-fairness [bool]", boolValue),

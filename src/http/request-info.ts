@@ -120,6 +120,11 @@ export function isConnectTarget(target: string): boolean {
   return info !== undefined && info.group === "" && longSubresources.has(info.subresource);
 }
 
+/** @returns the path without escapes; undefined when it is malformed */
+export function pathOfTarget(target: string): string | undefined {
+  return infoOfTarget(target)?.path;
+}
+
 function infoOfTarget(target: string): RequestInfo | undefined {
   try {
     return requestInfo("GET", target);

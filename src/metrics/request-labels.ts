@@ -60,13 +60,13 @@ export function requestLabels(context: RequestContext): string | undefined {
 const pathMax = 128;
 
 /** @returns the labels of a terminated request, whether its path is known or not */
-export function terminationLabels(context: RequestContext, code: number): string {
+export function terminationLabels(context: RequestContext, code: number, component = "apiserver"): string {
   const { info, exchange } = context;
   const resourceLabels = requestLabels(context);
   const path = info.isResourceRequest ? "" : info.path.slice(0, pathMax);
   const labels = resourceLabels?.split(" ") ?? [exchange.method, "", "", "", "", path, "", "apiserver"];
   const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
-  const values = [verb, group, version, resource, subresource, scope, "apiserver", String(code)];
+  const values = [verb, group, version, resource, subresource, scope, component, String(code)];
   return formatLabels(["verb", "group", "version", "resource", "subresource", "scope", "component", "code"], values);
 }
 

@@ -42,6 +42,8 @@ export interface RequestMetrics {
   readonly filter: Filter;
   /** Records a request that was terminated because of its timeout. */
   terminated(context: RequestContext): void;
+  /** Records a request for another server that this server has answered with an error. */
+  notForwarded(context: RequestContext, code: number): void;
   /** @returns the current metrics */
   collect(): Metric[];
 }
@@ -96,6 +98,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
       });
     },
     terminated: (context) => terminations.count(terminationLabels(context, 504)),
+    notForwarded: (context, code) => terminations.count(terminationLabels(context, code, "aggregator")),
     collect: () => [
       requestTotal(all.values()),
       requestDuration(all.values()),
@@ -108,7 +111,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
         name: "apiserver_request_terminations_total",
         type: "counter",
         stability: "ALPHA",
-        help: "Requests terminated because of their timeout.",
+        help: "Requests that this server ended: because of their timeout, or because another server is unavailable.",
         samples: terminations.samples(),
       },
       currentInFlight(inFlight),

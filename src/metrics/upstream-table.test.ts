@@ -4,12 +4,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AdmissionAttributes } from "../admission/contract.ts";
+import type { ApiServiceView } from "../aggregator/contract.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { PeerCertificate, RequestContext } from "../http/contract.ts";
 import { requestInfo } from "../http/request-info.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
 import { admissionMetrics } from "./admission-metrics.ts";
+import { aggregationMetrics } from "./aggregation-metrics.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { authenticationMetrics } from "./authentication-metrics.ts";
 import { authorizationMetrics } from "./authorization-metrics.ts";
@@ -53,6 +55,20 @@ const documented: Readonly<Record<string, Row>> = {
 const table: Readonly<Record<string, Row>> = JSON.parse(
   readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"),
 );
+
+const unavailable: ApiServiceView = {
+  name: "v1.example.com",
+  group: "example.com",
+  version: "v1",
+  uid: "",
+  resourceVersion: "1",
+  service: undefined,
+  caBundle: "",
+  insecureSkipTlsVerify: false,
+  groupPriorityMinimum: 1,
+  versionPriority: 1,
+  isAvailable: false,
+};
 
 /** Collects every metric with at least one sample. */
 async function everyMetric(): Promise<Metric[]> {
@@ -164,6 +180,9 @@ async function everyMetric(): Promise<Metric[]> {
   webhooks.observer.rejected(call, "no_error", 400);
   webhooks.observer.failedOpen(call);
   all.push(...webhooks.collect());
+  const aggregation = aggregationMetrics(() => [unavailable]);
+  aggregation.observer.unavailable(unavailable.name, "FailedDiscoveryCheck");
+  all.push(...aggregation.collect());
   const conversion = conversionMetrics();
   conversion.observer.called(undefined, 1);
   conversion.observer.converted("d", "v1", "v2", true, 1);

@@ -25,8 +25,13 @@ export interface ProxyTarget {
    */
   readonly path: string;
   /**
+   * The query of requests that are not for an upgrade, without its question mark; that of the client
+   * by default.
+   */
+  readonly query?: string;
+  /**
    * The query of a request for an upgrade, without its question mark; empty by default, like
-   * upstream. Other requests have the query of the client.
+   * upstream.
    */
   readonly upgradeQuery?: string;
   readonly open: OpenBackend;
@@ -48,4 +53,6 @@ export interface ProxyOptions {
   readonly rejectsRedirects?: boolean;
   /** Lower-case names and values of further headers, which replace those of the client. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Ends the request at a time limit. It aborts with a WebhookError. */
+  readonly signal?: AbortSignal;
 }

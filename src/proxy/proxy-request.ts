@@ -28,11 +28,11 @@ import { type BackendResponse, sendRequest } from "./send-request.ts";
  */
 export async function proxyRequest(context: RequestContext, options: ProxyOptions): Promise<void> {
   const { exchange, info } = context;
-  const signal = endOf(context);
+  const signal = endOf(context, options.signal);
   if (exchange.upgrade !== undefined) return proxyUpgrade(context, exchange.upgrade, options, signal);
   if (options.requiresUpgrade) throw badRequest("Upgrade request required");
   const { target, isWrapped } = options;
-  const query = queryOf(exchange.target);
+  const query = target.query === undefined ? queryOf(exchange.target) : target.query && `?${target.query}`;
   const path = info.path.endsWith("/") && !target.path.endsWith("/") ? `${target.path}/` : target.path;
   if (path === "" && (exchange.method === "GET" || exchange.method === "HEAD"))
     return exchange.respond(301, { ...answerHeaders(context), location: `${info.path}/${query}` });
@@ -51,7 +51,7 @@ export async function proxyRequest(context: RequestContext, options: ProxyOption
   const status = message.statusCode as number;
   if (options.rejectsRedirects && status >= 300 && status <= 399 && (headers.get("location")?.[0] ?? "") !== "") {
     message.destroy();
-    return exchange.respond(502, answerHeaders(context), Buffer.from(redirectRejected));
+    return exchange.respond(502, answerHeaders(context, "text/plain; charset=utf-8"), Buffer.from(redirectRejected));
   }
   const hasBody = exchange.method !== "HEAD" && status !== 204 && status !== 304;
   const body = rewrites === undefined || !hasBody ? message : await started(rewrites(message));

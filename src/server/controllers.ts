@@ -1,5 +1,7 @@
 /** Builds the controllers of this server. */
 import type { MutableCatalog } from "../catalog/contract.ts";
+import { apiServiceAvailability } from "../controllers/api-services/availability.ts";
+import { apiServiceRegistration } from "../controllers/api-services/registration.ts";
 import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import { clusterTrustController } from "../controllers/cluster-trust.ts";
 import type { Controller, ControllerOptions } from "../controllers/contract.ts";
@@ -30,6 +32,7 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import { selfAddress } from "./addresses.ts";
+import type { ServerAggregation } from "./aggregation.ts";
 import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
 import type { ServerMetrics } from "./metrics.ts";
@@ -39,6 +42,7 @@ import { openWebhooks } from "./webhooks.ts";
 interface Needs {
   readonly registry: RegistryContext;
   readonly catalog: MutableCatalog;
+  readonly aggregation: ServerAggregation;
   readonly release: DefinitionControllerOptions["release"];
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   readonly serving: ServingSetup;
@@ -62,7 +66,9 @@ export async function startControllers(
   const self = (): Address => selfAddress(options, needs.state);
   const webhooks = openWebhooks(options, { catalog, metrics, self, loopback: needs.loopback });
   closers.add(() => webhooks.close());
+  const registration = apiServiceRegistration({ registry, logger, queues, ...needs.aggregation });
   const definitions = definitionsOnDemand({
+    versions: registration.definitions,
     registry,
     catalog,
     release,
@@ -96,11 +102,15 @@ export async function startControllers(
     definitions,
     legacyTokenTracking({ registry, logger }),
     flowControlMaintenance({ registry, logger }),
+    apiServiceAvailability({ registry, logger, queues, ...needs.aggregation }),
     ...Array.from(running, (name) => makers[name]()),
   ];
   closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
   for (const controller of controllers) controller.start();
   await definitions.ready;
+  closers.add(() => registration.stop());
+  registration.start();
+  await registration.tried;
   publishTrust(options, needs);
 }
 

@@ -14,7 +14,7 @@ import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
-import { isConnectTarget, isWatchTarget } from "../http/request-info.ts";
+import { isConnectTarget, isWatchTarget, pathOfTarget } from "../http/request-info.ts";
 import { sendError } from "../http/respond.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
@@ -22,6 +22,7 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
 import { reachedAt } from "./addresses.ts";
+import type { ServerAggregation } from "./aggregation.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
@@ -37,6 +38,7 @@ interface HttpNeeds {
   readonly audit: OpenAudit;
   readonly authentication: ServerAuthentication;
   readonly authorization: ServerAuthorization;
+  readonly aggregation: ServerAggregation;
   readonly metrics: ServerMetrics;
   readonly serving: ServingSetup;
   readonly state: ServerState;
@@ -68,6 +70,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
       ...needs,
     }),
     routes: routesOf(options, needs),
+    aggregated: needs.aggregation.find,
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     clock,
     logger,
@@ -78,7 +81,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     serving: serving.material(),
     tls: serving.limits,
     onExchange,
-    acceptsUpgrade,
+    acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs.aggregation),
     clock,
     logger,
   });
@@ -88,9 +91,9 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   return { listener, watches, open };
 }
 
-/** Watches over a WebSocket, and connections over any protocol. */
-function acceptsUpgrade({ method, target, protocol }: RequestedUpgrade): boolean {
-  if (isConnectTarget(target)) return true;
+/** Watches over a WebSocket, and connections and other servers over any protocol. */
+function acceptsUpgrade({ method, target, protocol }: RequestedUpgrade, { find }: ServerAggregation): boolean {
+  if (isConnectTarget(target) || find(pathOfTarget(target) ?? "") !== undefined) return true;
   return method === "GET" && protocol === "websocket" && isWatchTarget(target);
 }
 
@@ -137,7 +140,7 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   const { storage, catalog, gates } = registry;
   const serverAddress = (): string => reachedAt(options, state);
   return [
-    ...healthRoutes(storage, state, options, metrics.health),
+    ...healthRoutes(storage, state, options, { ...needs.aggregation, ...metrics.health }),
     ...storeRoutes(storage, options),
     ...documentRoutes({ catalog, gates, serverAddress, issuer: authentication.routes }),
     ...authentication.routes,

@@ -11,6 +11,7 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import { storeDirectory } from "../storage/options.ts";
 
+import type { ServerAggregation } from "./aggregation.ts";
 import type { ServerState } from "./state.ts";
 
 /** /livez, /readyz and /healthz with their checks. */
@@ -18,7 +19,7 @@ export function healthRoutes(
   storage: Storage,
   state: ServerState,
   options: ServerOptions,
-  { observe }: Pick<HealthMetrics, "observe">,
+  { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
 ): PathRoute[] {
   const store = async (): Promise<undefined> => {
     await storage.current();
@@ -32,6 +33,7 @@ export function healthRoutes(
     { name: "etcd", check: store },
     { name: "etcd-readiness", check: writable, readinessOnly: true },
     { name: "poststarthook/bootstrap-state", check: () => (state.isBooted ? undefined : "not finished") },
+    { name: "autoregister-completion", check: () => missingApiServices(pending()) },
     { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];
   const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
@@ -42,6 +44,10 @@ export function healthRoutes(
       { path: `/${endpoint}/*`, handler },
     ];
   });
+}
+
+function missingApiServices(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `missing APIService: [${names.join(" ")}]`;
 }
 
 /** POST /storage/backup. Stores in memory have no backups. */

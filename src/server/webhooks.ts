@@ -55,7 +55,8 @@ export function serviceResolver(
 
 const serviceLabel = "kubernetes.io/service-name";
 
-function serviceSource(catalog: Catalog): ServiceSource {
+/** Reads Services and their endpoints from the watch caches. */
+export function serviceSource(catalog: Catalog): ServiceSource {
   const storeOf = (group: string, resource: string): ResourceStore | undefined =>
     catalog.findResource(group, resource)?.store;
   return {

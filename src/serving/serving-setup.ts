@@ -154,7 +154,13 @@ function authorityFile(
   return openLiveFiles({ name, files: [file], parse, clock, logger });
 }
 
-function keyPairFiles(
+/**
+ * Follows the files of a certificate and its key.
+ *
+ * @param purpose the name in logs and errors
+ * @throws Error when a file cannot be read, or they do not belong together
+ */
+export function keyPairFiles(
   { clock, logger }: Needs,
   purpose: string,
   files: readonly [cert: string, key: string],

@@ -127,14 +127,14 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "Resources and verbs": [
-    ["no APIServices exist", get("/apis/apiregistration.k8s.io/v1/apiservices"), 200, /"items":\[\]/],
+    ["APIServices exist for built-in groups", get("/apis/apiregistration.k8s.io/v1/apiservices/v1.apps"), 200, /17800/],
     [
       "an APIService is stored",
       post("/apis/apiregistration.k8s.io/v1/apiservices", named("v1.example.com", { spec: apiService })),
       201,
       /"v1.example.com"/,
     ],
-    ["an APIService has no effect", get("/apis/example.com/v1"), 404, /^404 page not found/],
+    ["an APIService without a Service is unavailable", get("/apis/example.com/v1"), 503, /^service unavailable/],
     [
       "privileged containers are allowed",
       post(

@@ -64,6 +64,7 @@ export function stubApiServices(): StubApiServices {
     delete: (name) => change(name, undefined),
     list,
     remotes: () => list().filter((one): one is RemoteApiService => one.service !== undefined),
+    get: (name) => views.get(name),
     find: (group, version) => views.get(`${version}.${group}`),
     get generation() {
       return generation;

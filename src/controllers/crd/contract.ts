@@ -34,6 +34,13 @@ export interface DefinitionRules {
   setCondition(definition: KubeObject, condition: DefinitionCondition, now: number): boolean;
 }
 
+/** Receives the versions that definitions serve, whether they are established or not. */
+export interface DefinedVersions {
+  /** A definition is new, or may have changed. */
+  set(definition: string, group: string, versions: readonly string[]): void;
+  remove(definition: string): void;
+}
+
 /** The names that definitions of one group have. */
 export interface UsedNames {
   readonly resources: ReadonlySet<string>;

@@ -16,7 +16,7 @@ import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
-import type { DefinitionCondition, DefinitionRules } from "./contract.ts";
+import type { DefinedVersions, DefinitionCondition, DefinitionRules } from "./contract.ts";
 import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 
@@ -31,6 +31,7 @@ export interface DefinitionControllerOptions extends ControllerOptions {
   readonly catalog: MutableCatalog;
   readonly rules: DefinitionRules;
   readonly release: (definition: ResourceDefinition) => void;
+  readonly versions?: DefinedVersions;
 }
 
 /** The controller of CustomResourceDefinitions. */
@@ -139,7 +140,9 @@ class Definitions {
   /** Adds a definition, and serves its kind immediately if it was established before. */
   #add(definition: KubeObject): void {
     const { metadata, spec, status } = definition;
-    this.#summaries.set(metadata.name as string, summary(metadata, spec, status));
+    const name = metadata.name as string;
+    this.#summaries.set(name, summary(metadata, spec, status));
+    this.#options.versions?.set(name, spec?.group ?? "", servedVersions(spec));
     if (this.#options.rules.isConditionTrue(definition, "Established")) this.#kinds.install(definition);
   }
 
@@ -244,6 +247,7 @@ class Definitions {
     const removed = this.#summaries.get(name);
     this.#summaries.delete(name);
     this.#kinds.remove(name);
+    this.#options.versions?.remove(name);
     if (removed !== undefined) this.#enqueueWaiting(removed, enqueue);
   }
 
@@ -293,6 +297,11 @@ function condition(status: "True" | "False", reason: string, message: string): D
 
 const missing = (name: string): Error =>
   notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
+
+function servedVersions(spec: KubeObject["spec"]): string[] {
+  const versions: readonly { readonly name: string; readonly served: boolean }[] = spec?.versions ?? [];
+  return versions.filter(({ served }) => served).map(({ name }) => name);
+}
 
 function summary(metadata: KubeObject["metadata"], spec: KubeObject["spec"], status: KubeObject["status"]): KubeObject {
   return {

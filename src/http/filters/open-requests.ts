@@ -38,8 +38,9 @@ export function openRequests(options: {
     const shortest = Math.min(writeTimeoutMs, options.timeoutMs);
     for (const context of open) {
       if (context.receivedAt > now - shortest) break; // The set keeps the order of arrival.
-      const { info, receivedAt, exchange } = context;
-      const limit = info.isResourceRequest && writes.has(info.verb) ? shortest : options.timeoutMs;
+      const { info, receivedAt, exchange, resolved } = context;
+      // Writes of resources that other servers serve have the general limit.
+      const limit = resolved !== undefined && writes.has(info.verb) ? shortest : options.timeoutMs;
       if (receivedAt <= now - limit && !isLongRunning(info) && !exchange.answered) options.expire(context);
     }
     cancelSweep = options.clock.after(requestSweepMs, sweep);

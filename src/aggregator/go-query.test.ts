@@ -1,0 +1,24 @@
+/** The results are those of Go's `url.URL.Query().Encode()`. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encodeQueryAgain } from "./go-query.ts";
+
+const rows: [query: string, expected: string][] = [
+  ["", ""],
+  ["watch=1&limit=5", "limit=5&watch=1"],
+  ["b=2&a=1&b=1", "a=1&b=2&b=1"],
+  ["watch", "watch="],
+  ["=1", "=1"],
+  ["&&a=1&", "a=1"],
+  ["a=b=c", "a=b%3Dc"],
+  ["a=1;b=2&c=3", "c=3"],
+  ["a=%zz&b=%4", ""],
+  ["a=%41&b=x+y&c=x%20y", "a=A&b=x+y&c=x+y"],
+  ["labelSelector=a%3Db%2Cc", "labelSelector=a%3Db%2Cc"],
+  ["a=/?:@!$'()*", "a=%2F%3F%3A%40%21%24%27%28%29%2A"],
+  ["a=%C3%BC&b=\u00fc", "a=%C3%BC&b=%FC"],
+  ["Z=1&a=2&%00=3", "%00=3&Z=1&a=2"],
+];
+
+for (const [query, expected] of rows)
+  test(`encodes ${JSON.stringify(query)} as ${expected}`, () => assert.equal(encodeQueryAgain(query), expected));

@@ -1,0 +1,180 @@
+/**
+ * Registers the group versions that this server serves as APIServices. Source:
+ * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/autoregister/autoregister_controller.go.
+ */
+import type { ApiServices } from "../../aggregator/contract.ts";
+import { ApiError, notFound } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { create } from "../../registry/create.ts";
+import { deleteOne } from "../../registry/delete.ts";
+import { update } from "../../registry/update.ts";
+import type { Controller, ControllerOptions } from "../contract.ts";
+import { unlessConflict } from "../controller-write.ts";
+import { openWorkQueue } from "../work-queue.ts";
+import { type ApiServiceTarget, apiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
+import { builtinApiServices, DefinedApiServices, type DesiredApiService } from "./desired-api-services.ts";
+
+/** The label that says whether this controller manages an APIService. */
+const managedLabel = "kube-aggregator.kubernetes.io/automanaged";
+/** Maximum APIServices in the queue; others wait for their next change. */
+const keysMax = 20_000;
+/** Enough for all built-in group versions, so that a new store gets them in one commit. */
+const concurrency = 64;
+
+interface RegistrationOptions extends ControllerOptions {
+  readonly services: ApiServices;
+}
+
+/** The controller that registers APIServices. */
+export interface ApiServiceRegistration extends Controller {
+  /** Receives the versions of CustomResourceDefinitions, also before the start. */
+  readonly definitions: DefinedApiServices;
+  /** Resolves when it has tried to register each built-in group version. */
+  readonly tried: Promise<void>;
+}
+
+/**
+ * Creates the controller. It starts when the CustomResourceDefinitions are read, because it deletes
+ * the APIServices of those that do not exist.
+ */
+export function apiServiceRegistration(options: RegistrationOptions): ApiServiceRegistration {
+  const { registry, logger, queues, services } = options;
+  const target = apiServiceTarget(registry);
+  const definitions = new DefinedApiServices((name) => queue?.add(name));
+  if (target === undefined) return { definitions, tried: Promise.resolve(), start() {}, stop: async () => {} };
+  const registered = new RegisteredApiServices(registry, target, definitions);
+  const untried = new Set(registered.builtinNames);
+  const { promise: tried, resolve } = Promise.withResolvers<void>();
+  const ended = (name: string): void => {
+    if (untried.delete(name) && untried.size === 0) resolve();
+  };
+  let queue: ReturnType<typeof openWorkQueue> | undefined;
+  let stopFollowing = (): void => {};
+  return {
+    definitions,
+    tried,
+    start() {
+      const started = openWorkQueue({
+        clock: registry.clock,
+        observer: queues?.("autoregister"),
+        reconcile: (name) => registered.reconcile(name).finally(() => ended(name)),
+        failed: (name, error) =>
+          logger.warn("Failed to register an APIService, retrying", { name, error: String(error) }),
+        concurrency,
+        keysMax,
+      });
+      queue = started;
+      registered.start(services);
+      stopFollowing = services.onChange((old, next) => void started.add((next ?? old)?.name as string));
+      const names = [...services.list().map(({ name }) => name), ...registered.builtinNames, ...definitions.names()];
+      for (const name of new Set(names)) started.add(name);
+      if (untried.size === 0) resolve();
+    },
+    async stop() {
+      stopFollowing();
+      await queue?.stop();
+      resolve();
+    },
+  };
+}
+
+class RegisteredApiServices {
+  readonly #registry: RegistryContext;
+  readonly #target: ApiServiceTarget;
+  readonly #builtin: ReadonlyMap<string, DesiredApiService>;
+  readonly #definitions: DefinedApiServices;
+  /** Names that existed when this controller started. */
+  readonly #atStart = new Set<string>();
+  /** Names that were reconciled without an error. */
+  readonly #synced = new Set<string>();
+
+  constructor(registry: RegistryContext, target: ApiServiceTarget, definitions: DefinedApiServices) {
+    this.#registry = registry;
+    this.#target = target;
+    this.#definitions = definitions;
+    this.#builtin = new Map(builtinApiServices(registry.catalog).map((one) => [one.name, one]));
+  }
+
+  get builtinNames(): readonly string[] {
+    return [...this.#builtin.keys()];
+  }
+
+  start(services: ApiServices): void {
+    for (const { name } of services.list()) this.#atStart.add(name);
+  }
+
+  /** @returns false when another writer has changed the APIService */
+  async reconcile(name: string): Promise<boolean> {
+    const done = await this.#reconcile(name);
+    if (done) this.#synced.add(name);
+    return done;
+  }
+
+  /** The cases are those of the table of `checkAPIService`. */
+  async #reconcile(name: string): Promise<boolean> {
+    const desired = this.#definitions.find(name) ?? this.#builtin.get(name);
+    const current = await readApiService(this.#target, name);
+    if (desired?.managed === "onstart" && this.#synced.has(name)) return true; // Clients may delete and change it.
+    if (current === undefined) return desired === undefined || this.#create(desired);
+    const managed = current.metadata.labels?.[managedLabel];
+    if (managed !== "onstart" && managed !== "true") return true; // It is not ours.
+    if (managed === "onstart" && (!this.#atStart.has(name) || this.#synced.has(name))) return true;
+    if (desired === undefined) return this.#delete(current);
+    const spec = specOf(desired);
+    if (deepEqual(normalized(current.spec), spec)) return true;
+    return this.#update(current, spec);
+  }
+
+  async #create(desired: DesiredApiService): Promise<boolean> {
+    const decode = (): KubeObject => ({
+      kind: "APIService",
+      apiVersion: "apiregistration.k8s.io/v1",
+      metadata: { name: desired.name, labels: { [managedLabel]: desired.managed } },
+      spec: specOf(desired),
+    });
+    try {
+      await create(this.#registry, { ...writeRequest(this.#target.target, ""), decode });
+      return true;
+    } catch (error) {
+      // Its creation has added the name to the queue.
+      if (error instanceof ApiError && error.status.reason === "AlreadyExists") return true;
+      throw error;
+    }
+  }
+
+  #update({ metadata }: KubeObject, spec: object): Promise<boolean> {
+    const { name = "", resourceVersion } = metadata;
+    const { target } = this.#target;
+    return unlessConflict(async () => {
+      await update(this.#registry, {
+        ...writeRequest(target, name),
+        next(current) {
+          const next = current?.();
+          if (next === undefined) throw notFound(target.resource.definition, name);
+          if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
+          next.spec = spec;
+          return next;
+        },
+      });
+    });
+  }
+
+  #delete({ metadata: { name = "", uid } }: KubeObject): Promise<boolean> {
+    const preconditions = uid === undefined ? {} : { uid };
+    return unlessConflict(async () => {
+      const request = writeRequest(this.#target.target, name);
+      await deleteOne(this.#registry, { ...request, options: { dryRun: false, preconditions } });
+    });
+  }
+}
+
+/** The spec in the form in which it is stored: without empty fields. */
+function specOf({ group, version, groupPriorityMinimum, versionPriority }: DesiredApiService): object {
+  return normalized({ group, version, groupPriorityMinimum, versionPriority });
+}
+
+function normalized(spec: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== "" && value !== undefined));
+}

@@ -1,0 +1,81 @@
+/**
+ * Writes the condition `Available`. Source: `updateAPIServiceStatus` and `SetAPIServiceCondition` in
+ * k8s.io/kube-aggregator@v0.36.0.
+ */
+import type { ApiServiceView } from "../../aggregator/contract.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { update } from "../../registry/update.ts";
+import { type ApiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
+import type { Availability } from "./check-availability.ts";
+
+/** Receives changes of the availability, for metrics. */
+export interface AvailabilityObserver {
+  /** An available APIService has become unavailable. */
+  unavailable(name: string, reason: string): void;
+}
+
+interface WriteOptions {
+  readonly registry: RegistryContext;
+  readonly observer: AvailabilityObserver;
+}
+
+/**
+ * Writes the condition if it has changed.
+ *
+ * @returns false when the APIService has changed since it was checked
+ */
+export async function writeAvailability(
+  { registry, observer }: WriteOptions,
+  target: ApiServiceTarget,
+  { name, resourceVersion }: ApiServiceView,
+  availability: Availability,
+): Promise<boolean> {
+  const current = await readApiService(target, name);
+  if (current === undefined || current.metadata.resourceVersion !== resourceVersion) return current === undefined;
+  const conditions = nextConditions(current.status?.conditions ?? [], availability, registry.clock.now());
+  if (conditions === undefined) return true;
+  const wasAvailable = isAvailable(current);
+  try {
+    await update(registry, {
+      ...writeRequest(target.target, name, "status"),
+      next: () => ({ ...current, status: { ...current.status, conditions } }),
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.status.reason === "NotFound") return true;
+    if (error instanceof ApiError && error.status.reason === "Conflict") return false;
+    throw error;
+  }
+  if (wasAvailable && availability.status !== "True") observer.unavailable(name, availability.reason);
+  return true;
+}
+
+interface Condition extends Partial<Availability> {
+  readonly type: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** @returns undefined when nothing changes */
+function nextConditions(
+  conditions: readonly Condition[],
+  availability: Availability,
+  now: number,
+): Condition[] | undefined {
+  const index = conditions.findIndex(({ type }) => type === "Available");
+  const old = conditions[index];
+  const lastTransitionTime =
+    old?.status === availability.status && old.lastTransitionTime !== undefined
+      ? old.lastTransitionTime
+      : formatTime(now);
+  const next: Condition = { ...old, type: "Available", ...availability, lastTransitionTime };
+  if (old === undefined) return [...conditions, next];
+  return deepEqual(old, next) ? undefined : conditions.with(index, next);
+}
+
+function isAvailable({ status }: KubeObject): boolean {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  return conditions.find(({ type }) => type === "Available")?.status === "True";
+}
