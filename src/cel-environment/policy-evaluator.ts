@@ -19,6 +19,7 @@ import { unescapeName } from "../lib/cel/schema-types/index.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { Compiled } from "./compile-expression.ts";
 import { perCallLimit } from "./limits.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** The type of `variables`. */
 export const variablesTypeName = "kubernetes.variables";
@@ -34,7 +35,6 @@ export interface PolicyBindings {
   readonly namespaceObject: JsonValue;
   readonly params?: JsonValue;
   readonly authorizer?: { readonly authorizer: CelAuthorizer; readonly requestResource: CelAuthorizer } | undefined;
-  readonly isInterrupted?: () => boolean;
 }
 
 /** The expressions of a request exceeded the budget. */
@@ -57,18 +57,26 @@ export class PolicyEvaluator {
   /** Remaining units. */
   budget: number;
   readonly #activation: PolicyActivation;
+  readonly #limit: TimeLimit;
   readonly #options: EvaluationOptions;
 
-  constructor(bindings: PolicyBindings, variables: ReadonlyMap<string, Compiled>, budget: number) {
+  /** @param limit its time limit applies to each expression with the variables that it reads */
+  constructor(
+    bindings: PolicyBindings,
+    variables: ReadonlyMap<string, Compiled>,
+    budget: number,
+    limit = new TimeLimit(),
+  ) {
     this.budget = budget;
-    const { isInterrupted } = bindings;
-    this.#options = isInterrupted === undefined ? limited : { costLimit: perCallLimit, isInterrupted };
+    this.#limit = limit;
+    this.#options = { costLimit: perCallLimit, isInterrupted: limit.isExceeded };
     this.#activation = new PolicyActivation(bindings, variables, this.#options, this);
   }
 
   /** @throws OutOfBudget if the expression exceeds the budget */
   evaluate(compiled: Compiled): PolicyResult {
     if (compiled.program === undefined) return { error: `compilation error: ${compiled.error}` };
+    this.#limit.restart();
     try {
       const { value, cost } = compiled.program.evaluate(this.#activation, this.#options);
       this.#spend(cost);
@@ -85,8 +93,6 @@ export class PolicyEvaluator {
     if (this.budget < 0) throw new OutOfBudget();
   }
 }
-
-const limited: EvaluationOptions = { costLimit: perCallLimit };
 
 /** What was left before the current expression. */
 interface Budget {

@@ -10,13 +10,14 @@ import type { CompiledRule } from "./compile-rule.ts";
 import type { RuleNode } from "./compile-rules.ts";
 import type { Correlation } from "./correlation.ts";
 import { messageBytesMax, perCallLimit } from "./limits.ts";
+import type { TimeLimit } from "./time-limit.ts";
 
 /** The state of the validation of one object. */
 export interface RuleRun {
   readonly errors: FieldErrors;
   readonly warn: (message: string) => void;
   readonly optionalOldSelf: boolean;
-  readonly isInterrupted: (() => boolean) | undefined;
+  readonly limit: TimeLimit;
   /** Remaining units; if negative, no further rule runs. */
   budget: number;
 }
@@ -132,9 +133,10 @@ interface Outcome {
   readonly error?: string;
 }
 
-function evaluate(program: Program, activation: Activation, { isInterrupted }: RuleRun): Outcome {
+function evaluate(program: Program, activation: Activation, { limit }: RuleRun): Outcome {
+  limit.restart();
   try {
-    return program.evaluate(activation, { costLimit: perCallLimit, isInterrupted });
+    return program.evaluate(activation, { costLimit: perCallLimit, isInterrupted: limit.isExceeded });
   } catch (error) {
     if (error instanceof CelError) return { value: undefined, cost: error.cost, error: error.message };
     throw error;

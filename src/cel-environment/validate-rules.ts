@@ -7,6 +7,7 @@ import type { RuleNode } from "./compile-rules.ts";
 import { Correlation, isJsonObject, itemsByKey, type JsonObject, memberOf } from "./correlation.ts";
 import { runtimeBudget } from "./limits.ts";
 import { childPath, type Place, type RuleRun, runRules, type Unchanged } from "./run-rules.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** The object to validate, and how. */
 interface ValidateOptions {
@@ -28,8 +29,8 @@ interface ValidateOptions {
   readonly optionalOldSelf: boolean;
   /** Units for all rules. Default: 10,000,000. */
   readonly budget?: number;
-  /** Called regularly; true ends the evaluation of the current rule with an error. */
-  readonly isInterrupted?: () => boolean;
+  /** The time limit of each rule. */
+  readonly limit?: TimeLimit;
 }
 
 /**
@@ -41,11 +42,11 @@ interface ValidateOptions {
  * @returns the remaining units, or -1 if the budget was exceeded
  */
 export function validateRules(root: RuleNode, options: ValidateOptions): number {
-  const { object, oldObject, path = "", errors, optionalOldSelf, isInterrupted } = options;
+  const { object, oldObject, path = "", errors, optionalOldSelf, limit = new TimeLimit() } = options;
   const run: RuleRun = {
     errors,
     optionalOldSelf,
-    isInterrupted,
+    limit,
     warn: options.warn ?? (() => {}),
     budget: options.budget ?? runtimeBudget,
   };
