@@ -51,6 +51,8 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   #seatsInUse = 0;
   #seatsWaiting = 0;
   #enqueues = 0;
+  /** The request that `start` is about to return. */
+  #arriving: QueuedRequest<Descriptor> | undefined;
   #dispatched = 0;
   #rejected = 0;
   #cancelled = 0;
@@ -123,7 +125,9 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       return request;
     }
     this.#enqueue(queue, request);
+    this.#arriving = request;
     this.#dispatchAll();
+    this.#arriving = undefined;
     return request;
   }
 
@@ -254,7 +258,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#noteDispatch(queue.nextDispatchR, undefined);
     this.#dispatchFrom(queue, request, this.#lastTime);
     queue.boundNextDispatch();
-    request.onStart?.(request);
+    if (request !== this.#arriving) request.onStart(request);
     return true;
   }
 

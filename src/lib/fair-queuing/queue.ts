@@ -23,7 +23,7 @@ export class QueuedRequest<Descriptor> implements Ticket<Descriptor> {
   /** Seat-seconds until the end, and after it. */
   readonly totalWork: number;
   readonly finalWork: number;
-  readonly onStart: ((ticket: Ticket<Descriptor>) => void) | undefined;
+  readonly onStart: (ticket: Ticket<Descriptor>) => void;
   /** Neighbors in the list that contains the request. */
   previous: QueuedRequest<Descriptor> | undefined;
   next: QueuedRequest<Descriptor> | undefined;
