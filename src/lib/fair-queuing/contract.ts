@@ -81,6 +81,11 @@ export interface QueueSet<Descriptor> {
     descriptor: Descriptor,
     onStart: (ticket: Ticket<Descriptor>) => void,
   ): Ticket<Descriptor> | Rejection;
+  /**
+   * Lends the seats of a request that executes to requests of one initial seat, because it proceeds
+   * in turns that do not delay them. Others still count the seats. Upstream has no such function.
+   */
+  lendSeats(ticket: Ticket<Descriptor>): void;
   /** Ends the execution of a request and starts those for which there are seats now. */
   finish(ticket: Ticket<Descriptor>): void;
   /**
@@ -104,6 +109,8 @@ export interface QueueSetCounts {
   readonly waiting: number;
   readonly executing: number;
   readonly seatsInUse: number;
+  /** Those in use that are lent; requests of one initial seat do not count them. */
+  readonly seatsLent: number;
   readonly seatsWaiting: number;
   readonly dispatched: number;
   readonly rejected: number;

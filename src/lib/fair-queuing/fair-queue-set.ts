@@ -49,6 +49,9 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   #waiting = 0;
   #executing = 0;
   #seatsInUse = 0;
+  /** Of requests that lend them, and the number of these requests. */
+  #seatsLent = 0;
+  #lending = 0;
   #seatsWaiting = 0;
   #enqueues = 0;
   /** The request that `start` is about to return. */
@@ -99,7 +102,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   }
 
   #startQueueless(request: QueuedRequest<Descriptor>, now: number): Ticket<Descriptor> | Rejection {
-    if (!this.#hasSeats(request.maxSeats)) {
+    if (!this.#hasSeats(request)) {
       this.#rejected++;
       return "concurrency-limit";
     }
@@ -110,7 +113,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
 
   #startQueued(request: QueuedRequest<Descriptor>, now: number): Ticket<Descriptor> | Rejection {
     const queue = this.#chooseQueue(request.flow);
-    if (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#config.queueLengthMax) {
+    if (this.#seatsFor(request) >= this.#limit && queue.waiting.length >= this.#config.queueLengthMax) {
       queue.boundNextDispatch();
       this.#rejected++;
       return "queue-full";
@@ -120,7 +123,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       queue.nextDispatchR = this.#currentR;
       this.#activeQueues++;
     }
-    if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#hasSeats(request.maxSeats)) {
+    if (this.#waiting === 0 && this.#seatsFor(request) < this.#limit && this.#hasSeats(request)) {
       this.#startAtOnce(queue, request, now);
       return request;
     }
@@ -160,12 +163,23 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     return chosen;
   }
 
+  lendSeats(ticket: Ticket<Descriptor>): void {
+    const request = ticket as QueuedRequest<Descriptor>;
+    if (request.state !== "executing" || request.lendsSeats) return;
+    this.#syncTime();
+    request.lendsSeats = true;
+    this.#seatsLent += request.maxSeats;
+    this.#lending++;
+    this.#dispatchAll();
+  }
+
   finish(ticket: Ticket<Descriptor>): void {
     const request = ticket as QueuedRequest<Descriptor>;
     if (request.state !== "executing") throw new Error("only an executing request can be finished");
     const now = this.#syncTime();
     request.state = "done";
     this.#executing--;
+    if (request.lendsSeats) this.#lending--;
     this.#observer.executing(request.flow, -1);
     const { queue } = request;
     if (queue === undefined) this.#queueless.remove(request);
@@ -190,8 +204,9 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#dispatchAll();
   }
 
-  #releaseSeats({ flow, queue, maxSeats }: QueuedRequest<Descriptor>): void {
+  #releaseSeats({ flow, queue, maxSeats, lendsSeats }: QueuedRequest<Descriptor>): void {
     this.#seatsInUse -= maxSeats;
+    if (lendsSeats) this.#seatsLent -= maxSeats;
     this.#observer.seatsInUse(flow, -maxSeats);
     this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
     if (queue === undefined) return;
@@ -233,22 +248,31 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
   }
 
-  #hasSeats(seats: number): boolean {
+  /** The seats in use that a request counts. */
+  #seatsFor({ isNarrow }: QueuedRequest<Descriptor>): number {
+    return isNarrow ? this.#seatsInUse - this.#seatsLent : this.#seatsInUse;
+  }
+
+  #hasSeats(request: QueuedRequest<Descriptor>): boolean {
     if (this.#config.queues < 0) return true;
+    const { maxSeats, isNarrow } = request;
     // A request that is wider than the limit executes alone.
-    if (seats > this.#limit) return this.#executing === 0;
-    return this.#seatsInUse + seats <= this.#limit;
+    if (maxSeats > this.#limit) return this.#executing === (isNarrow ? this.#lending : 0);
+    return this.#seatsFor(request) + maxSeats <= this.#limit;
   }
 
   #dispatchAll(): void {
-    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) if (!this.#dispatch()) return;
+    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) if (!this.#dispatch(isAny)) break;
+    if (this.#seatsLent === 0) return;
+    while (this.#waiting > 0 && this.#seatsInUse - this.#seatsLent < this.#limit) if (!this.#dispatch(isNarrow)) return;
   }
 
-  /** @returns false if the next request needs more seats than are free */
-  #dispatch(): boolean {
-    const queue = this.#nextQueue();
+  /** @returns false if the next eligible request needs more seats than are free */
+  #dispatch(isEligible: (request: QueuedRequest<Descriptor>) => boolean): boolean {
+    const queue = this.#nextQueue(isEligible);
+    if (queue === undefined) return false;
     const request = queue.waiting.first as QueuedRequest<Descriptor>;
-    if (!this.#hasSeats(request.maxSeats)) {
+    if (!this.#hasSeats(request)) {
       this.#observer.noAccommodation(request.flow);
       return false;
     }
@@ -289,8 +313,8 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
   }
 
-  /** The queue whose oldest request has the earliest virtual end; at least one request waits. */
-  #nextQueue(): Queue<Descriptor> {
+  /** The queue whose oldest request has the earliest virtual end, among eligible ones. */
+  #nextQueue(isEligible: (request: QueuedRequest<Descriptor>) => boolean): Queue<Descriptor> | undefined {
     const count = this.#queues.length;
     let earliest = Number.POSITIVE_INFINITY;
     let found: Queue<Descriptor> | undefined;
@@ -301,7 +325,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     for (let step = 1; step <= count; step++) {
       const queue = this.#queues[(this.#robinIndex + step) % count] as Queue<Descriptor>;
       const oldest = queue.waiting.first;
-      if (oldest === undefined) continue;
+      if (oldest === undefined || !isEligible(oldest)) continue;
       widen(start, queue.nextDispatchR);
       widen(discounted, discountedStart(queue));
       const end = queue.nextDispatchR + oldest.totalWork;
@@ -309,7 +333,6 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       earliest = end;
       found = queue;
     }
-    if (found === undefined) throw new Error("a request waits, but no queue has one");
     return found;
   }
 
@@ -355,6 +378,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       waiting: this.#waiting,
       executing: this.#executing,
       seatsInUse: this.#seatsInUse,
+      seatsLent: this.#seatsLent,
       seatsWaiting: this.#seatsWaiting,
       dispatched: this.#dispatched,
       rejected: this.#rejected,
@@ -378,6 +402,9 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     return { ...this.counts, queues: this.#queues.map((queue) => queue.dump()), queueless: [...this.#queueless] };
   }
 }
+
+const isAny = (): boolean => true;
+const isNarrow = <Descriptor>(request: QueuedRequest<Descriptor>): boolean => request.isNarrow;
 
 function discountedStart<Descriptor>({ nextDispatchR, seatsInUse }: Queue<Descriptor>): number {
   return nextDispatchR - seatsTimesNs(seatsInUse, estimatedDurationNs);

@@ -15,6 +15,8 @@ export class QueuedRequest<Descriptor> implements Ticket<Descriptor> {
   arrivalR: number;
   state: "waiting" | "executing" | "done" = "waiting";
   startedAt = Number.NaN;
+  /** Whether narrow requests can use the seats. */
+  lendsSeats = false;
   /** Undefined for a request that executes without a queue. */
   queue: Queue<Descriptor> | undefined;
   /** The estimate's final seats and latency, adapted to the concurrency limit at the dispatch. */
@@ -46,6 +48,11 @@ export class QueuedRequest<Descriptor> implements Ticket<Descriptor> {
     this.queue = undefined;
     this.previous = undefined;
     this.next = undefined;
+  }
+
+  /** Whether the request can use seats that others lend. */
+  get isNarrow(): boolean {
+    return this.work.initialSeats <= 1;
   }
 
   /** The seats that the request occupies from its start to its end, latency included. */
