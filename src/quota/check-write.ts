@@ -186,6 +186,7 @@ function checkCovered(
   quotas: readonly Quota[],
   limitedScopes: readonly ScopeRequirement[],
 ): void {
+  if (limitedHere.length === 0 && limitedScopes.length === 0) return;
   const covered = (name: string): boolean =>
     matching.some(({ limits }) => limits.hard.has(name)) && evaluator.matches(name);
   const uncovered = [...usage]

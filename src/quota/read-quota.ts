@@ -46,14 +46,8 @@ interface Remembered {
   /** The bytes from the spec to the used resources. */
   readonly bytes: Buffer;
   readonly limits: QuotaLimits;
-  /** The last state that was read, and the last one that was added: many writes are charged to them. */
-  read?: Known;
-  added?: Known;
-}
-
-interface Known {
-  readonly json: Buffer;
-  readonly quota: Quota;
+  /** The last state that was added, to which the next write is charged. */
+  added?: { readonly json: Buffer; readonly quota: Quota };
 }
 
 /** Creates a reader. */
@@ -70,14 +64,11 @@ export function createQuotaReader(): QuotaReader {
   };
   return {
     read(key, json) {
-      const before = remembered.get(key);
-      if (before?.added?.json === json) return before.added.quota;
-      if (before?.read?.json === json) return before.read.quota;
+      const added = remembered.get(key)?.added;
+      if (added?.json === json) return added.quota;
       const usedAt = json.lastIndexOf(usedKey);
-      const found = limitsAt(key, json, usedAt);
-      const quota = quotaOf(found.limits, usedAt < 0 ? undefined : JSON.parse(usedText(json, usedAt)));
-      found.read = { json, quota };
-      return quota;
+      const { limits } = limitsAt(key, json, usedAt);
+      return quotaOf(limits, usedAt < 0 ? undefined : JSON.parse(usedText(json, usedAt)));
     },
     remember(key, json, quota) {
       const found = remembered.get(key);

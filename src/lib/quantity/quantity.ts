@@ -248,7 +248,8 @@ function formatBinary(whole: bigint): string {
 
 function formatDecimal({ mantissa, exponent }: Quantity, format: "DecimalSI" | "DecimalExponent"): string {
   const digits = String(mantissa);
-  const zeros = digits.length - digits.replace(/0+$/, "").length;
+  let zeros = 0;
+  while (zeros < digits.length && digits[digits.length - 1 - zeros] === "0") zeros++;
   const scale = exponent + zeros;
   const padding = ((scale % 3) + 3) % 3;
   const number = digits.slice(0, digits.length - zeros) + "0".repeat(padding);

@@ -66,9 +66,7 @@ export function quotaCharger({ clock, reader, target }: ChargeOptions): (charge:
     return { value, seal };
   };
   return (charge) => ({
-    get target() {
-      return target();
-    },
+    target: target(),
     key: charge.key,
     derive(newest, update) {
       const quota = reader.read(charge.key, newest.value);

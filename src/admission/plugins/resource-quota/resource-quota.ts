@@ -20,8 +20,7 @@ import {
 import { claimRelations } from "../../../quota/claim-relations.ts";
 import type { Amounts, Evaluator, QuotaWrite } from "../../../quota/contract.ts";
 import { createEvaluators } from "../../../quota/evaluators.ts";
-import { createQuotaReader, type Quota } from "../../../quota/read-quota.ts";
-import type { Entry } from "../../../watch-cache/contract.ts";
+import { createQuotaReader, type Quota, type QuotaReader } from "../../../quota/read-quota.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { type PendingCharge, quotaCharger } from "./charge-quota.ts";
@@ -35,6 +34,8 @@ interface ResourceQuotaOptions {
   readonly limited?: readonly LimitedResource[];
 }
 
+/** Namespaces whose quotas are kept; with more, all are read again. */
+const namespacesMax = 1_000;
 /** A commit has a limited number of writes, of which each charge is one. */
 const chargesMax = 100;
 
@@ -50,10 +51,16 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
   });
   let isLoaded = false;
 
-  const check = (attributes: AdmissionAttributes, write: QuotaWrite, evaluator: Evaluator, entries: Entry[]): void => {
+  const quotasOf = namespaceQuotas(reader);
+
+  const check = (
+    attributes: AdmissionAttributes,
+    write: QuotaWrite,
+    evaluator: Evaluator,
+    { keys, quotas }: NamespaceQuotas,
+  ): void => {
     const { group, resource } = attributes.target.resource.definition;
     const limitedHere = limited.filter((one) => one.apiGroup === group && one.resource === resource);
-    const quotas = entries.map(({ key, json }) => reader.read(key, json));
     const charges = rejecting(attributes, () => chargesOf({ write, evaluator, limited, limitedHere }, quotas));
     if (charges.length > chargesMax) {
       const why = `${charges.length} quotas of the namespace count it, but a write can be charged to ${chargesMax}`;
@@ -61,7 +68,7 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
     }
     for (const charge of charges) {
       if (attributes.trace !== undefined) addQuotaStep(attributes, attributes.trace, charge);
-      const { key } = entries[quotas.indexOf(charge.quota)] as Entry;
+      const key = keys[quotas.indexOf(charge.quota)] as string;
       const pending = pendingCharge(attributes, write, evaluator, key, charge);
       pending.check(charge.quota, charge.amounts);
       if (!attributes.dryRun) attributes.joint.push(jointWrite(pending));
@@ -69,14 +76,14 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
   };
 
   const validateLoaded = (attributes: AdmissionAttributes, store: ResourceStore): void | Promise<void> => {
-    const entries = quotasOf(store, attributes.namespace);
-    if (entries.length === 0 && limited.length === 0) return;
+    const found = quotasOf(store, attributes.namespace);
+    if (found.quotas.length === 0 && limited.length === 0) return;
     const { group, resource } = attributes.target.resource.definition;
     const evaluator = evaluators.of(group, resource);
     const write = writeOf(attributes);
     if (evaluator === undefined || write === undefined || !evaluator.handles(write)) return;
-    if (resource !== "resourceclaims") return check(attributes, write, evaluator, entries);
-    return relations.ready().then(() => check(attributes, write, evaluator, entries));
+    if (resource !== "resourceclaims") return check(attributes, write, evaluator, found);
+    return relations.ready().then(() => check(attributes, write, evaluator, found));
   };
 
   return {
@@ -97,10 +104,39 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
   };
 }
 
-/** The keys of a namespace are next to each other in the tree of the watch cache. */
-function quotasOf({ cache, keyOf }: ResourceStore, namespace: string): Entry[] {
-  const snapshot = cache.latest();
-  return snapshot.size === 0 ? [] : [...snapshot.range(keyOf(namespace, ""))];
+interface NamespaceQuotas {
+  readonly keys: readonly string[];
+  /** In the order of their keys. */
+  readonly quotas: readonly Quota[];
+}
+
+const noQuotas: NamespaceQuotas = { keys: [], quotas: [] };
+
+/**
+ * Creates a function that returns the quotas of a namespace. It reads them once for each state of the
+ * watch cache, in whose tree the keys of a namespace are next to each other.
+ */
+function namespaceQuotas(reader: QuotaReader): (store: ResourceStore, namespace: string) => NamespaceQuotas {
+  let state: object | undefined;
+  const known = new Map<string, NamespaceQuotas>();
+  return ({ cache, keyOf }, namespace) => {
+    const snapshot = cache.latest();
+    if (snapshot.size === 0) return noQuotas;
+    if (snapshot !== state) {
+      known.clear();
+      state = snapshot;
+    }
+    const before = known.get(namespace);
+    if (before !== undefined) return before;
+    const entries = [...snapshot.range(keyOf(namespace, ""))];
+    const found = {
+      keys: entries.map(({ key }) => key),
+      quotas: entries.map(({ key, json }) => reader.read(key, json)),
+    };
+    if (known.size >= namespacesMax) known.clear();
+    known.set(namespace, found);
+    return found;
+  };
 }
 
 function writeOf({ operation, subresource, object, oldObject }: AdmissionAttributes): QuotaWrite | undefined {
