@@ -1,6 +1,7 @@
 /** Explains why an authority with the right name has not signed a certificate. */
 import { X509Certificate } from "node:crypto";
 import { quoteGo } from "../lib/json/quote.ts";
+import { pemBlocks } from "../lib/x509/pem-blocks.ts";
 
 const failures: Readonly<Record<string, string>> = {
   ec: "x509: ECDSA verification failure",
@@ -28,14 +29,14 @@ export function authorityHint(certificate: X509Certificate, ca: string | undefin
 }
 
 function authorities(ca = ""): X509Certificate[] {
-  const blocks = ca.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.slice(0, authoritiesMax).flatMap(parse);
+  const blocks = pemBlocks(ca).filter(({ type, hasHeaders }) => type === "CERTIFICATE" && !hasHeaders);
+  return blocks.slice(0, authoritiesMax).flatMap(({ bytes }) => parse(bytes));
 }
 
 /** As Go, ignores what is not a certificate. */
-function parse(block: string): X509Certificate[] {
+function parse(bytes: Buffer): X509Certificate[] {
   try {
-    return [new X509Certificate(block)];
+    return [new X509Certificate(bytes)];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code?.startsWith("ERR_OSSL")) return [];
     throw error;
