@@ -2,7 +2,6 @@
  * Encodes OpenAPI documents. They are large, so that the encoder yields to other requests between
  * paths and between definitions.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ServedGroup, ServedResource } from "../catalog/discovery.ts";
 import { collectDefinitions, type Definitions, type GroupVersion } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
@@ -13,8 +12,10 @@ import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } fr
 import { jsonEntry, jsonMember, jsonMembers, jsonObject } from "./json-pieces.ts";
 import { pathsOf, topPaths } from "./operations.ts";
 import type { PathItem, PathOptions } from "./path-item.ts";
+import { createPause } from "./pause.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 import { sharedParameters } from "./shared-parameters.ts";
+import { type MergeTarget, mayConflict, mergeDocument } from "./swagger/merge.ts";
 
 /** The encoding of a document. */
 export type Encoding = "json" | "protobuf";
@@ -29,9 +30,6 @@ export interface DocumentSource extends PathOptions {
   /** Whether the paths of service account issuer discovery are served. */
   readonly issuer: boolean;
 }
-
-/** How long the encoder runs before it yields. */
-const sliceMs = 8;
 
 /** `info` of upstream's documents of custom resources. */
 const customInfo = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
@@ -81,10 +79,11 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
   const tail = part.custom ? {} : { securitySchemes: { BearerToken: bearerToken } };
   const render = (item: PathItem): Json => renderPathV3(item, rendering);
   if (encoding === "json") {
-    const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
+    const pieces = await encodePieces(part.paths(source), render, definitions, {
       path: jsonEntry,
       definition: jsonEntry,
     });
+    const [paths, schemas] = [sorted(pieces.paths), sorted(pieces.schemas)];
     const components = jsonObject([
       ...(schemas.length > 0 ? [jsonMember("schemas", jsonObject(schemas))] : []),
       ...jsonMembers(tail),
@@ -93,10 +92,11 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
       jsonObject([...jsonMembers(head), jsonMember("paths", jsonObject(paths)), jsonMember("components", components)]),
     );
   }
-  const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
+  const pieces = await encodePieces(part.paths(source), render, definitions, {
     path: (name, value) => encodeEntry(documentV3.path, pathItemV3, name, value),
     definition: (name, value) => encodeEntry(documentV3.schema, schemaV3, name, value),
   });
+  const [paths, schemas] = [sorted(pieces.paths), sorted(pieces.schemas)];
   const components = [
     ...(schemas.length > 0 ? messageField(documentV3.schemas, schemas) : []),
     encodeMessage(componentsTailV3, tail),
@@ -108,11 +108,17 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
   ]);
 }
 
-/** Encodes the v2 document, which has all groups. */
+/**
+ * Encodes the v2 document, which has all groups.
+ *
+ * @param others documents of other servers in their canonical form, with only the paths of their
+ *   APIServices; the first one has precedence
+ */
 export async function encodeV2(
   groups: readonly ServedGroup[],
   source: DocumentSource,
   encoding: Encoding,
+  others: readonly Json[] = [],
 ): Promise<Buffer> {
   const definitions = collectDefinitions(openApiV2, source);
   const rendering = { definitions, descriptions: source.descriptions };
@@ -121,44 +127,60 @@ export async function encodeV2(
   const render = (item: PathItem): Json => renderPathV2(item, rendering, shared.share);
   const head = { swagger: "2.0", info: { title: "Kubernetes", version: source.release } };
   const tail = { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] };
+  const encode = encoding === "json" ? jsonPiecesV2 : protobufPiecesV2({});
+  const keeps = others.length === 0 ? undefined : mayConflict(others, "definitions");
+  const own = await encodePieces(items, render, definitions, encode, keeps);
+  const encodeOther = encoding === "json" ? jsonPiecesV2 : protobufPiecesV2({ skipsUnknown: true });
+  const pieces = await mergedPieces({ ...own, parameters: shared.all() }, others, encodeOther);
   if (encoding === "json") {
-    const { paths, schemas } = await encodePieces(items, render, definitions, {
-      path: jsonEntry,
-      definition: jsonEntry,
-    });
-    const parameters = sortByName(shared.all()).map(([name, parameter]) => jsonEntry(name, parameter));
     const sections = [
-      jsonMember("paths", jsonObject(paths)),
-      jsonMember("definitions", jsonObject(schemas)),
-      jsonMember("parameters", jsonObject(parameters)),
+      jsonMember("paths", jsonObject(pieces.paths)),
+      jsonMember("definitions", jsonObject(pieces.schemas)),
+      jsonMember("parameters", jsonObject(pieces.parameters)),
     ];
     return Buffer.concat(jsonObject([...jsonMembers(head), ...sections, ...jsonMembers(tail)]));
   }
-  const { paths, schemas } = await encodePieces(items, render, definitions, {
-    path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value),
-    definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value),
-  });
-  const parameters = sortByName(shared.all()).map(([name, parameter]) =>
-    encodeEntry(documentV2.parameter, parameterV2, name, parameter),
-  );
   return Buffer.concat([
     encodeMessage(documentHeadV2, head),
-    ...messageField(documentV2.paths, paths),
-    ...messageField(documentV2.definitions, schemas),
-    ...messageField(documentV2.parameters, parameters),
+    ...messageField(documentV2.paths, pieces.paths),
+    ...messageField(documentV2.definitions, pieces.schemas),
+    ...messageField(documentV2.parameters, pieces.parameters),
     encodeMessage(documentTailV2, tail),
   ]);
 }
 
 type EncodePiece = (name: string, value: Json) => Buffer;
 
-/** Encodes paths and the definitions that they reference, both sorted by name. */
+/** The encoders of the parts of a v2 document. */
+interface PiecesV2 {
+  readonly path: EncodePiece;
+  readonly definition: EncodePiece;
+  readonly parameter: EncodePiece;
+}
+
+const jsonPiecesV2: PiecesV2 = { path: jsonEntry, definition: jsonEntry, parameter: jsonEntry };
+const protobufPiecesV2 = (options: { readonly skipsUnknown?: boolean }): PiecesV2 => ({
+  path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value, options),
+  definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value, options),
+  parameter: (name, value) => encodeEntry(documentV2.parameter, parameterV2, name, value, options),
+});
+
+/** Encoded parts by name, and those that are not encoded yet. */
+interface EncodedPieces {
+  readonly paths: readonly [string, Buffer][];
+  readonly schemas: readonly [string, Buffer][];
+  /** Definitions that may conflict with those of other servers. */
+  readonly kept: readonly [string, Json][];
+}
+
+/** Encodes paths and the definitions that they reference. */
 async function encodePieces(
   items: readonly PathItem[],
   render: (item: PathItem) => Json,
   definitions: Definitions,
   encode: { readonly path: EncodePiece; readonly definition: EncodePiece },
-): Promise<{ paths: Buffer[]; schemas: Buffer[] }> {
+  keeps: (name: string) => boolean = () => false,
+): Promise<EncodedPieces> {
   const pause = createPause();
   const paths: [string, Buffer][] = [];
   for (const item of items) {
@@ -166,22 +188,54 @@ async function encodePieces(
     await pause();
   }
   const schemas: [string, Buffer][] = [];
+  const kept: [string, Json][] = [];
   for (let next = definitions.take(); next !== undefined; next = definitions.take()) {
-    schemas.push([next[0], encode.definition(...next)]);
+    if (keeps(next[0])) kept.push(next);
+    else schemas.push([next[0], encode.definition(...next)]);
     await pause();
   }
-  return { paths: sortByName(paths).map(([, piece]) => piece), schemas: sortByName(schemas).map(([, piece]) => piece) };
+  return { paths, schemas, kept };
 }
 
-/** @returns a function to call between steps; it yields to the event loop after `sliceMs` */
-function createPause(): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < sliceMs) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
-    });
+interface SortedPieces {
+  readonly paths: Buffer[];
+  readonly schemas: Buffer[];
+  readonly parameters: Buffer[];
+}
+
+/** Adds the parts of other servers, and sorts all parts by name. */
+async function mergedPieces(
+  own: EncodedPieces & { readonly parameters: readonly [string, Json][] },
+  others: readonly Json[],
+  encode: PiecesV2,
+): Promise<SortedPieces> {
+  const pause = createPause();
+  const target: MergeTarget = {
+    paths: new Map(own.paths.map(([name]) => [name, undefined])),
+    definitions: new Map([...own.schemas.map(([name]) => [name, undefined] as const), ...own.kept]),
+    parameters: new Map(own.parameters),
   };
+  for (const other of others) {
+    mergeDocument(target, other);
+    await pause();
+  }
+  const encodeNew = async (parts: MergeTarget["paths"], encodePiece: EncodePiece): Promise<[string, Buffer][]> => {
+    const encoded: [string, Buffer][] = [];
+    for (const [name, part] of parts) {
+      if (part !== undefined) encoded.push([name, encodePiece(name, part)]);
+      await pause();
+    }
+    return encoded;
+  };
+  return {
+    paths: sorted([...own.paths, ...(await encodeNew(target.paths, encode.path))]),
+    schemas: sorted([...own.schemas, ...(await encodeNew(target.definitions, encode.definition))]),
+    parameters: sorted(await encodeNew(target.parameters, encode.parameter)),
+  };
+}
+
+function sorted(pieces: readonly [string, Buffer][]): Buffer[] {
+  return sortByName(pieces).map(([, piece]) => piece);
 }
 
 function sortByName<T>(named: readonly [string, T][]): [string, T][] {

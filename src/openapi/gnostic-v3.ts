@@ -1,4 +1,6 @@
-/** gnostic's `openapi.v3` messages, restricted to the fields that these documents use. */
+/**
+ * gnostic's `openapi.v3` messages, restricted to the fields that documents of API servers use.
+ */
 import {
   any,
   boolean,
@@ -10,6 +12,7 @@ import {
   oneOf,
   orBoolean,
   repeated,
+  responses,
   text,
   type WriteMessage,
 } from "./gnostic.ts";
@@ -75,29 +78,44 @@ const schema: WriteMessage = messageOf(
 
 const mediaType = messageOf(() => ({ schema: message(1, schemaV3) }));
 const parameter = messageOf(
-  () => ({ name: text(1), in: text(2), description: text(3), required: boolean(4), schema: message(10, schemaV3) }),
+  () => ({
+    name: text(1),
+    in: text(2),
+    description: text(3),
+    required: boolean(4),
+    allowEmptyValue: boolean(6),
+    schema: message(10, schemaV3),
+  }),
   14,
 );
-const parameterOrReference: WriteMessage = (value, writer) => message(1, parameter)(value, writer);
+const parameterOrReference: WriteMessage = oneOf((value) =>
+  has(value, "$ref") ? message(2, reference) : message(1, parameter),
+);
 const requestBody = messageOf(() => ({ content: message(2, entries(1, mediaType)), required: boolean(3) }));
 const requestBodyOrReference: WriteMessage = (value, writer) => message(1, requestBody)(value, writer);
-const response = messageOf(() => ({ description: text(1), content: message(3, entries(1, mediaType)) }));
-const responseOrReference: WriteMessage = (value, writer) => message(1, response)(value, writer);
+const response = messageOf(() => ({ description: text(1), content: message(3, entries(1, mediaType)) }), 5);
+const responseOrReference: WriteMessage = oneOf((value) =>
+  has(value, "$ref") ? message(2, reference) : message(1, response),
+);
 
 const operation = messageOf(
   () => ({
     tags: repeated(text(1)),
+    summary: text(2),
     description: text(3),
+    externalDocs: message(4, externalDocs),
     operationId: text(5),
     parameters: repeated(message(6, parameterOrReference)),
     requestBody: message(7, requestBodyOrReference),
-    responses: message(8, entries(2, responseOrReference)),
+    responses: message(8, responses({ codes: 2, extensions: 3, byDefault: 1 }, responseOrReference)),
+    deprecated: boolean(10),
   }),
   13,
 );
 
 export const pathItemV3: WriteMessage = messageOf(
   () => ({
+    $ref: text(1),
     get: message(4, operation),
     put: message(5, operation),
     post: message(6, operation),
@@ -110,7 +128,7 @@ export const pathItemV3: WriteMessage = messageOf(
   14,
 );
 
-const info = messageOf(() => ({ title: text(1), version: text(6) }));
+const info = messageOf(() => ({ title: text(1), description: text(2), version: text(6) }), 7);
 const securityScheme = messageOf(() => ({ type: text(1), description: text(2), name: text(3), in: text(4) }));
 
 /** The parts of the document before the paths and after the schemas. */

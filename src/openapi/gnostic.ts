@@ -10,16 +10,28 @@ type WriteField = (value: unknown, writer: ProtobufWriter) => void;
 /** Writes the content of a message. */
 export type WriteMessage = (value: unknown, writer: ProtobufWriter) => void;
 
+/** Settings of an encoding. */
+interface EncodeOptions {
+  /** For values of other servers, which can have members that messages do not have. */
+  readonly skipsUnknown?: boolean;
+}
+
 /** Encodes a message. */
-export function encodeMessage(write: WriteMessage, value: unknown): Buffer {
-  const writer = new ProtobufWriter();
+export function encodeMessage(write: WriteMessage, value: unknown, { skipsUnknown }: EncodeOptions = {}): Buffer {
+  const writer = new ProtobufWriter(undefined, skipsUnknown);
   write(value, writer);
   return writer.finish();
 }
 
 /** Encodes an entry of a map, a name and a message, as the repeated field `number`. */
-export function encodeEntry(number: number, write: WriteMessage, name: string, value: unknown): Buffer {
-  const writer = new ProtobufWriter();
+export function encodeEntry(
+  number: number,
+  write: WriteMessage,
+  name: string,
+  value: unknown,
+  { skipsUnknown }: EncodeOptions = {},
+): Buffer {
+  const writer = new ProtobufWriter(undefined, skipsUnknown);
   writeEntry(number, name, () => message(2, write)(value, writer), writer);
   return writer.finish();
 }
@@ -48,7 +60,7 @@ export function messageOf(fields: () => Readonly<Record<string, WriteField>>, ex
       if (one === undefined) continue;
       if (Object.hasOwn(table, key)) table[key]?.(one, writer);
       else if (extensions !== undefined && key.startsWith("x-")) namedAny(extensions, key, one, writer);
-      else throw new Error(`no protobuf field for ${key}`);
+      else if (!writer.skipsUnknown) throw new Error(`no protobuf field for ${key}`);
     }
   };
 }
@@ -116,6 +128,25 @@ export function entries(number: number, write: WriteMessage): WriteMessage {
   return (value, writer) => {
     for (const [name, one] of Object.entries(value as object).reverse())
       writeEntry(number, name, () => message(2, write)(one, writer), writer);
+  };
+}
+
+/**
+ * The responses of an operation by code.
+ *
+ * @param numbers of the repeated field of codes, of extensions, and of the default response if it
+ *   has its own
+ */
+export function responses(
+  numbers: { readonly codes: number; readonly extensions: number; readonly byDefault?: number },
+  write: WriteMessage,
+): WriteMessage {
+  return (value, writer) => {
+    for (const [name, one] of Object.entries(value as object).reverse()) {
+      if (/^[xX]-/.test(name)) namedAny(numbers.extensions, name, one, writer);
+      else if (name === "default" && numbers.byDefault !== undefined) message(numbers.byDefault, write)(one, writer);
+      else writeEntry(numbers.codes, name, () => message(2, write)(one, writer), writer);
+    }
   };
 }
 

@@ -6,10 +6,14 @@ export class ProtobufWriter {
   /** The offset of the first written byte. */
   #start: number;
 
+  /** Whether members that messages do not have are skipped; otherwise they are errors. */
+  readonly skipsUnknown: boolean;
+
   /** @param sizeHint initial size of the buffer in bytes; the buffer grows */
-  constructor(sizeHint = 1024) {
+  constructor(sizeHint = 1024, skipsUnknown = false) {
     this.#buffer = Buffer.allocUnsafe(sizeHint);
     this.#start = sizeHint;
+    this.skipsUnknown = skipsUnknown;
   }
 
   /** Number of bytes written so far. */

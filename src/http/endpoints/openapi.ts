@@ -4,16 +4,28 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import type { RemoteApiService } from "../../aggregator/contract.ts";
+import type { RemoteOpenApi } from "../../aggregator/openapi/contract.ts";
 import type { Catalog } from "../../catalog/contract.ts";
-import { type ServedGroup, servedGroups } from "../../catalog/discovery.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
 import { parseAccept } from "../../lib/media-type/accept.ts";
+import { encodeConverted } from "../../openapi/converted-document.ts";
 import { type Descriptions, loadDescriptions } from "../../openapi/descriptions.ts";
-import { type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../openapi/documents.ts";
-import { joinedHash, partHash } from "../../openapi/part-hash.ts";
+import { type DocumentSource, type Encoding, encodeV2, encodeV3 } from "../../openapi/documents.ts";
+import { joinedHash } from "../../openapi/part-hash.ts";
+import { convertToV3 } from "../../openapi/swagger/convert-to-v3.ts";
 import type { RequestContext } from "../contract.ts";
 import { answerHeaders, send } from "../respond.ts";
 import { createDocumentCache, type Document } from "./document-cache.ts";
+import {
+  currentSurface,
+  type FoundV3,
+  findV3,
+  indexOf,
+  readOthers,
+  relativeUrl,
+  type Surface,
+} from "./openapi-surface.ts";
 import { apiRelease } from "./version.ts";
 
 /** The dependencies of OpenAPI documents. */
@@ -27,6 +39,13 @@ interface OpenApiDependencies {
   readonly issuer?: boolean;
   /** Loads the descriptions; by default those of the installed client. */
   readonly loadDescriptions?: () => Promise<Descriptions>;
+  /** The documents of other servers. */
+  readonly remote?: RemoteDocuments | undefined;
+}
+
+interface RemoteDocuments extends RemoteOpenApi {
+  /** Answers a request with the response of the server of an APIService. */
+  forward(context: RequestContext, remote: RemoteApiService): Promise<void>;
 }
 
 /** The handlers of OpenAPI documents. */
@@ -35,17 +54,6 @@ export interface OpenApi {
   v2(context: RequestContext): Promise<void>;
   /** `/openapi/v3` and below. */
   v3(context: RequestContext): Promise<void>;
-}
-
-/** The content for one generation of the catalog. */
-interface Surface {
-  readonly generation: number;
-  readonly groups: readonly ServedGroup[];
-  /** By document name. */
-  readonly parts: ReadonlyMap<string, { readonly part: Part; readonly hash: string }>;
-  /** Of all parts. */
-  readonly hash: string;
-  readonly changedAt: number;
 }
 
 const v2ProtobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -75,41 +83,16 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
     enums = true,
     issuer = false,
     loadDescriptions: load = loadDescriptions,
+    remote,
   } = dependencies;
-  const documents = createDocumentCache(documentBytesMax);
   const settings = { release: apiRelease.gitVersion, cbor, enums, issuer };
   const texts = shared(load);
-  let current: Surface | undefined;
-
-  const surface = (): Surface => {
-    if (current?.generation !== catalog.generation) current = surfaceOf(catalog, settings);
-    return current;
-  };
-  const source = async (): Promise<DocumentSource> => ({
+  const surface = currentSurface(catalog, settings, remote);
+  const { v2Of, v3Of } = encodedDocuments(surface, async () => ({
     ...settings,
     descriptions: await texts(),
     commonQuery: readResourcesTable().commonQuery,
-  });
-  let lastBuild: Promise<unknown> = Promise.resolve();
-  /**
-   * The v2 document of the whole API is large: one is encoded at a time, of the generation that is
-   * current then.
-   */
-  const v2Of = async (encoding: Encoding): Promise<Made> => {
-    const made = async (): Promise<Made> => {
-      const { groups, hash } = surface();
-      const document = await documents.get(v2Key(hash, encoding), async () =>
-        encodeV2(groups, await source(), encoding),
-      );
-      return { document, etag: v2Tag(hash) };
-    };
-    if (documents.has(v2Key(surface().hash, encoding))) return made();
-    const building = lastBuild.then(made);
-    lastBuild = building.catch(() => undefined); // The failure is reported to the requests that wait for this build.
-    return building;
-  };
-  const v3Of = (part: Part, hash: string, encoding: Encoding): Promise<Document> =>
-    documents.get(`v3 ${encoding} ${hash}`, async () => encodeV3(part, await source(), encoding));
+  }));
 
   return {
     async v2(context) {
@@ -123,7 +106,9 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
       const path = context.info.path.replace(/^\/openapi\/v3\/?/, "").replace(/\/$/, "");
       const served = surface();
       if (path === "") return sendIndex(context, served);
-      const found = served.parts.get(path);
+      const entry = served.entries.get(path);
+      if (entry !== undefined && entry.converted === undefined) return remote?.forward(context, entry.remote);
+      const found = findV3(served, path);
       // Without a body, as upstream's aggregator.
       if (found === undefined)
         return context.exchange.respond(404, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
@@ -138,11 +123,46 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
       }
       const contentType = encoding === "json" ? "application/json" : v3ProtobufType;
       await sendDocument(context, { etag: found.hash, contentType }, async () => ({
-        document: await v3Of(found.part, found.hash, encoding),
+        document: await v3Of(found, encoding),
         etag: found.hash,
       }));
     },
   };
+}
+
+interface EncodedDocuments {
+  v2Of(encoding: Encoding): Promise<Made>;
+  v3Of(found: FoundV3, encoding: Encoding): Promise<Document>;
+}
+
+/** Encodes documents at the first request. */
+function encodedDocuments(surface: () => Surface, source: () => Promise<DocumentSource>): EncodedDocuments {
+  const documents = createDocumentCache(documentBytesMax);
+  let lastBuild: Promise<unknown> = Promise.resolve();
+  /**
+   * The v2 document of the whole API is large: one is encoded at a time, of the generation that is
+   * current then.
+   */
+  const v2Of = async (encoding: Encoding): Promise<Made> => {
+    const made = async (): Promise<Made> => {
+      const { groups, others, hash } = surface();
+      const document = await documents.get(v2Key(hash, encoding), async () =>
+        encodeV2(groups, await source(), encoding, await readOthers(others)),
+      );
+      return { document, etag: v2Tag(hash) };
+    };
+    if (documents.has(v2Key(surface().hash, encoding))) return made();
+    const building = lastBuild.then(made);
+    lastBuild = building.catch(() => undefined); // The failure is reported to the requests that wait for this build.
+    return building;
+  };
+  const v3Of = ({ content, hash }: FoundV3, encoding: Encoding): Promise<Document> =>
+    documents.get(`v3 ${encoding} ${hash}`, async () =>
+      "read" in content
+        ? encodeConverted(convertToV3(await content.read()), encoding)
+        : encodeV3(content, await source(), encoding),
+    );
+  return { v2Of, v3Of };
 }
 
 /** A document, and the entity tag of its content. */
@@ -175,32 +195,13 @@ function shared<T extends object>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function surfaceOf(catalog: Catalog, settings: Pick<DocumentSource, "release" | "cbor" | "enums" | "issuer">): Surface {
-  const groups = servedGroups(catalog.definitions());
-  const parts = new Map(partsOf(groups, settings).map((part) => [part.name, { part, hash: partHash(part, settings) }]));
-  return {
-    generation: catalog.generation,
-    groups,
-    parts,
-    hash: joinedHash([...parts.values()].map(({ hash }) => hash)),
-    changedAt: Date.now(),
-  };
-}
-
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-function sendIndex(context: RequestContext, { parts, hash, changedAt }: Surface): void {
-  const etag = joinedHash([hash, "index"]);
+function sendIndex(context: RequestContext, surface: Surface): void {
+  const { indexHash: etag, changedAt } = surface;
   if (hasTag(context, etag) || isUnchangedSince(context, changedAt)) return answerUnchanged(context, etag);
-  const paths = [...parts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, part]) => [path, { serverRelativeURL: relativeUrl(path, part.hash) }]);
   setValidators(context, etag, changedAt);
-  send(context, 200, "application/json", Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) })));
-}
-
-function relativeUrl(path: string, hash: string): string {
-  return `/openapi/v3/${path}?hash=${hash}`;
+  send(context, 200, "application/json", Buffer.from(JSON.stringify(indexOf(surface))));
 }
 
 /** @returns undefined when no accepted type is supported */

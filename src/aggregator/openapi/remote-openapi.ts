@@ -1,0 +1,186 @@
+/**
+ * Keeps the OpenAPI documents of other servers: fetched a second after an APIService changes, and
+ * every minute. Source: `k8s.io/kube-aggregator@v0.36.0/pkg/controllers/openapi` and `openapiv3`.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { formatGroupVersion } from "../../apimachinery/object.ts";
+import type { ApiServices, Backends, RemoteApiService } from "../contract.ts";
+import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
+import type { RemoteDocument, RemoteEntry, RemoteOpenApi } from "./contract.ts";
+import { expandDocument, fetchV2, fetchV3Index, type KeptDocument } from "./fetch-openapi.ts";
+
+interface RemoteOpenApiOptions {
+  readonly apiServices: Pick<ApiServices, "remotes" | "find" | "onChange">;
+  readonly backends: Pick<Backends, "get">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Documents that are refreshed until they are closed. */
+export interface OpenRemoteOpenApi extends RemoteOpenApi {
+  close(): Promise<void>;
+}
+
+/** Servers that are asked at the same time. Upstream asks one at a time, so that one that hangs delays others. */
+const concurrency = 2;
+const changeDelayMs = 1_000;
+const intervalMs = 60_000;
+const retryMsMax = 3_600_000;
+/** Messages can quote the server. */
+const reasonLengthMax = 1024;
+
+/** Starts to fetch the documents of all remote APIServices. Without any it does nothing. */
+export function openRemoteOpenApi(options: RemoteOpenApiOptions): OpenRemoteOpenApi {
+  return new FetchedOpenApi(options);
+}
+
+/** The last documents of one APIService; a failure keeps them. */
+interface Kept {
+  v2: KeptDocument | undefined;
+  /** Undefined before the first answer, and for servers without v3 documents. */
+  v3: ReadonlyMap<string, string> | undefined;
+  hasNoV3: boolean;
+}
+
+class FetchedOpenApi implements OpenRemoteOpenApi {
+  generation = 0;
+  readonly #options: RemoteOpenApiOptions;
+  /** By group version. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #refreshes: Refreshes;
+  readonly #endChanges: () => void;
+
+  constructor(options: RemoteOpenApiOptions) {
+    this.#options = options;
+    const { clock, apiServices } = options;
+    const run = (key: string): Promise<RefreshResult> => this.#refresh(key);
+    this.#refreshes = openRefreshes({ clock, run, concurrency, intervalMs, firstRetryMs: intervalMs, retryMsMax });
+    this.#endChanges = apiServices.onChange((old, next) => {
+      // The group and the version are immutable.
+      const remote = [next, old].find((one) => one?.service !== undefined);
+      if (remote === undefined) return;
+      this.generation += 1; // Its priority may have changed.
+      this.#add(remote.group, remote.version);
+    });
+    for (const { group, version } of apiServices.remotes()) this.#add(group, version);
+  }
+
+  documents(): readonly RemoteDocument[] {
+    return byPriority(this.#remotes()).flatMap((remote) => {
+      const kept = this.#kept.get(keyOf(remote))?.v2;
+      return kept === undefined ? [] : [documentOf(remote, kept)];
+    });
+  }
+
+  entries(): ReadonlyMap<string, RemoteEntry> {
+    const found = new Map<string, RemoteEntry>();
+    const remotes = byPriority(this.#remotes());
+    for (const remote of remotes) {
+      const own = ownPaths(remotes.filter(({ service }) => isDeepStrictEqual(service, remote.service)));
+      for (const [path, entry] of entriesOf(remote, this.#kept.get(keyOf(remote)))) {
+        if (own.has(path) && !found.has(path)) found.set(path, entry);
+      }
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    this.#endChanges();
+    await this.#refreshes.close();
+  }
+
+  #remotes(): readonly RemoteApiService[] {
+    return this.#options.apiServices.remotes().filter(({ group }) => group !== "");
+  }
+
+  #add(group: string, version: string): void {
+    if (group !== "") this.#refreshes.add(formatGroupVersion(group, version), changeDelayMs);
+  }
+
+  async #refresh(key: string): Promise<RefreshResult> {
+    const [group, version] = key.split("/") as [string, string];
+    const view = this.#options.apiServices.find(group, version);
+    if (view?.service === undefined) {
+      if (this.#kept.delete(key)) this.generation += 1;
+      return "gone";
+    }
+    if (!view.isAvailable) return "failed";
+    const remote = view as RemoteApiService;
+    const kept = this.#kept.get(key) ?? { v2: undefined, v3: undefined, hasNoV3: false };
+    this.#kept.set(key, kept);
+    const results = [
+      await this.#try(remote, () => this.#refreshV2(remote, kept)),
+      await this.#try(remote, () => this.#refreshV3(remote, kept)),
+    ];
+    return results.includes(false) ? "failed" : "current";
+  }
+
+  async #try(remote: RemoteApiService, refresh: () => Promise<void>): Promise<boolean> {
+    try {
+      await refresh();
+      return true;
+    } catch (error) {
+      // Any failure, including a document that cannot be decoded, is the server's.
+      const reason = (error as Error).message.slice(0, reasonLengthMax);
+      this.#options.logger.warn("Could not fetch OpenAPI document", { apiService: remote.name, error: reason });
+      return false;
+    }
+  }
+
+  async #refreshV2(remote: RemoteApiService, kept: Kept): Promise<void> {
+    const found = await fetchV2(this.#options.backends, remote, kept.v2);
+    if (found === undefined) return;
+    if (found.hash !== kept.v2?.hash) this.generation += 1;
+    kept.v2 = found;
+  }
+
+  async #refreshV3(remote: RemoteApiService, kept: Kept): Promise<void> {
+    const found = await fetchV3Index(this.#options.backends, remote);
+    const hasNoV3 = found === undefined;
+    if (hasNoV3 !== kept.hasNoV3 || (found !== undefined && !isSame(found, kept.v3))) this.generation += 1;
+    kept.hasNoV3 = hasNoV3;
+    kept.v3 = found;
+  }
+}
+
+/** The documents that a server can describe: those of its APIServices, whatever else it lists. */
+function ownPaths(remotes: readonly RemoteApiService[]): Set<string> {
+  return new Set(remotes.flatMap((remote) => [`apis/${keyOf(remote)}`, `apis/${remote.group}`]));
+}
+
+function isSame(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string> | undefined): boolean {
+  return a.size === b?.size && [...a].every(([path, url]) => b.get(path) === url);
+}
+
+function keyOf({ group, version }: RemoteApiService): string {
+  return formatGroupVersion(group, version);
+}
+
+function documentOf(remote: RemoteApiService, kept: KeptDocument): RemoteDocument {
+  return { remote, hash: kept.hash, read: () => expandDocument(kept) };
+}
+
+function entriesOf(remote: RemoteApiService, kept: Kept | undefined): [string, RemoteEntry][] {
+  const { v2, v3, hasNoV3 } = kept ?? {};
+  if (v3 !== undefined)
+    return [...v3].map(([path, serverRelativeUrl]) => [path, { remote, serverRelativeUrl, converted: undefined }]);
+  if (hasNoV3 !== true || v2 === undefined) return [];
+  const path = `apis/${keyOf(remote)}`;
+  const converted = documentOf(remote, v2);
+  return [[path, { remote, serverRelativeUrl: `/openapi/v3/${path}?hash=${v2.hash}`, converted }]];
+}
+
+/**
+ * Orders by the highest priority of the group, then by name. Source:
+ * `k8s.io/kube-aggregator@v0.36.0/pkg/controllers/openapi/aggregator/priority.go`, which ignores
+ * the priorities of versions.
+ */
+function byPriority(remotes: readonly RemoteApiService[]): readonly RemoteApiService[] {
+  const priorities = new Map<string, number>();
+  for (const { group, groupPriorityMinimum } of remotes)
+    priorities.set(group, Math.max(priorities.get(group) ?? groupPriorityMinimum, groupPriorityMinimum));
+  const priorityOf = ({ group }: RemoteApiService): number => priorities.get(group) as number;
+  return remotes.toSorted((a, b) => priorityOf(b) - priorityOf(a) || (a.name < b.name ? -1 : 1));
+}
