@@ -46,7 +46,7 @@ export function aggregatedRequests(options: AggregatedOptions): AggregatedReques
   return (path) => {
     if (services.remotes().length === 0) return undefined;
     const remote = findRemote(services, path);
-    return remote && ((context) => serve(context, remote, options));
+    return remote && ((context) => forwardRequest(context, remote, options));
   };
 }
 
@@ -63,7 +63,12 @@ function remoteNamed(services: ApiServices, name: string): RemoteApiService | un
   return found !== undefined && isRemote(found) ? found : undefined;
 }
 
-async function serve(context: RequestContext, remote: RemoteApiService, options: AggregatedOptions): Promise<void> {
+/** Answers a request with the response of the server of an APIService. */
+export async function forwardRequest(
+  context: RequestContext,
+  remote: RemoteApiService,
+  options: AggregatedOptions,
+): Promise<void> {
   const fail = (code: number, text: string): void => {
     options.terminated(context, code);
     sendText(context, code, text);

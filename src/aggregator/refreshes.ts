@@ -20,8 +20,8 @@ interface RefreshOptions {
 /** The running repetitions. */
 export interface Refreshes {
   /**
-   * Runs a key as soon as the concurrency permits, or once more if it runs now. Afterwards it is
-   * repeated until a run finds it gone.
+   * Runs a key as soon as the concurrency permits, or once more if it runs now, and forgets its
+   * failures. Afterwards it is repeated until a run finds it gone.
    */
   add(key: string, delayMs?: number): void;
   /** Starts no more runs; resolves when the current ones have ended. */
@@ -58,6 +58,7 @@ class RefreshQueue implements Refreshes {
       this.#items.set(key, created);
       return this.#delay(key, created, delayMs);
     }
+    item.failures = 0;
     if (item.state === "delayed") this.#delay(key, item, delayMs);
     else if (item.state === "running") item.state = "running, then ready";
   }

@@ -4,9 +4,11 @@ import type { Json } from "./dialect.ts";
 import type { Encoding } from "./documents.ts";
 import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
 import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
+import { convertToV3 } from "./swagger/convert-to-v3.ts";
 
-/** @param document a result of `convertToV3` */
-export function encodeConverted(document: Json, encoding: Encoding): Buffer {
+/** @param documentV2 in its canonical form */
+export function encodeConverted(documentV2: Json, encoding: Encoding): Buffer {
+  const document = convertToV3(documentV2);
   if (encoding === "json") return Buffer.from(encodeAny(document));
   const { openapi, info, paths = {}, components } = document;
   const { schemas = {}, securitySchemes } = components as { schemas?: Json; securitySchemes?: Json };

@@ -10,12 +10,12 @@ import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
 import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
 import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
 import { jsonEntry, jsonMember, jsonMembers, jsonObject } from "./json-pieces.ts";
+import type { EncodedPieces, EncodePiece, PiecesV2 } from "./merged-pieces.ts";
 import { pathsOf, topPaths } from "./operations.ts";
 import type { PathItem, PathOptions } from "./path-item.ts";
 import { createPause } from "./pause.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 import { sharedParameters } from "./shared-parameters.ts";
-import { type MergeTarget, mayConflict, mergeDocument } from "./swagger/merge.ts";
 
 /** The encoding of a document. */
 export type Encoding = "json" | "protobuf";
@@ -128,10 +128,16 @@ export async function encodeV2(
   const head = { swagger: "2.0", info: { title: "Kubernetes", version: source.release } };
   const tail = { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] };
   const encode = encoding === "json" ? jsonPiecesV2 : protobufPiecesV2({});
-  const keeps = others.length === 0 ? undefined : mayConflict(others, "definitions");
-  const own = await encodePieces(items, render, definitions, encode, keeps);
+  // Most servers have no others.
+  const merging = others.length === 0 ? undefined : await import("./merged-pieces.ts");
+  const own = await encodePieces(items, render, definitions, encode, merging?.keepsFor(others));
+  const parameters = shared.all();
   const encodeOther = encoding === "json" ? jsonPiecesV2 : protobufPiecesV2({ skipsUnknown: true });
-  const pieces = await mergedPieces({ ...own, parameters: shared.all() }, others, encodeOther);
+  const all =
+    merging === undefined
+      ? { ...own, parameters: parameters.map(([name, one]) => [name, encode.parameter(name, one)] as [string, Buffer]) }
+      : await merging.mergePieces({ ...own, parameters }, others, encodeOther);
+  const pieces = { paths: sorted(all.paths), schemas: sorted(all.schemas), parameters: sorted(all.parameters) };
   if (encoding === "json") {
     const sections = [
       jsonMember("paths", jsonObject(pieces.paths)),
@@ -149,29 +155,12 @@ export async function encodeV2(
   ]);
 }
 
-type EncodePiece = (name: string, value: Json) => Buffer;
-
-/** The encoders of the parts of a v2 document. */
-interface PiecesV2 {
-  readonly path: EncodePiece;
-  readonly definition: EncodePiece;
-  readonly parameter: EncodePiece;
-}
-
 const jsonPiecesV2: PiecesV2 = { path: jsonEntry, definition: jsonEntry, parameter: jsonEntry };
 const protobufPiecesV2 = (options: { readonly skipsUnknown?: boolean }): PiecesV2 => ({
   path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value, options),
   definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value, options),
   parameter: (name, value) => encodeEntry(documentV2.parameter, parameterV2, name, value, options),
 });
-
-/** Encoded parts by name, and those that are not encoded yet. */
-interface EncodedPieces {
-  readonly paths: readonly [string, Buffer][];
-  readonly schemas: readonly [string, Buffer][];
-  /** Definitions that may conflict with those of other servers. */
-  readonly kept: readonly [string, Json][];
-}
 
 /** Encodes paths and the definitions that they reference. */
 async function encodePieces(
@@ -195,43 +184,6 @@ async function encodePieces(
     await pause();
   }
   return { paths, schemas, kept };
-}
-
-interface SortedPieces {
-  readonly paths: Buffer[];
-  readonly schemas: Buffer[];
-  readonly parameters: Buffer[];
-}
-
-/** Adds the parts of other servers, and sorts all parts by name. */
-async function mergedPieces(
-  own: EncodedPieces & { readonly parameters: readonly [string, Json][] },
-  others: readonly Json[],
-  encode: PiecesV2,
-): Promise<SortedPieces> {
-  const pause = createPause();
-  const target: MergeTarget = {
-    paths: new Map(own.paths.map(([name]) => [name, undefined])),
-    definitions: new Map([...own.schemas.map(([name]) => [name, undefined] as const), ...own.kept]),
-    parameters: new Map(own.parameters),
-  };
-  for (const other of others) {
-    mergeDocument(target, other);
-    await pause();
-  }
-  const encodeNew = async (parts: MergeTarget["paths"], encodePiece: EncodePiece): Promise<[string, Buffer][]> => {
-    const encoded: [string, Buffer][] = [];
-    for (const [name, part] of parts) {
-      if (part !== undefined) encoded.push([name, encodePiece(name, part)]);
-      await pause();
-    }
-    return encoded;
-  };
-  return {
-    paths: sorted([...own.paths, ...(await encodeNew(target.paths, encode.path))]),
-    schemas: sorted([...own.schemas, ...(await encodeNew(target.definitions, encode.definition))]),
-    parameters: sorted(await encodeNew(target.parameters, encode.parameter)),
-  };
 }
 
 function sorted(pieces: readonly [string, Buffer][]): Buffer[] {

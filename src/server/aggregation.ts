@@ -1,5 +1,5 @@
 /** Builds the aggregation layer: APIServices, and the requests that other servers serve. */
-import { type AggregatedRequests, aggregatedRequests } from "../aggregator/aggregated-requests.ts";
+import { type AggregatedRequests, aggregatedRequests, forwardRequest } from "../aggregator/aggregated-requests.ts";
 import { followApiServices } from "../aggregator/api-services.ts";
 import { openBackends } from "../aggregator/backends.ts";
 import type { ApiServices, Backends } from "../aggregator/contract.ts";
@@ -14,6 +14,7 @@ import { constantly, type Live } from "../serving/followed-files.ts";
 import { keyPairFiles } from "../serving/serving-setup.ts";
 import type { ServiceSource } from "../webhook/service-resolver.ts";
 import { selfAddress } from "./addresses.ts";
+import { type AggregatedDocuments, openAggregatedDocuments } from "./aggregated-documents.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerState } from "./state.ts";
@@ -24,6 +25,7 @@ export interface ServerAggregation {
   readonly backends: Backends;
   readonly source: ServiceSource;
   readonly find: AggregatedRequests;
+  readonly documents: AggregatedDocuments;
   /** The built-in APIServices that have not been available yet. */
   readonly pending: () => readonly string[];
   readonly observer: AggregationMetrics["observer"];
@@ -56,7 +58,7 @@ export async function openAggregation(options: ServerOptions, needs: Needs): Pro
   closers.add(() => backends.close());
   const { observer, collect } = aggregationMetrics(() => services.list());
   metrics.add(collect);
-  const find = aggregatedRequests({
+  const forwarding = {
     services,
     backends,
     transports,
@@ -64,15 +66,24 @@ export async function openAggregation(options: ServerOptions, needs: Needs): Pro
     rejectsRedirects,
     sendsUid: gates.enabled("RemoteRequestHeaderUID"),
     terminated: metrics.requests.notForwarded,
-  });
+  };
   const isServed = catalog.findServed("apiregistration.k8s.io", "v1", "apiservices") !== undefined;
   const own = isServed ? builtinApiServices(catalog).map(({ name }) => name) : [];
   await services.tried;
+  const documents = openAggregatedDocuments({
+    apiServices: services,
+    backends,
+    clock,
+    logger,
+    closers,
+    forward: (context, remote) => forwardRequest(context, remote, forwarding),
+  });
   return {
     services,
     backends,
     source: serviceSource(catalog),
-    find,
+    find: aggregatedRequests(forwarding),
+    documents,
     pending: pendingApiServices(services, own),
     observer,
   };

@@ -142,7 +142,7 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   return [
     ...healthRoutes(storage, state, options, { ...needs.aggregation, ...metrics.health }),
     ...storeRoutes(storage, options),
-    ...documentRoutes({ catalog, gates, serverAddress, issuer: authentication.routes }),
+    ...documentRoutes({ catalog, gates, aggregation: needs.aggregation, serverAddress, issuer: authentication.routes }),
     ...authentication.routes,
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },

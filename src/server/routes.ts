@@ -69,14 +69,18 @@ export function storeRoutes(
 }
 
 interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
+  readonly aggregation: Pick<ServerAggregation, "services" | "documents">;
   readonly serverAddress: () => string;
   /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute[];
 }
 
-export function documentRoutes({ catalog, gates, serverAddress, issuer }: DocumentNeeds): PathRoute[] {
+export function documentRoutes({ catalog, gates, aggregation, serverAddress, issuer }: DocumentNeeds): PathRoute[] {
+  const { services: apiServices, documents } = aggregation;
   const discovery = createDiscovery({
     catalog,
+    apiServices,
+    remote: documents.discovery,
     serverAddress,
     paths: [
       ...issuer.map(({ path }) => path).filter((path) => !path.endsWith("/")),
@@ -95,6 +99,7 @@ export function documentRoutes({ catalog, gates, serverAddress, issuer }: Docume
     cbor: gates.enabled("CBORServingAndStorage"),
     enums: gates.enabled("OpenAPIEnums"),
     issuer: issuer.length > 0,
+    remote: documents.openApi,
   });
   return [
     { path: "/", handler: discovery.root },

@@ -244,7 +244,7 @@ const legacyV2 = {
 
 /** Has neither aggregated discovery nor OpenAPI v3. */
 const legacy: ExtensionServer = (path) => {
-  switch (path) {
+  switch (path.split("?", 1)[0]) {
     case "/apis/legacy.example.com/v1":
       return json(legacyList);
     case "/openapi/v2":
@@ -256,7 +256,7 @@ const legacy: ExtensionServer = (path) => {
 
 /** Serves the second version of a group whose first version is a custom resource. */
 const mixed: ExtensionServer = (path) =>
-  path === "/apis/mixed.example.com/v2"
+  path.split("?", 1)[0] === "/apis/mixed.example.com/v2"
     ? json({
         kind: "APIResourceList",
         apiVersion: "v1",

@@ -59,9 +59,8 @@ function handlerOf(answers: ExtensionServer): import("node:http").RequestListene
   };
 }
 
-/** The objects that register the servers. */
+/** The objects that register servers at an address that EndpointSlices can have. */
 export function extensionObjects(host: string, ports: Readonly<Record<string, number>>): [path: string, object][] {
-  const place = { namespace: "default" };
   const services = Object.entries(ports).flatMap(([name, port]): [string, object][] => [
     [
       "/api/v1/namespaces/default/services",
@@ -84,23 +83,28 @@ export function extensionObjects(host: string, ports: Readonly<Record<string, nu
       },
     ],
   ]);
-  const apiServices = extensionServices.map(({ name, server, ...priorities }): [string, object] => {
+  return [...services, ...apiServiceObjects(() => 443), [definitions, mixedDefinition]];
+}
+
+/** The objects that register servers on this machine: the name of each Service is `localhost`. */
+export function localExtensionObjects(ports: Readonly<Record<string, number>>): [path: string, object][] {
+  const services = Object.keys(ports).map((name): [string, object] => [
+    "/api/v1/namespaces/default/services",
+    { metadata: { ...place, name }, spec: { type: "ExternalName", externalName: "localhost" } },
+  ]);
+  return [...services, ...apiServiceObjects((server) => ports[server] ?? 443), [definitions, mixedDefinition]];
+}
+
+const place = { namespace: "default" };
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+function apiServiceObjects(portOf: (server: string) => number): [path: string, object][] {
+  return extensionServices.map(({ name, server, ...priorities }) => {
     const [, version, group] = /^([^.]*)\.(.*)$/.exec(name) ?? [];
+    const service = { ...place, name: server, port: portOf(server) };
     return [
       "/apis/apiregistration.k8s.io/v1/apiservices",
-      {
-        apiVersion: "apiregistration.k8s.io/v1",
-        kind: "APIService",
-        metadata: { name },
-        spec: {
-          group,
-          version,
-          ...priorities,
-          insecureSkipTLSVerify: true,
-          service: { ...place, name: server, port: 443 },
-        },
-      },
+      { metadata: { name }, spec: { group, version, ...priorities, insecureSkipTLSVerify: true, service } },
     ];
   });
-  return [...services, ...apiServices, ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", mixedDefinition]];
 }

@@ -24,7 +24,7 @@ export interface OpenRemoteOpenApi extends RemoteOpenApi {
 }
 
 /** Servers that are asked at the same time. Upstream asks one at a time, so that one that hangs delays others. */
-const concurrency = 2;
+const concurrency = 4;
 const changeDelayMs = 1_000;
 const intervalMs = 60_000;
 const retryMsMax = 3_600_000;

@@ -265,6 +265,22 @@ test("rejects other methods as upstream", async () => {
   assert.equal(JSON.parse(body.toString()).message, "the server does not allow this method on the requested resource");
 });
 
+const methodRows: [path: string, status: number][] = [
+  ["/api", 405],
+  ["/apis", 200],
+  ["/apis/", 200],
+  ["/apis/apps", 200],
+  ["/apis/apps/v1", 405],
+  ["/apis/apiregistration.k8s.io", 405],
+];
+
+for (const [path, expected] of methodRows) {
+  test(`POST ${path} is ${expected}, as upstream`, async () => {
+    const { status } = await ask(handlerOf(path, discovery), { method: "POST", path });
+    assert.equal(status, expected);
+  });
+}
+
 test("indents for browsers and curl", async () => {
   const { body } = await ask(discovery.api, { path: "/api", headers: { "user-agent": "curl/8" } });
   assert.match(body.toString(), /^\{\n {2}"kind": "APIVersions",\n/);

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { ApiServices } from "../../aggregator/contract.ts";
 import type { RemoteDiscovery } from "../../aggregator/discovery/contract.ts";
 import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../apimachinery/errors.ts";
+import { apiRegistrationGroup } from "../../catalog/api-service-priorities.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import {
   apiGroup,
@@ -72,7 +73,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
     const found = current().document(key, make);
     if (found === undefined) return rejectPath(context, catalog);
-    if (context.exchange.method !== "GET") return sendMethodNotAllowed(context);
+    if (!allowsMethod(context)) return sendMethodNotAllowed(context);
     sendPlain(context, found);
   };
   const answerList = (
@@ -81,7 +82,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
     plain: () => object,
     aggregated: () => readonly MergedGroup[],
   ): void => {
-    const encoding = context.exchange.method === "GET" ? negotiateAggregated(outsideGroups(context)) : undefined;
+    const encoding = allowsMethod(context) ? negotiateAggregated(outsideGroups(context)) : undefined;
     if (encoding === undefined) return answer(context, key, plain);
     const found = current().document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated()));
     sendAggregated(context, encoding, found as Document);
@@ -193,6 +194,13 @@ function isKind(content: object): content is { readonly kind: string } {
 
 function segmentsOf({ info }: RequestContext): string[] {
   return info.path.replace(/^\/|\/+$/g, "").split("/");
+}
+
+/** Upstream's aggregator answers any method at `/apis` and, except for its own group, below it. */
+function allowsMethod(context: RequestContext): boolean {
+  const [prefix, group, version] = segmentsOf(context);
+  const isAggregated = prefix === "apis" && version === undefined && group !== apiRegistrationGroup;
+  return isAggregated || context.exchange.method === "GET";
 }
 
 /** Upstream's discovery sends this Status as plain text. */

@@ -5,7 +5,6 @@ import { type ServedGroup, servedGroups } from "../../catalog/discovery.ts";
 import type { Json } from "../../openapi/dialect.ts";
 import { type DocumentSource, type Part, partsOf } from "../../openapi/documents.ts";
 import { joinedHash, partHash } from "../../openapi/part-hash.ts";
-import { filterPaths } from "../../openapi/swagger/filter-paths.ts";
 
 /** The content for one generation of the catalog and of other servers. */
 export interface Surface {
@@ -40,6 +39,8 @@ export function findV3({ parts, entries }: Surface, path: string): FoundV3 | und
 
 /** The v2 documents with the paths of their APIServices only. */
 export async function readOthers(others: readonly RemoteDocument[]): Promise<Json[]> {
+  if (others.length === 0) return [];
+  const { filterPaths } = await import("../../openapi/swagger/filter-paths.ts");
   const read: Json[] = [];
   for (const { remote, read: readOther } of others) {
     const prefix = `/apis/${remote.group}/${remote.version}/`;

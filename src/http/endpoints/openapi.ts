@@ -9,11 +9,9 @@ import type { RemoteOpenApi } from "../../aggregator/openapi/contract.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
 import { parseAccept } from "../../lib/media-type/accept.ts";
-import { encodeConverted } from "../../openapi/converted-document.ts";
 import { type Descriptions, loadDescriptions } from "../../openapi/descriptions.ts";
 import { type DocumentSource, type Encoding, encodeV2, encodeV3 } from "../../openapi/documents.ts";
 import { joinedHash } from "../../openapi/part-hash.ts";
-import { convertToV3 } from "../../openapi/swagger/convert-to-v3.ts";
 import type { RequestContext } from "../contract.ts";
 import { answerHeaders, send } from "../respond.ts";
 import { createDocumentCache, type Document } from "./document-cache.ts";
@@ -159,7 +157,7 @@ function encodedDocuments(surface: () => Surface, source: () => Promise<Document
   const v3Of = ({ content, hash }: FoundV3, encoding: Encoding): Promise<Document> =>
     documents.get(`v3 ${encoding} ${hash}`, async () =>
       "read" in content
-        ? encodeConverted(convertToV3(await content.read()), encoding)
+        ? (await import("../../openapi/converted-document.ts")).encodeConverted(await content.read(), encoding)
         : encodeV3(content, await source(), encoding),
     );
   return { v2Of, v3Of };

@@ -1,0 +1,70 @@
+/** Builds the parts of discovery and OpenAPI that other servers have. */
+import { type ApiServices, type Backends, isRemote, type RemoteApiService } from "../aggregator/contract.ts";
+import type { RemoteDiscovery } from "../aggregator/discovery/contract.ts";
+import type { OpenRemoteDiscovery } from "../aggregator/discovery/remote-discovery.ts";
+import type { RemoteOpenApi } from "../aggregator/openapi/contract.ts";
+import type { OpenRemoteOpenApi } from "../aggregator/openapi/remote-openapi.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { RequestContext } from "../http/contract.ts";
+import type { Closers } from "./closers.ts";
+
+interface DocumentOptions {
+  readonly apiServices: ApiServices;
+  readonly backends: Backends;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly closers: Closers;
+  /** Answers a request with the response of a server. */
+  forward(context: RequestContext, remote: RemoteApiService): Promise<void>;
+}
+
+/** The documents of other servers. */
+export interface AggregatedDocuments {
+  readonly discovery: RemoteDiscovery;
+  readonly openApi: RemoteOpenApi & Pick<DocumentOptions, "forward">;
+}
+
+/** Starts to fetch documents with the first remote APIService; servers without one load none of it. */
+export function openAggregatedDocuments(options: DocumentOptions): AggregatedDocuments {
+  const { apiServices, closers, forward } = options;
+  let discovery: OpenRemoteDiscovery | undefined;
+  let openApi: OpenRemoteOpenApi | undefined;
+  let loading: Promise<void> | undefined;
+  let closed = false;
+  const load = async (): Promise<void> => {
+    const [{ openRemoteDiscovery }, { openRemoteOpenApi }] = await Promise.all([
+      import("../aggregator/discovery/remote-discovery.ts"),
+      import("../aggregator/openapi/remote-openapi.ts"),
+    ]);
+    if (closed) return;
+    discovery = openRemoteDiscovery(options);
+    openApi = openRemoteOpenApi(options);
+  };
+  const endChanges = apiServices.onChange((_, next) => {
+    if (next !== undefined && isRemote(next)) loading ??= load();
+  });
+  if (apiServices.remotes().length > 0) loading = load();
+  closers.add(async () => {
+    closed = true;
+    endChanges();
+    await loading;
+    await Promise.all([discovery?.close(), openApi?.close()]);
+  });
+  return {
+    discovery: {
+      get generation() {
+        return discovery?.generation ?? -1;
+      },
+      find: (group, version) => discovery?.find(group, version),
+    },
+    openApi: {
+      get generation() {
+        return openApi?.generation ?? -1;
+      },
+      documents: () => openApi?.documents() ?? [],
+      entries: () => openApi?.entries() ?? new Map(),
+      forward,
+    },
+  };
+}
