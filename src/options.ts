@@ -127,6 +127,20 @@ export interface ServerOptions {
   readonly featureGates: string;
   /** Names of the controllers that run: `*` for all, `-name` to disable one. */
   readonly controllers: readonly string[];
+  /**
+   * Whether priority levels and flow schemas limit requests. Otherwise, only `maxRequestsInflight` and
+   * `maxMutatingRequestsInflight` do.
+   */
+  readonly enablePriorityAndFairness: boolean;
+  /**
+   * With `enablePriorityAndFairness`, this and `maxMutatingRequestsInflight` are added up to the number of requests that
+   * the server executes at once. Otherwise, the limit of get and list requests; 0 disables it.
+   */
+  readonly maxRequestsInflight: number;
+  /** As `maxRequestsInflight`, for writes. */
+  readonly maxMutatingRequestsInflight: number;
+  /** Probability, up to 0.02, that a request over HTTP/2 ends its connection after the open requests. */
+  readonly goawayChance: number;
   /** Timeout of requests except watches. */
   readonly requestTimeoutMs: number;
   /** Watches end after this time at the earliest, and after twice this time at the latest. */

@@ -15,6 +15,7 @@ import { openServerCatalog } from "./server/catalog.ts";
 import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
 import { denialFinder } from "./server/find-denial.ts";
+import { openFlowControl } from "./server/flow-control.ts";
 import { openHttp } from "./server/http.ts";
 import { loopbackCredentials } from "./server/loopback.ts";
 import { openMetrics } from "./server/metrics.ts";
@@ -88,12 +89,21 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const authentication = await openAuthentication(settings.authentication, options, { registry, ...security });
 
   const aggregation = await openAggregation(options, { registry, state, metrics, closers });
-  const http = await openHttp(options, { registry, audit, authentication, aggregation, ...security });
+  const flowControl = openFlowControl(options, { registry, metrics });
+  const http = await openHttp(options, {
+    registry,
+    audit,
+    authentication,
+    aggregation,
+    flowControl,
+    ...security,
+  });
   await ensureBootObjects(options, { registry, authorization, state });
   await startControllers(settings.controllers, options, {
     registry,
     catalog,
     aggregation,
+    flowControl,
     listener: http.listener,
     release: installer.release,
     issueForSecret: authentication.issueForSecret,

@@ -16,7 +16,7 @@ const linesMax = 2000;
 /** What the page does not count, by the sections at its end. */
 const aside: readonly RegExp[] = [
   // Filters: `http/listener/peer.ts` runs when the authentication filter checks the client certificate.
-  /^src\/(?:http\/filters|http\/impersonation|metrics|authentication|authorization|serving)\//,
+  /^src\/(?:http\/filters|http\/impersonation|metrics|authentication|authorization|flow-control|serving)\//,
   /^src\/http\/listener\/peer\.ts$/,
   // Libraries.
   /^src\/(?:lib|apimachinery)\//,

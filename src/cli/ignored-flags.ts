@@ -49,16 +49,8 @@ function storageBackend(text: string): void {
     throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
 }
 
-function goawayChance(text: string): void {
-  const chance = Number(text);
-  if (text.trim() === "" || Number.isNaN(chance))
-    throw new FlagValueError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
-  if (chance < 0 || chance > 0.02) throw new FlagValueError("can not be less than 0 or greater than 0.02");
-}
-
 const embedded = "objects are stored in the embedded store, not in etcd; see --storage and --data-dir";
 const noKubelets = "connections to kubelets are not supported yet";
-const noLimits = "limits of requests in flight are not supported yet";
 const notYet = "not supported yet";
 
 const mediaTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
@@ -95,10 +87,6 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("--kubelet-client-key <file>", anything, noKubelets),
   ignored("--kubelet-preferred-address-types <types>", stringSlice, noKubelets),
   ignored("--kubelet-timeout <duration>", durationMs, noKubelets),
-  ignored("--max-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
-  ignored("--max-mutating-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
-  ignored("--enable-priority-and-fairness [bool]", boolValue),
-  ignored("--goaway-chance <float>", goawayChance),
   ignored("--profiling [bool]", boolValue),
   ignored("--contention-profiling [bool]", boolValue),
   ignored("--coordinated-leadership-lease-duration <duration>", durationMs),

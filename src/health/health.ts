@@ -78,6 +78,7 @@ function respond(context: RequestContext, status: number, text: string): void {
     "cache-control": "no-cache, private",
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",
+    ...context.headers,
   };
   context.exchange.respond(status, headers, Buffer.from(text));
 }

@@ -221,10 +221,20 @@ export interface RequestContext {
   gzip: boolean;
   /** Set if the client requested an explanation of admission, which the response then contains. */
   explanation: AdmissionExplanation | undefined;
+  /** Set by flow control, for requests that it limits. */
+  execution: RequestExecution | undefined;
   /** Sent as `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers of every response to this request. */
   readonly headers: AnswerHeaders;
+}
+
+/** Is notified of the progress of a request, to free what the request occupies. */
+export interface RequestExecution {
+  /** The endpoint has returned or failed. A watch continues. */
+  returned(): void;
+  /** A watch has sent the objects that existed at its start, or another server sends them. */
+  watchStarted(): void;
 }
 
 /** What admission plugins did to the request of a client that requested an explanation. */

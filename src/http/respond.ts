@@ -92,6 +92,7 @@ export function sendText(context: RequestContext, status: number, text: string):
     "cache-control": "no-cache, private",
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",
+    ...context.headers,
   };
   context.exchange.respond(status, headers, Buffer.from(`${text}\n`));
 }

@@ -64,7 +64,13 @@ export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   const route = pathRouter(parts.routes);
   return (exchange) => {
     const context = newContext(exchange, parts.clock.now(), parts.encodings);
-    handle(context, parts, route).catch((error: unknown) => sendError(context, error, parts.logger));
+    handle(context, parts, route).then(
+      () => context.execution?.returned(),
+      (error: unknown) => {
+        sendError(context, error, parts.logger);
+        context.execution?.returned();
+      },
+    );
   };
 }
 
@@ -104,6 +110,7 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
     annotations: undefined,
     gzip: false,
     explanation: undefined,
+    execution: undefined,
     warnings: [],
     headers: {},
   };

@@ -47,12 +47,13 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
   const requests = requestMetrics(clock);
   const watches = watchMetrics(clock);
   const startedAt = clock.now() / 1000 - process.uptime();
-  const respond = ({ exchange, auditId, gzip }: RequestContext, metrics: Metric[]): void => {
+  const respond = ({ exchange, auditId, gzip, headers: common }: RequestContext, metrics: Metric[]): void => {
     const headers = {
       "audit-id": auditId,
       "cache-control": "no-cache, private",
       "content-type": expositionType,
       "process-start-time-unix": String(Math.floor(startedAt)),
+      ...common,
     };
     const body = Buffer.from(formatMetrics(metrics.sort(byName)));
     if (gzip && body.length > gzipThresholdBytes) respondGzipped(exchange, 200, headers, body);

@@ -23,7 +23,6 @@ const bodyVerbs: Readonly<Record<string, string>> = {
   DELETECOLLECTION: "delete_collection",
 };
 const fieldValidations: readonly string[] = ["", "Ignore", "Warn", "Strict"];
-const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
 
 interface Series {
   readonly labels: readonly string[];
@@ -40,8 +39,8 @@ interface Series {
 export interface RequestMetrics {
   /** The first filter: observes a request until its exchange closes. */
   readonly filter: Filter;
-  /** Records a request that was terminated because of its timeout. */
-  terminated(context: RequestContext): void;
+  /** Records a request that was ended by its timeout (504), or rejected by flow control (429). */
+  terminated(context: RequestContext, code?: 429 | 504): void;
   /** Records a request for another server that this server has answered with an error. */
   notForwarded(context: RequestContext, code: number): void;
   /** @returns the current metrics */
@@ -57,7 +56,6 @@ export function requestMetrics(clock: Clock): RequestMetrics {
   const validations = new Set<string>();
   const terminations = new Counters();
   const longRunning = new Set<RequestContext>();
-  const inFlight = { mutating: 0, readOnly: 0 };
 
   function record(context: RequestContext): void {
     const key = requestLabels(context);
@@ -90,14 +88,9 @@ export function requestMetrics(clock: Clock): RequestMetrics {
           record(context);
         });
       }
-      const kind = readOnlyVerbs.has(context.info.verb) ? "readOnly" : "mutating";
-      inFlight[kind]++;
-      context.exchange.onClose(() => {
-        inFlight[kind]--;
-        record(context);
-      });
+      context.exchange.onClose(() => record(context));
     },
-    terminated: (context) => terminations.count(terminationLabels(context, 504)),
+    terminated: (context, code = 504) => terminations.count(terminationLabels(context, code)),
     notForwarded: (context, code) => terminations.count(terminationLabels(context, code, "aggregator")),
     collect: () => [
       requestTotal(all.values()),
@@ -111,10 +104,9 @@ export function requestMetrics(clock: Clock): RequestMetrics {
         name: "apiserver_request_terminations_total",
         type: "counter",
         stability: "ALPHA",
-        help: "Requests that this server ended: because of their timeout, or because another server is unavailable.",
+        help: "Requests that this server ended: by their timeout, by flow control, or without another server.",
         samples: terminations.samples(),
       },
-      currentInFlight(inFlight),
       openLongRunning(longRunning),
       requestedDeprecated(deprecated),
     ],
@@ -250,16 +242,6 @@ function fieldValidationDurations(values: Iterable<string>): Metric {
   const samples = Array.from(values, (value) => [...empty.samples(formatLabels(["field_validation"], [value]))]).flat();
   const help = "Always empty, as in kube-apiserver: one series for each requested value of fieldValidation.";
   return { name: "field_validation_request_duration_seconds", type: "histogram", stability: "ALPHA", help, samples };
-}
-
-function currentInFlight(inFlight: Readonly<Record<string, number>>): Metric {
-  const samples = Object.entries(inFlight).map(([kind, value]) => ({
-    suffix: "",
-    labels: formatLabels(["request_kind"], [kind]),
-    value,
-  }));
-  const help = "Current requests, without long-running ones.";
-  return { name: "apiserver_current_inflight_requests", type: "gauge", stability: "STABLE", help, samples };
 }
 
 function openLongRunning(open: Iterable<RequestContext>): Metric {

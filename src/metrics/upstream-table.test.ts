@@ -7,6 +7,7 @@ import type { AdmissionAttributes } from "../admission/contract.ts";
 import type { ApiServiceView } from "../aggregator/contract.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import type { Resolved } from "../catalog/contract.ts";
+import type { FlowControlObserver } from "../flow-control/contract.ts";
 import type { PeerCertificate, RequestContext } from "../http/contract.ts";
 import { requestInfo } from "../http/request-info.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
@@ -21,6 +22,7 @@ import { certificateMetrics, handshakeMetrics } from "./certificate-metrics.ts";
 import { conversionMetrics } from "./conversion-metrics.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { featureMetrics } from "./feature-metrics.ts";
+import { flowControlMetrics } from "./flow-control-metrics.ts";
 import { healthMetrics } from "./health-metrics.ts";
 import { impersonationMetrics } from "./impersonation-metrics.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
@@ -51,6 +53,10 @@ interface Row {
  */
 const documented: Readonly<Record<string, Row>> = {
   declarative_validation_mismatch_total: { type: "counter", stability: "BETA" },
+};
+/** Labels with one value, which the table does not have. */
+const constantLabels: Readonly<Record<string, readonly string[]>> = {
+  apiserver_flowcontrol_priority_level_seat_utilization: ["phase"],
 };
 const table: Readonly<Record<string, Row>> = JSON.parse(
   readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"),
@@ -233,10 +239,13 @@ async function everyMetric(): Promise<Metric[]> {
   calls.observer.ended("h", { seconds: 1, answerBytes: 1 });
   const queues = queueMetrics(() => 0);
   queues.observers("q").added()()();
+  const flowControl = flowControlMetrics(() => 0);
+  observeFlowControl(flowControl.observer);
   const validation = validationMetrics();
   validation.mismatched("pod_create", 2);
   validation.panic("pod_create");
   const others = [
+    flowControl,
     validation,
     manifests,
     calls,
@@ -265,6 +274,35 @@ async function everyMetric(): Promise<Metric[]> {
   ];
 }
 
+/** Calls every function once. */
+function observeFlowControl(observer: FlowControlObserver): void {
+  const times = { current: 1, dispatch: 1, latestStart: 1, nextStartMin: 1, nextStartMax: 1 };
+  const level = observer.level("l", () => ({ ...times, discountedMin: 1, discountedMax: 1 }));
+  const demand = { demandAverage: 1, demandDeviation: 1, demandHighWatermark: 1, demandSmoothed: 1 };
+  level.configured({ nominal: 1, min: 1, max: 1 }, 1);
+  level.adjusted({ current: 1, denominator: 1, target: 1, ...demand });
+  level.seatDemand(1);
+  level.seatsInUse(1);
+  level.requests("waiting", 1);
+  level.epochAdvance();
+  const schema = level.schema("s");
+  schema.estimated(1);
+  schema.watchCount(1);
+  schema.queueLength(1);
+  schema.waiting(1, 1);
+  schema.waited(1, true);
+  schema.noAccommodation();
+  schema.dispatched();
+  schema.executing(1);
+  schema.seatsInUse(1);
+  schema.executed(1, "watch");
+  schema.rejected("queue-full");
+  observer.fairFraction(1);
+  observer.capacity(1, 1);
+  observer.waiting("mutating", 1);
+  observer.executing("readOnly", 1);
+}
+
 const labelNames = (labels: string): string[] =>
   [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
 
@@ -285,7 +323,9 @@ test("metrics have upstream's type, stability, labels, buckets and deprecation",
     const names = labelNames(sample.labels).filter((label) => label !== "le");
     assert.deepEqual(
       [name, ...names.sort()],
-      [name, ...(row.labels ?? [])].sort((a, b) => (a === name ? -1 : b === name ? 1 : a < b ? -1 : 1)),
+      [name, ...(row.labels ?? []), ...(constantLabels[name] ?? [])].sort((a, b) =>
+        a === name ? -1 : b === name ? 1 : a < b ? -1 : 1,
+      ),
     );
   }
 });

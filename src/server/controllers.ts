@@ -35,6 +35,7 @@ import { selfAddress } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
+import type { ServerFlowControl } from "./flow-control.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerState } from "./state.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -43,6 +44,7 @@ interface Needs {
   readonly registry: RegistryContext;
   readonly catalog: MutableCatalog;
   readonly aggregation: ServerAggregation;
+  readonly flowControl: Pick<ServerFlowControl, "controller">;
   readonly release: DefinitionControllerOptions["release"];
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   readonly serving: ServingSetup;
@@ -53,13 +55,16 @@ interface Needs {
   readonly closers: Closers;
 }
 
-/** @returns when the CustomResourceDefinitions of the store are served, or could not be read */
+/**
+ * @returns when the CustomResourceDefinitions of the store are served, or could not be read, and
+ *   flow control follows the stored objects
+ */
 export async function startControllers(
   running: ReadonlySet<ControllerName>,
   options: ServerOptions,
   needs: Needs,
 ): Promise<void> {
-  const { registry, catalog, release, issueForSecret: issue, serving, metrics, closers } = needs;
+  const { registry, catalog, flowControl, release, issueForSecret: issue, serving, metrics, closers } = needs;
   const { logger, legacyTokenCleanUpMs: unusedMs } = options;
   const { caBundle } = serving;
   const { observers: queues } = metrics.queues;
@@ -103,6 +108,7 @@ export async function startControllers(
     legacyTokenTracking({ registry, logger }),
     flowControlMaintenance({ registry, logger }),
     apiServiceAvailability({ registry, logger, queues, ...needs.aggregation }),
+    ...(flowControl.controller === undefined ? [] : [flowControl.controller]),
     ...Array.from(running, (name) => makers[name]()),
   ];
   closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
@@ -111,6 +117,7 @@ export async function startControllers(
   closers.add(() => registration.stop());
   registration.start();
   await registration.tried;
+  await flowControl.controller?.ready;
   publishTrust(options, needs);
 }
 

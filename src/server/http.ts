@@ -5,6 +5,7 @@ import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts
 import { admissionExplanationFilter } from "../http/filters/admission-explanation.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
+import { goawayFilter } from "../http/filters/goaway.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
@@ -28,6 +29,7 @@ import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import { componentProbes } from "./components.ts";
 import { resourceEndpoints } from "./endpoints.ts";
+import type { ServerFlowControl } from "./flow-control.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { proxies } from "./proxies.ts";
 import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
@@ -39,6 +41,7 @@ interface HttpNeeds {
   readonly authentication: ServerAuthentication;
   readonly authorization: ServerAuthorization;
   readonly aggregation: ServerAggregation;
+  readonly flowControl: ServerFlowControl;
   readonly metrics: ServerMetrics;
   readonly serving: ServingSetup;
   readonly state: ServerState;
@@ -117,33 +120,37 @@ function filtersOf(
   open: OpenRequests,
 ): ServeOptions["filters"] {
   const { explain: explains } = options.admission;
-  const { registry, audit, authentication, authorization, metrics } = needs;
+  const { registry, audit, authentication, authorization, flowControl, metrics } = needs;
   const { gates, clock } = registry;
   const { authorize, attempted } = authorization;
+  const fraction = (): number => registry.random(4).readUInt32LE(0) / 2 ** 32;
   const authenticate = metrics.authentication.around(authentication.filter);
   const constrained = gates.enabled("ConstrainedImpersonation");
   return [
     open.filter,
     metrics.requests.filter,
+    ...(options.goawayChance > 0 ? [goawayFilter(options.goawayChance, fraction)] : []),
     ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
     timeoutParameterFilter(timing),
     audit.filters?.authentication(authenticate) ?? authenticate,
     ...(audit.filters === undefined ? [] : [audit.filters.filter]),
     impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
+    ...flowControl.filters,
     authorizationFilter(authorize, { attempted, clock }),
     ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
   ];
 }
 
 function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["routes"] {
-  const { registry, authentication, metrics, state } = needs;
+  const { registry, authentication, flowControl, metrics, state } = needs;
   const { storage, catalog, gates } = registry;
   const serverAddress = (): string => reachedAt(options, state);
   return [
-    ...healthRoutes(storage, state, options, { ...needs.aggregation, ...metrics.health }),
+    ...healthRoutes(storage, { state, hooks: flowControl.healthChecks, options }, { ...needs.aggregation, ...metrics.health }),
     ...storeRoutes(storage, options),
     ...documentRoutes({ catalog, gates, aggregation: needs.aggregation, serverAddress, issuer: authentication.routes }),
     ...authentication.routes,
+    ...flowControl.routes,
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },
   ];

@@ -14,11 +14,17 @@ import { storeDirectory } from "../storage/options.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import type { ServerState } from "./state.ts";
 
+interface HealthNeeds {
+  readonly state: ServerState;
+  /** The names of post-start hooks that are complete when the server listens. */
+  readonly hooks: readonly string[];
+  readonly options: ServerOptions;
+}
+
 /** /livez, /readyz and /healthz with their checks. */
 export function healthRoutes(
   storage: Storage,
-  state: ServerState,
-  options: ServerOptions,
+  { state, hooks, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
 ): PathRoute[] {
   const store = async (): Promise<undefined> => {
@@ -27,12 +33,15 @@ export function healthRoutes(
   const writable = async (): Promise<undefined> => {
     await storage.checkWritable();
   };
+  const booted = (): string | undefined => (state.isBooted ? undefined : "not finished");
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
     { name: "etcd", check: store },
     { name: "etcd-readiness", check: writable, readinessOnly: true },
-    { name: "poststarthook/bootstrap-state", check: () => (state.isBooted ? undefined : "not finished") },
+    ...hooks.map((name) => ({ name, check: () => undefined })),
+    { name: "poststarthook/priority-and-fairness-config-producer", check: booted },
+    { name: "poststarthook/bootstrap-state", check: booted },
     { name: "autoregister-completion", check: () => missingApiServices(pending()) },
     { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];

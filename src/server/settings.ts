@@ -11,6 +11,7 @@ import { type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import type { ServerOptions } from "../options.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
+import { checkLimits } from "./flow-control.ts";
 import { metricsSettings } from "./metrics.ts";
 
 export interface Settings {
@@ -32,6 +33,7 @@ export interface Settings {
 
 /** @throws Error when an option is not valid, or a file that it names cannot be read or is not valid */
 export async function readSettings(options: ServerOptions): Promise<Settings> {
+  checkLimits(options);
   const { serviceRanges, nodePorts } = readServiceSettings(options);
   const authorization = await readAuthorizationSettings(options);
   const authentication = await readAuthenticationSettings(options, authorization);

@@ -73,6 +73,7 @@ export async function ask(
     annotations: undefined,
     gzip: false,
     explanation: undefined,
+    execution: undefined,
     warnings: [],
     headers: {},
   });

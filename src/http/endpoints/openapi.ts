@@ -108,8 +108,7 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
       if (entry !== undefined && entry.converted === undefined) return remote?.forward(context, entry.remote);
       const found = findV3(served, path);
       // Without a body, as upstream's aggregator.
-      if (found === undefined)
-        return context.exchange.respond(404, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
+      if (found === undefined) return context.exchange.respond(404, answerHeaders(context));
       context.headers.vary = "Accept";
       const encoding = negotiateEncoding(context, v3Types);
       if (encoding === undefined) return notAcceptable(context);

@@ -131,6 +131,7 @@ for (const [what, kept, does, want] of rows) {
         memory,
         sent: () => {},
         listed() {},
+        started: () => {},
         cutOff: () => void cutOffs++,
         bookmarks: false,
         firstDiffers: false,

@@ -60,6 +60,7 @@ function contextOf(exchange: Exchange): RequestContext {
     annotations: undefined,
     gzip: false,
     explanation: undefined,
+    execution: undefined,
     warnings: [],
     headers: {},
   };

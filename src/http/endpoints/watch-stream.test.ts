@@ -69,6 +69,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     memory: new PieceMemory(),
     sent() {},
     listed() {},
+    started: () => {},
     cutOff() {},
     bookmarks: false,
     firstDiffers: false,

@@ -21,6 +21,8 @@ export interface WatchStreamOptions {
   readonly memory: PieceMemory;
   /** Called with the size of each event sent. */
   readonly sent: (sizes: readonly number[]) => void;
+  /** Called when the objects that existed at the start were sent. */
+  readonly started: () => void;
   /** Called after the bookmark that ends the initial events. */
   readonly listed: () => void;
   /** Called when the watcher is closed because its client does not read. */
@@ -153,7 +155,8 @@ class WatchStream {
   }
 
   #follow(): void {
-    const { cache, plan, bookmarks, listed } = this.#options;
+    const { cache, plan, bookmarks, started, listed } = this.#options;
+    started();
     if (bookmarks) this.#after("bookmark", bookmarkMs, () => this.#bookmarkAgain());
     const end = plan.initialEventsEnd;
     const subscriber = {

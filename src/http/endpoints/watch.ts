@@ -49,6 +49,7 @@ export async function watchObjects(
     encoder: shared.encoder,
     memory: watches.memory,
     sent: watches.counterOf(group, resolved.version.version, resource),
+    started: () => context.execution?.watchStarted(),
     listed: () => watches.listed(context),
     cutOff: () => watches.cutOff(group, resource),
     bookmarks: options.allowWatchBookmarks,

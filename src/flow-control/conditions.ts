@@ -1,0 +1,84 @@
+/**
+ * Writes the condition Dangling of flow schemas.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/apf_controller.go (`digestConfigObjects`).
+ */
+import { ApiError } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { loopbackUser } from "../apimachinery/system-user.ts";
+import { serverName } from "../bootstrap/boot-state.ts";
+import { apply } from "../registry/apply.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { type Condition, conditionManager, danglingCondition, hasCondition } from "./dangling-condition.ts";
+
+/** Updates of one flow schema within a minute; further ones wait, because another writer disagrees. */
+const updatesPerMinuteMax = 6;
+const minuteMs = 60_000;
+
+/** Keeps the conditions of flow schemas true. */
+export class DanglingConditions {
+  readonly #registry: RegistryContext;
+  /** Times of the updates in the last minute, by flow schema. */
+  readonly #updates = new Map<string, number[]>();
+
+  constructor(registry: RegistryContext) {
+    this.#registry = registry;
+  }
+
+  /**
+   * Updates the condition if needed.
+   * @returns false if the flow schema was updated too often, so that the caller tries again later
+   * @throws ApiError if the write fails
+   */
+  async ensure(schema: KubeObject, levelExists: boolean): Promise<boolean> {
+    const { clock } = this.#registry;
+    const level: string = schema.spec?.priorityLevelConfiguration?.name ?? "";
+    const condition = danglingCondition(level, levelExists, clock.now());
+    if (hasCondition(schema, condition)) return true;
+    const name = schema.metadata.name as string;
+    if (!this.#mayUpdate(name)) return false;
+    await this.#apply(name, condition);
+    return true;
+  }
+
+  #mayUpdate(name: string): boolean {
+    const now = this.#registry.clock.now();
+    for (const [other, times] of this.#updates) {
+      const recent = times.filter((time) => time > now - minuteMs);
+      if (recent.length === 0) this.#updates.delete(other);
+      else this.#updates.set(other, recent);
+    }
+    const times = this.#updates.get(name) ?? [];
+    if (times.length >= updatesPerMinuteMax) return false;
+    this.#updates.set(name, [...times, now]);
+    return true;
+  }
+
+  async #apply(name: string, condition: Condition): Promise<void> {
+    const target = this.#registry.catalog.findServed("flowcontrol.apiserver.k8s.io", "v1", "flowschemas");
+    if (target === undefined) return; // Disabled by --runtime-config.
+    const intent = {
+      apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+      kind: "FlowSchema",
+      metadata: { name },
+      status: { conditions: [condition] },
+    };
+    try {
+      await apply(this.#registry, {
+        target,
+        namespace: "",
+        name,
+        subresource: "status",
+        user: loopbackUser,
+        dryRun: false,
+        fieldManager: conditionManager,
+        userAgent: serverName,
+        warnings: [],
+        body: Buffer.from(JSON.stringify(intent)),
+        force: true,
+        fieldValidation: "Ignore",
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error; // It was deleted.
+    }
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The filter of flow control: a request waits until its priority level has seats, or is rejected.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/priority-and-fairness.go.
+ */
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Filter, RequestContext, RequestExecution, RequestInfo } from "../http/contract.ts";
+import { isLongRunning } from "../http/request-info.ts";
+import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
+import type { FlowControlObserver, RejectReason } from "./contract.ts";
+import { type ActiveSchema, flowOf, type Levels } from "./levels.ts";
+import { kindOf, rejectRequest } from "./reject.ts";
+import type { EstimateWork } from "./width/estimate-work.ts";
+import type { WatchCounts } from "./width/watch-counts.ts";
+
+/** A request that flow control tracks. */
+export interface TrackedRequest {
+  readonly context: RequestContext;
+  /** Called when the request starts after it has waited. */
+  readonly started: () => void;
+}
+
+interface FilterOptions {
+  /** The configuration in effect. */
+  readonly levels: () => Levels<TrackedRequest>;
+  /** Called when a deleted level has no more requests. */
+  readonly quiesced: () => void;
+  readonly estimate: EstimateWork;
+  readonly watches: WatchCounts;
+  readonly observer: FlowControlObserver;
+  readonly clock: Clock;
+  readonly fairClock: FairQueuingClock;
+  /** The limit of all requests except watches, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Called for each rejected request. */
+  readonly rejected: (context: RequestContext) => void;
+}
+
+type Schema = ActiveSchema<TrackedRequest>;
+
+/** No request waits longer. */
+const waitMaxMs = 60_000;
+/** The part of its time limit that a request can wait. */
+const waitFraction = 4;
+
+/** Creates the filter. Connections and profiles are not limited. */
+export function flowControlFilter(options: FilterOptions): Filter {
+  return (context) => {
+    const { info } = context;
+    if (info.verb !== "watch" && (isLongRunning(info) || isProfile(info))) return;
+    const schema = options.levels().classify(context);
+    context.headers["x-kubernetes-pf-flowschema-uid"] = schema.uid;
+    context.headers["x-kubernetes-pf-prioritylevel-uid"] = schema.state.config.uid;
+    return start(options, context, schema);
+  };
+}
+
+function isProfile({ isResourceRequest, path }: RequestInfo): boolean {
+  return !isResourceRequest && path.startsWith("/debug/pprof/");
+}
+
+function start(options: FilterOptions, context: RequestContext, schema: Schema): void | Promise<void> {
+  const { estimate, fairClock } = options;
+  const { state } = schema;
+  const flow = flowOf(schema, context);
+  const { observer } = flow;
+  const work = estimate(context.info, state.widthMax, (watches) => observer.watchCount(watches));
+  observer.estimated(Math.max(work.initialSeats, work.finalSeats));
+  const request = new WaitingRequest(context);
+  const ticket = state.queues.start(flow, work, request, startWaiting);
+  const { isExempt } = state.config;
+  if (typeof ticket === "string") {
+    observer.waited(0, false);
+    throw reject(options, context, schema, ticket);
+  }
+  if (ticket.state === "executing") {
+    if (!isExempt) observer.waited(0, true);
+    return execute(options, schema, ticket);
+  }
+  return request.wait(options, schema, ticket).then((reason) => {
+    observer.waited((fairClock.now() - ticket.arrivedAt) / 1000, reason === undefined);
+    if (reason !== undefined) throw reject(options, context, schema, reason);
+    execute(options, schema, ticket);
+  });
+}
+
+const startWaiting = ({ descriptor }: Ticket<TrackedRequest>): void => descriptor.started();
+
+class WaitingRequest implements TrackedRequest {
+  readonly context: RequestContext;
+  started = (): void => {};
+
+  constructor(context: RequestContext) {
+    this.context = context;
+  }
+
+  /** @returns why the request does not start; undefined when it starts */
+  wait(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>): Promise<RejectReason | undefined> {
+    const { clock, observer } = options;
+    const { context } = this;
+    const kind = kindOf(context);
+    observer.waiting(kind, 1);
+    return new Promise((resolve) => {
+      const leave = (reason: RejectReason | undefined): void => {
+        cancelTimer();
+        observer.waiting(kind, -1);
+        resolve(reason);
+      };
+      const give = (): void => {
+        if (schema.state.queues.cancel(ticket)) leave("time-out");
+      };
+      const cancelTimer = clock.after(waitLimitMs(options, context) - (clock.now() - context.receivedAt), give);
+      this.started = () => leave(undefined);
+      context.exchange.onClose(give);
+    });
+  }
+}
+
+/** Since the arrival of the request, in milliseconds. */
+function waitLimitMs({ requestTimeoutMs }: FilterOptions, { endsAt, receivedAt }: RequestContext): number {
+  const limit = Number.isFinite(endsAt) ? endsAt - receivedAt : requestTimeoutMs;
+  return Math.min(limit / waitFraction, waitMaxMs);
+}
+
+function reject(
+  { rejected, clock }: FilterOptions,
+  context: RequestContext,
+  { state, flows }: Schema,
+  reason: RejectReason,
+): Error {
+  flows.observer.rejected(reason);
+  rejected(context);
+  return rejectRequest(context, state.retryAfter.reject(Math.floor(clock.now() / 1000)));
+}
+
+function execute(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>): void {
+  const { context } = ticket.descriptor;
+  const execution = new Execution(options, schema, ticket);
+  context.execution = execution;
+  if (context.info.verb === "watch") context.exchange.onClose(options.watches.add(context.info));
+  context.exchange.onClose(() => execution.closed());
+}
+
+/**
+ * A request that occupies seats until the endpoint has returned and the response has been sent, or
+ * until a watch has sent its first objects. A client that disconnects does not free the seats that
+ * an endpoint still uses.
+ */
+class Execution implements RequestExecution {
+  readonly #options: FilterOptions;
+  readonly #schema: Schema;
+  readonly #ticket: Ticket<TrackedRequest>;
+  readonly #startedAt: number;
+  readonly #isWatch: boolean;
+  #returned = false;
+  #closed = false;
+  #ended = false;
+
+  constructor(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>) {
+    const { context } = ticket.descriptor;
+    this.#options = options;
+    this.#schema = schema;
+    this.#ticket = ticket;
+    this.#startedAt = options.fairClock.now();
+    this.#isWatch = context.info.verb === "watch";
+    options.observer.executing(kindOf(context), 1);
+    schema.flows.observer.dispatched();
+  }
+
+  returned(): void {
+    this.#returned = true;
+    if (this.#closed) this.#end();
+  }
+
+  closed(): void {
+    this.#closed = true;
+    if (this.#returned || this.#isWatch) this.#end();
+  }
+
+  watchStarted(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const { observer, fairClock, quiesced } = this.#options;
+    const { state, flows } = this.#schema;
+    observer.executing(kindOf(this.#ticket.descriptor.context), -1);
+    const seconds = (fairClock.now() - this.#startedAt) / 1000;
+    flows.observer.executed(seconds, this.#isWatch ? "watch" : "regular");
+    state.queues.finish(this.#ticket);
+    if (state.isQuiescing && state.queues.idle) quiesced();
+  }
+}
