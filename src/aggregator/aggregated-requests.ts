@@ -87,6 +87,7 @@ export async function forwardRequest(
     if (!(error instanceof WebhookError)) throw error;
     return fail(503, unavailable);
   }
+  context.execution?.watchStarted();
   const { proxyRequest } = await import("../proxy/proxy-request.ts");
   context.exchange.forgetHeaders(isIdentityHeader);
   const signal = limitOf(context, options.clock);

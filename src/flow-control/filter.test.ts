@@ -109,6 +109,10 @@ test("a watch occupies its seat until its first objects were sent", () =>
     void control.filter(closed.context);
     closed.close();
     assert.equal(executing(control), 0);
+    const list = newRequest({});
+    void control.filter(list.context);
+    list.context.execution?.watchStarted();
+    assert.equal(executing(control), 1, "another server answers a list");
   }));
 
 test("connections and profiles occupy no seats", () =>

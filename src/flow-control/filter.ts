@@ -105,12 +105,14 @@ class WaitingRequest implements TrackedRequest {
         observer.waiting(kind, -1);
         resolve(reason);
       };
-      const give = (): void => {
-        if (schema.state.queues.cancel(ticket)) leave("time-out");
+      const giveUp = (): void => {
+        if (!schema.state.queues.cancel(ticket)) return;
+        leave("time-out");
+        removeIfLast(options, schema);
       };
-      const cancelTimer = clock.after(waitLimitMs(options, context) - (clock.now() - context.receivedAt), give);
+      const cancelTimer = clock.after(waitLimitMs(options, context) - (clock.now() - context.receivedAt), giveUp);
       this.started = () => leave(undefined);
-      context.exchange.onClose(give);
+      context.exchange.onClose(giveUp);
     });
   }
 }
@@ -177,18 +179,23 @@ class Execution implements RequestExecution {
   }
 
   watchStarted(): void {
-    this.#end();
+    if (this.#isWatch) this.#end();
   }
 
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { observer, fairClock, quiesced } = this.#options;
+    const { observer, fairClock } = this.#options;
     const { state, flows } = this.#schema;
     observer.executing(kindOf(this.#ticket.descriptor.context), -1);
     const seconds = (fairClock.now() - this.#startedAt) / 1000;
     flows.observer.executed(seconds, this.#isWatch ? "watch" : "regular");
     state.queues.finish(this.#ticket);
-    if (state.isQuiescing && state.queues.idle) quiesced();
+    removeIfLast(this.#options, this.#schema);
   }
+}
+
+/** A deleted level is removed after its last request. */
+function removeIfLast({ quiesced }: FilterOptions, { state }: Schema): void {
+  if (state.isQuiescing && state.queues.idle) quiesced();
 }

@@ -146,7 +146,11 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   const { storage, catalog, gates } = registry;
   const serverAddress = (): string => reachedAt(options, state);
   return [
-    ...healthRoutes(storage, { state, hooks: flowControl.healthChecks, options }, { ...needs.aggregation, ...metrics.health }),
+    ...healthRoutes(
+      storage,
+      { state, hooks: flowControl.healthChecks, options },
+      { ...needs.aggregation, ...metrics.health },
+    ),
     ...storeRoutes(storage, options),
     ...documentRoutes({ catalog, gates, aggregation: needs.aggregation, serverAddress, issuer: authentication.routes }),
     ...authentication.routes,

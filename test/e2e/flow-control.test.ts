@@ -165,11 +165,12 @@ test("requests without seats wait in order, and are rejected when the queue is f
   assert.deepEqual(matched(rejected), [await uidOf(`${schemas}/of-alice`), await uidOf(`${levels}/narrow`)]);
   const requests = (await table("dump_requests?includeRequestDetails=1")).filter(([level]) => level === "narrow");
   assert.deepEqual(
-    requests.map(([, schema, , index, flow]) => [schema, index, flow]),
+    requests.map(([, schema, queue, index, flow]) => [schema, queue, index, flow]),
     [
-      ["of-alice", "0", "alice"],
-      ["of-alice", "-1", "alice"],
+      ["of-alice", "1", "0", "alice"],
+      ["of-alice", "1", "-1", "alice"],
     ],
+    "kube-apiserver chooses the same queue",
   );
   assert.deepEqual(requests[0]?.slice(9), [
     "0001-01-01T00:00:00Z",
