@@ -24,12 +24,16 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export function startChild(script: URL, args: readonly string[]): Promise<Child> {
+/** @param core the only core on which the process runs; default: all (Linux) */
+export function startChild(script: URL, args: readonly string[], { core }: { core?: number } = {}): Promise<Child> {
   const startedAt = performance.now();
+  const flags = ["--max-semi-space-size=8", "--expose-gc"]; // As `npm start` runs it.
   const child = fork(script, args, {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    execArgv: ["--max-semi-space-size=8", "--expose-gc"],
-  }); // As `npm start` runs it.
+    ...(core === undefined
+      ? { execArgv: flags }
+      : { execPath: "taskset", execArgv: ["-c", String(core), process.execPath, ...flags] }),
+  });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`${script.pathname} exited with ${code} before it was ready`)));

@@ -159,6 +159,7 @@ export class AuditedExchange implements Exchange {
     return {
       write: (piece, onSent) => body.write(piece, onSent),
       drained: () => body.drained(),
+      reserve: () => body.reserve?.(),
       get pendingBytes() {
         return body.pendingBytes;
       },

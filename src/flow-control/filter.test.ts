@@ -6,6 +6,7 @@ import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
 import { requestInfo } from "../http/request-info.ts";
+import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import { flowControlMetrics } from "../metrics/flow-control-metrics.ts";
 import type { FlowControlObserver } from "./contract.ts";
 import { type FlowControl, openFlowControl } from "./flow-control.ts";
@@ -65,6 +66,7 @@ async function withFlowControl(run: (control: FlowControl, advance: (ms: number)
     registry,
     clock,
     fairClock: clock,
+    turns: new EventLoopTurns({ now: clock.now, nextTurn: setImmediate }),
     logger: { info() {}, warn: assert.fail, error: assert.fail },
     observer: observerOf(),
     serverSeats: 1,
@@ -113,6 +115,41 @@ test("a watch occupies its seat until its first objects were sent", () =>
     void control.filter(list.context);
     list.context.execution?.watchStarted();
     assert.equal(executing(control), 1, "another server answers a list");
+  }));
+
+test("a list that is written in turns lends its seat to requests of one seat", () =>
+  withFlowControl(async (control) => {
+    const list = newRequest({ line: "GET /api/v1/pods" });
+    void control.filter(list.context);
+    assert.throws(() => control.filter(newRequest({}).context), /Too many requests/);
+    assert.equal(
+      list.context.turn?.(() => 128 << 10),
+      undefined,
+    );
+    assert.equal(control.filter(newRequest({}).context), undefined);
+    assert.throws(() => control.filter(newRequest({}).context), /Too many requests/);
+  }));
+
+test("requests that arrive together start in several turns, except for exempt ones", () =>
+  withFlowControl(async (control) => {
+    const started: string[] = [];
+    const send = (user: string, groups: readonly string[] = []): void => {
+      const request = newRequest({ user, groups });
+      const end = (): void => {
+        started.push(user);
+        request.context.execution?.returned();
+        request.close();
+      };
+      const pending = control.filter(request.context);
+      if (pending === undefined) end();
+      else void pending.then(end);
+    };
+    for (let count = 0; count < 16; count++) send("flood");
+    send("late");
+    send("admin", ["system:masters"]);
+    assert.deepEqual([started.length, started.at(-1)], [17, "admin"]);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    assert.equal(started.at(-1), "late");
   }));
 
 test("connections and profiles occupy no seats", () =>

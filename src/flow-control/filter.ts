@@ -6,6 +6,7 @@ import type { Clock } from "../apimachinery/clock.ts";
 import type { Filter, RequestContext, RequestExecution, RequestInfo } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
+import type { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import type { FlowControlObserver, RejectReason } from "./contract.ts";
 import { type ActiveSchema, flowOf, type Levels } from "./levels.ts";
 import { kindOf, rejectRequest } from "./reject.ts";
@@ -29,6 +30,7 @@ interface FilterOptions {
   readonly observer: FlowControlObserver;
   readonly clock: Clock;
   readonly fairClock: FairQueuingClock;
+  readonly turns: EventLoopTurns;
   /** The limit of all requests except watches, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** Called for each rejected request. */
@@ -74,13 +76,36 @@ function start(options: FilterOptions, context: RequestContext, schema: Schema):
   }
   if (ticket.state === "executing") {
     if (!isExempt) observer.waited(0, true);
-    return execute(options, schema, ticket);
+    execute(options, schema, ticket);
+    return takeTurns(options, schema, ticket);
   }
   return request.wait(options, schema, ticket).then((reason) => {
     observer.waited((fairClock.now() - ticket.arrivedAt) / 1000, reason === undefined);
     if (reason !== undefined) throw reject(options, context, schema, reason);
     execute(options, schema, ticket);
+    return takeTurns(options, schema, ticket);
   });
+}
+
+/** The share of the event loop of exempt requests, relative to the seats of other levels. */
+const exemptWeight = 1000;
+
+/**
+ * Divides the time of the event loop, which seats do not: see docs/flow-control.md. Exempt requests
+ * start at once.
+ */
+function takeTurns(
+  { turns }: FilterOptions,
+  { state: { name, config, limits, queues } }: Schema,
+  ticket: Ticket<TrackedRequest>,
+): Promise<void> | undefined {
+  const weight = config.isExempt ? exemptWeight : Math.max(1, limits.nominal);
+  const share = { level: name, weight, flow: ticket.flow };
+  ticket.descriptor.context.turn = (work) => {
+    queues.lendSeats(ticket);
+    return turns.piece(share, work);
+  };
+  return config.isExempt ? undefined : turns.request(share);
 }
 
 const startWaiting = ({ descriptor }: Ticket<TrackedRequest>): void => descriptor.started();

@@ -4,6 +4,7 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { QueueObservers } from "../controllers/contract.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import type { FairQueuingClock } from "../lib/fair-queuing/contract.ts";
+import type { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type Configuration, followConfiguration } from "./configuration.ts";
 import type { FlowControlObserver } from "./contract.ts";
@@ -18,6 +19,7 @@ interface FlowControlOptions {
   readonly clock: Clock;
   /** The clock of queues, with fractions of milliseconds. */
   readonly fairClock: FairQueuingClock;
+  readonly turns: EventLoopTurns;
   readonly logger: Logger;
   readonly observer: FlowControlObserver;
   readonly queues?: QueueObservers | undefined;

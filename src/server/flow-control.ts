@@ -5,6 +5,7 @@ import { openFlowControl as openPriorityAndFairness } from "../flow-control/flow
 import { maxInFlightFilter } from "../flow-control/max-in-flight.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import type { PathRoute } from "../http/serve.ts";
+import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import { flowControlMetrics } from "../metrics/flow-control-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -47,6 +48,7 @@ export function openFlowControl(options: ServerOptions, { registry, metrics }: N
     registry,
     clock,
     fairClock,
+    turns: new EventLoopTurns({ now, nextTurn: setImmediate }),
     logger,
     observer,
     queues: metrics.queues.observers,

@@ -4,7 +4,7 @@ import { ApiError } from "../../apimachinery/errors.ts";
 import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
-import type { BodyStream } from "../contract.ts";
+import type { BodyStream, RequestContext } from "../contract.ts";
 import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";
 import { statusBody } from "../respond.ts";
 import { convertedEvents } from "./converted-events.ts";
@@ -19,6 +19,8 @@ export interface WatchStreamOptions {
   readonly encoder: WatchEncoder;
   /** Buffers for the initial events, which are not shared. */
   readonly memory: PieceMemory;
+  /** Runs each piece of the initial events, see `RequestContext.turn`. */
+  readonly turn?: RequestContext["turn"];
   /** Called with the size of each event sent. */
   readonly sent: (sizes: readonly number[]) => void;
   /** Called when the objects that existed at the start were sent. */
@@ -74,6 +76,8 @@ class WatchStream {
   #subscription: CacheSubscription | undefined;
   #ended = false;
   #isFirst = true;
+  /** Of the initial events, written in this turn. */
+  #pieceBytes = 0;
   /** Events from the cache are being converted. */
   #converting = false;
   readonly #cancels = new Map<string, () => void>();
@@ -87,7 +91,8 @@ class WatchStream {
     if (startError !== undefined) return this.#fail(startError);
     this.#after("timeout", timeoutMs, () => this.#timeOut());
     if (plan.initial === undefined) return this.#follow();
-    this.#sendInitial(plan.scope.objects(plan.initial)[Symbol.iterator]());
+    const objects = plan.scope.objects(plan.initial)[Symbol.iterator]();
+    this.#inTurn(() => this.#sendInitial(objects));
   }
 
   end(): void {
@@ -97,6 +102,21 @@ class WatchStream {
     for (const cancel of this.#cancels.values()) cancel();
     this.#cancels.clear();
     this.#options.stream.end();
+  }
+
+  /** Runs what writes at most one piece, when it is the turn of the watcher. */
+  #inTurn(run: () => void): void {
+    const { turn, stream } = this.#options;
+    if (turn === undefined) return run();
+    const start = (): void =>
+      void turn(() => {
+        this.#pieceBytes = 0;
+        if (!this.#ended) run();
+        return this.#pieceBytes;
+      });
+    const reserved = stream.reserve?.();
+    if (reserved === undefined) start();
+    else void reserved.then(start);
   }
 
   /**
@@ -124,6 +144,7 @@ class WatchStream {
     if (entries.length > 0) {
       const { bytes, sizes } = encoder.encodeAdded(entries, { isFirst: firstDiffers && this.#isFirst, memory });
       stream.write(bytes, () => memory.release(bytes));
+      this.#pieceBytes += bytes.length;
       sent(sizes);
       this.#isFirst = false;
     }
@@ -131,7 +152,7 @@ class WatchStream {
   }
 
   #sendMore(objects: Iterator<Entry>): void {
-    this.#whenDrained(() => setImmediate(() => !this.#ended && this.#sendInitial(objects)));
+    this.#whenDrained(() => setImmediate(() => this.#ended || this.#inTurn(() => this.#sendInitial(objects))));
   }
 
   /** A conversion failure ends the watch, unless `failed` retries. */

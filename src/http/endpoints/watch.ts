@@ -48,6 +48,7 @@ export async function watchObjects(
     plan,
     encoder: shared.encoder,
     memory: watches.memory,
+    turn: context.turn,
     sent: watches.counterOf(group, resolved.version.version, resource),
     started: () => context.execution?.watchStarted(),
     listed: () => watches.listed(context),

@@ -56,7 +56,7 @@ export class WritableBody implements BodyStream {
   }
 
   reserve(): Promise<void> | undefined {
-    const slot = this.#gone ? undefined : this.#options.slots?.take();
+    const slot = this.#gone || this.#slot !== undefined ? undefined : this.#options.slots?.take();
     if (slot === undefined) return undefined;
     if (!(slot instanceof Promise)) return this.#hold(slot);
     return slot.then((granted) => this.#hold(granted));
