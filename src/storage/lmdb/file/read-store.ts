@@ -208,9 +208,14 @@ class Reader {
   #addFromPage(node: LeafNode, page: number, source: Source, moved: ReadonlyMap<number, number>): void {
     const tree = treeOfKey(node.key);
     if (tree === undefined) return;
+    const add = (movedTo: number | undefined): boolean => {
+      const value = readValue(this.#file, node, { movedTo });
+      const place: NodePlace = { page, offset: node.offset, movedTo };
+      return Buffer.isBuffer(value) && this.#found.add(tree, node.key, value, source, place) === undefined;
+    };
+    // A page with the number of another one may be a copy of it. The other one is read first.
     const movedTo = "page" in node.value ? moved.get(node.value.page) : undefined;
-    const value = readValue(this.#file, node, { movedTo });
-    if (Buffer.isBuffer(value)) this.#found.add(tree, node.key, value, source, { page, offset: node.offset, movedTo });
+    if (!add(undefined) && movedTo !== undefined) add(movedTo);
   }
 
   #countPage(): void {

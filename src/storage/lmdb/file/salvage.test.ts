@@ -17,6 +17,7 @@ import { readRecord } from "../record.ts";
 import { readStore, type StoreContents, valueAt } from "./read-store.ts";
 import { type Salvage, salvage } from "./salvage.ts";
 import { StoreFile } from "./store-file.ts";
+import { findSnapshot } from "./trees.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
@@ -163,6 +164,19 @@ test("recovers everything from an undamaged store", () => {
   const { saved } = read();
   assert.equal(saved.puts.length, truth.size);
   assert.deepEqual([saved.leftOut, saved.uncertain], [[], []]);
+});
+
+test("keeps values whose first page is copied over the root of the log", () => {
+  const file = new StoreFile(join(base, "storage/data.mdb"));
+  const root = findSnapshot(file).snapshot?.trees.get("log")?.root as number;
+  file.close();
+  const long = [...truth].filter(([, { pages }]) => pages.size > 2).slice(0, 20);
+  assert.ok(long.length > 10);
+  for (const [key, { pages }] of long) {
+    const [, first] = pages as ReadonlySet<number> & Iterable<number>;
+    const copied = damage((bytes) => void original.copy(bytes, root * pageSize, ...pageRange(first as number)));
+    check(`the value of ${key} copied`, copied);
+  }
 });
 
 const pageCount = (): number => original.length / pageSize;
