@@ -12,33 +12,6 @@ export const textKey: KeyEncoder<string> = {
   readKey: (source, start, end) => source.toString("utf8", start, end),
 };
 
-/** The bytes of a text key, valid until the next read of the environment. */
-export interface KeyBytes {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** As {@link textKey}, and keeps the bytes of the key that it decoded last. */
-export interface ScannedKey extends KeyEncoder<string> {
-  readonly last: KeyBytes;
-}
-
-/** Creates the encoder of one map. lmdb-js calls its methods without a receiver. */
-export function scannedKey(): ScannedKey {
-  const last: { bytes: Buffer; start: number; end: number } = { bytes: Buffer.alloc(0), start: 0, end: 0 };
-  return {
-    last,
-    writeKey: textKey.writeKey,
-    readKey(source, start, end) {
-      last.bytes = source;
-      last.start = start;
-      last.end = end;
-      return textKey.readKey(source, start, end);
-    },
-  };
-}
-
 /** A non-negative safe integer. */
 export const integerKey: KeyEncoder<number> = {
   writeKey: writeInteger,

@@ -20,7 +20,6 @@ import { DiskReserve } from "./disk-reserve.ts";
 import { FileGuard, hasOverrunMemory } from "./file-guard.ts";
 import { readInUse, removeInUse, writeClosed, writeInUse } from "./in-use.ts";
 import { allPagesMax } from "./index-checksum.ts";
-import type { KeyBytes } from "./keys.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
 import { encodeMarks, marksBytes } from "./marks.ts";
 import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
@@ -173,10 +172,9 @@ export class LmdbLedger implements Ledger {
         : { start: after, exclusiveStart: true };
     try {
       const range = { ...start, end: endOfPrefix(prefix), ...oneTurn };
-      const { current, currentKey } = this.#maps;
-      for (const { key, value } of current.getRange(range)) {
+      for (const { key, value } of this.#maps.current.getRange(range)) {
         if (!key.startsWith(prefix)) return;
-        yield [key, this.#positionIn(key, value, value.length, currentKey.last)];
+        yield [key, this.#positionIn(key, value, value.length)];
       }
     } catch (error) {
       this.#noteFailedRead(error, () => {
@@ -341,8 +339,8 @@ export class LmdbLedger implements Ledger {
     return heads.slice(0, limit);
   }
 
-  #positionIn(key: string, value: Buffer, length: number, bytes?: KeyBytes): number {
-    const position = decodePosition(bytes ?? key, value, length, this.#rules);
+  #positionIn(key: string, value: Buffer, length: number): number {
+    const position = decodePosition(key, value, length, this.#rules);
     if (position === unknownPosition) this.#report(key, key, lost);
     return position;
   }

@@ -10,7 +10,7 @@ import type {
   TransactionFlags,
 } from "lmdb";
 import { DamagedStore } from "../contract.ts";
-import { expiryKey, integerKey, type KeyEncoder, type ScannedKey, scannedKey, textKey } from "./keys.ts";
+import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
 import { decodeMarks, layoutFormat, type StoredMarks } from "./marks.ts";
 
 /**
@@ -40,8 +40,6 @@ export interface Maps {
   readonly log: Database<Buffer, number>;
   /** Maps a key to the position of its latest put. */
   readonly current: Database<Buffer, string>;
-  /** The encoder of `current`. */
-  readonly currentKey: ScannedKey;
   /** Maps a time and position to the key that expires. */
   readonly expiry: Database<Buffer, [number, number]>;
 }
@@ -70,12 +68,11 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
   try {
     const meta = openMap(root, "meta", textKey);
     const log = openMap(root, "log", integerKey);
-    const currentKey = scannedKey();
-    const current = openMap(root, "current", currentKey);
+    const current = openMap(root, "current", textKey);
     const expiry = openMap(root, "expiry", expiryKey);
     const marks = checkedMarks(dir, meta.getBinary("marks"), { isNew: () => isNew({ log, current }) });
     if (durability === "full") await syncDirectories(dir);
-    return { root, marks, meta, log, current, currentKey, expiry };
+    return { root, marks, meta, log, current, expiry };
   } catch (error) {
     await root.close();
     throw error;

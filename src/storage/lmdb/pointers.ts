@@ -4,8 +4,8 @@
  * three. Entries of format 1 have no checksums.
  */
 import { type Expiry, revisionOf, unknownPosition } from "../embedded/ledger.ts";
-import { entryCheck, entryCheckOfBytes, numberCheck } from "./entry-check.ts";
-import { integerKey, type KeyBytes } from "./keys.ts";
+import { entryCheck, numberCheck } from "./entry-check.ts";
+import { integerKey } from "./keys.ts";
 import type { RecordRules } from "./record.ts";
 
 const uncheckedBytes = 8;
@@ -19,23 +19,17 @@ export function encodePosition(key: string, position: number, bytes: Buffer, sta
 }
 
 /**
- * @param key the key, or its bytes, which are checked faster
  * @param value a buffer whose first `length` bytes are the value
  * @returns {@link unknownPosition} when it is damaged
  */
-export function decodePosition(key: string | KeyBytes, value: Buffer, length: number, rules: RecordRules): number {
+export function decodePosition(key: string, value: Buffer, length: number, rules: RecordRules): number {
   if (length !== checkedBytes && length !== uncheckedBytes) return unknownPosition;
   const position = integerKey.readKey(value, 0, 8);
   const isValid =
     length === checkedBytes
-      ? value.readUInt32BE(8) === checkOf(position, key)
+      ? value.readUInt32BE(8) === entryCheck(position, key)
       : revisionOf(position) <= rules.uncheckedUntil;
   return isValid && position > 0 ? position : unknownPosition;
-}
-
-function checkOf(position: number, key: string | KeyBytes): number {
-  if (typeof key === "string") return entryCheck(position, key);
-  return entryCheckOfBytes(position, key.bytes, key.start, key.end);
 }
 
 export function encodeExpiry({ at, position, key }: Expiry): Buffer {
