@@ -73,7 +73,8 @@ export function requestMetrics(clock: Clock): RequestMetrics {
       series.aborts++; // The client closed the connection before the response.
       return;
     }
-    series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1);
+    const code = status === 101 ? 0 : status; // Upstream does not see the response of a connection that is released.
+    series.byStatus.set(code, (series.byStatus.get(code) ?? 0) + 1);
     series.duration.observe((clock.now() - context.receivedAt) / 1000);
     series.sizes?.observe(sentBytes);
     if (receivedBytes >= 0) series.bodies?.observe(receivedBytes);

@@ -187,7 +187,7 @@ describe("a client that follows the protocol", () => {
     await watch.closed;
     while ((await open()) !== undefined) await tick();
     const { text } = await client.send({ path: "/metrics" });
-    assert.match(text, /^apiserver_request_total\{verb="WATCH"[^}]*resource="secrets"[^}]*code="101"\} 1$/m);
+    assert.match(text, /^apiserver_request_total\{verb="WATCH"[^}]*resource="secrets"[^}]*code="0"\} 1$/m);
     assert.match(text, /^apiserver_watch_events_total\{group="",version="v1",resource="configmaps"\} [1-9]/m);
   });
 });
