@@ -6,13 +6,16 @@ import type { ApiServices } from "../../aggregator/contract.ts";
 import { ApiError, notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { update } from "../../registry/update.ts";
+import { entryFromStored } from "../../watch-cache/entry.ts";
+import { isReadFailure } from "../../watch-cache/unreadable.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { unlessConflict } from "../controller-write.ts";
-import { openWorkQueue } from "../work-queue.ts";
+import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
 import { type ApiServiceTarget, apiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
 import { builtinApiServices, DefinedApiServices, type DesiredApiService } from "./desired-api-services.ts";
 
@@ -42,6 +45,7 @@ export interface ApiServiceRegistration extends Controller {
 export function apiServiceRegistration(options: RegistrationOptions): ApiServiceRegistration {
   const { registry, logger, queues, services } = options;
   const target = apiServiceTarget(registry);
+  let queue: WorkQueue | undefined;
   const definitions = new DefinedApiServices((name) => queue?.add(name));
   if (target === undefined) return { definitions, tried: Promise.resolve(), start() {}, stop: async () => {} };
   const registered = new RegisteredApiServices(registry, target, definitions);
@@ -50,7 +54,6 @@ export function apiServiceRegistration(options: RegistrationOptions): ApiService
   const ended = (name: string): void => {
     if (untried.delete(name) && untried.size === 0) resolve();
   };
-  let queue: ReturnType<typeof openWorkQueue> | undefined;
   let stopFollowing = (): void => {};
   return {
     definitions,
@@ -115,7 +118,7 @@ class RegisteredApiServices {
   /** The cases are those of the table of `checkAPIService`. */
   async #reconcile(name: string): Promise<boolean> {
     const desired = this.#definitions.find(name) ?? this.#builtin.get(name);
-    const current = await readApiService(this.#target, name);
+    const current = await this.#read(name, desired);
     if (desired?.managed === "onstart" && this.#synced.has(name)) return true; // Clients may delete and change it.
     if (current === undefined) return desired === undefined || this.#create(desired);
     const managed = current.metadata.labels?.[managedLabel];
@@ -125,6 +128,26 @@ class RegisteredApiServices {
     const spec = specOf(desired);
     if (deepEqual(normalized(current.spec), spec)) return true;
     return this.#update(current, spec);
+  }
+
+  /** Removes a built-in APIService that cannot be read, so that it is created again. */
+  async #read(name: string, desired: DesiredApiService | undefined): Promise<KubeObject | undefined> {
+    try {
+      return await readApiService(this.#target, name);
+    } catch (error) {
+      if (!(error instanceof ApiError) || desired?.managed !== "onstart") throw error;
+      const { target, store } = this.#target;
+      const stored = await this.#registry.storage.get(store.keyOf("", name));
+      if (stored === undefined) return undefined;
+      try {
+        entryFromStored(stored, store.source);
+      } catch (unread) {
+        if (!isReadFailure(unread)) throw unread;
+        await removeUnread(this.#registry, target.resource, name, stored);
+        return undefined;
+      }
+      throw error;
+    }
   }
 
   async #create(desired: DesiredApiService): Promise<boolean> {
