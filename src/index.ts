@@ -23,6 +23,13 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceClusterIpRange: "10.0.0.0/24",
   serviceNodePortRange: "30000-32767",
   enableAggregatorRouting: false,
+  kubelet: {
+    certificateAuthorityFile: undefined,
+    clientCertificateFile: undefined,
+    clientKeyFile: undefined,
+    preferredAddressTypes: ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"],
+    port: 10250,
+  },
   proxiedAddresses: { allowLoopback: false },
   proxyClientCertFile: undefined,
   proxyClientKeyFile: undefined,

@@ -7,6 +7,7 @@ import type { OidcOptions } from "./authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
 import type { AuthorizationOptions } from "./authorization/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
+import type { KubeletOptions } from "./kubelet/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
 import type { AddressPolicy } from "./proxy/contract.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
@@ -45,6 +46,8 @@ export interface ServerOptions {
   readonly serviceNodePortRange: string;
   /** Whether calls to the Service of a webhook or APIService go to one of its endpoints instead of its cluster IP. */
   readonly enableAggregatorRouting: boolean;
+  /** Connections to kubelets, for the logs and streams of pods. */
+  readonly kubelet: KubeletOptions;
   /** Addresses besides global ones that proxies and connections to kubelets may reach; only for tests. */
   readonly proxiedAddresses: AddressPolicy;
   /** Resolves the Services of webhooks and APIServices to addresses, instead of either. */

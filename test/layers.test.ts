@@ -61,6 +61,7 @@ const parts: [part: string, allowed: readonly string[]][] = [
   ["audit", ["apimachinery", "lib", "http", "webhook", "contract"]],
   ["webhook", ["apimachinery", "lib"]],
   ["proxy", ["apimachinery", "lib", "http", "registry", "webhook", "contract"]],
+  ["kubelet", ["apimachinery", "lib", "apis", "http", "proxy", "registry", "serving", "webhook", "contract"]],
   ["aggregator", ["apimachinery", "lib", "catalog", "http", "openapi", "proxy", "watch-cache", "webhook", "contract"]],
   ["http", ["apimachinery", "lib", "catalog", "openapi", "registry", "watch-cache", "contract"]],
   ["serving", ["apimachinery", "lib", "authentication", "http", "options.ts", "contract"]],

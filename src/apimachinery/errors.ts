@@ -228,7 +228,7 @@ export function internalError(message: string): ApiError {
     code: 500,
     reason: "InternalError",
     message: `Internal error occurred: ${message}`,
-    details: { causes: [{ message }] },
+    details: { causes: [message === "" ? {} : { message }] },
   });
 }
 

@@ -1,10 +1,9 @@
-/** Subresources that are actions or connections. Connections would need a kubelet. */
-import { badRequest, notFound, serviceUnavailable } from "../apimachinery/errors.ts";
+/** Subresources that are actions or connections. */
+import { notFound, serviceUnavailable } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { currentEntry } from "../registry/current-entry.ts";
 import { bindPod } from "./core/pod/binding.ts";
-import { checkContainer, checkLogOptions } from "./core/pod/connections.ts";
 import { evictPod } from "./policy/eviction.ts";
 
 /**
@@ -27,10 +26,8 @@ export const createActions: Readonly<Record<string, CreateAction>> = {
 /** The target of a connection. */
 interface ConnectTarget {
   readonly resource: string;
-  readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  readonly query: URLSearchParams;
 }
 
 /**
@@ -47,32 +44,16 @@ export const connectSubresources: ReadonlySet<string> = new Set([
   "services/proxy",
 ]);
 
-/** Connections to one container of a pod. */
-const ofContainers: ReadonlySet<string> = new Set(["attach", "exec", "log"]);
-
 /**
- * Rejects connections that need a kubelet, which this server cannot reach. Errors are upstream's where upstream would
- * reject the connection, too.
- * @returns for the log of a pod without a node, which is empty
- * @throws ApiError 404 when the object does not exist, 400 and 422 for invalid options, otherwise 503
+ * Rejects a connection through this server to a node.
+ * @throws ApiError 404 when the object does not exist, otherwise 503
  */
 export async function rejectConnect(
   { catalog }: RegistryContext,
-  { resource, subresource, namespace, name, query }: ConnectTarget,
+  { resource, namespace, name }: ConnectTarget,
 ): Promise<void> {
-  if (subresource === "log") checkLogOptions(query, name);
   const store = catalog.findResource("", resource)?.store;
   const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
-  if (store === undefined || entry === undefined) throw notFound({ group: "", resource }, name);
-  if (resource === "services") throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
-  const object = store.decode(entry);
-  if (resource === "pods") {
-    if (ofContainers.has(subresource)) checkContainer(object, query.get("container") ?? "");
-    if (subresource === "proxy" && (object.status?.podIP ?? "") === "") throw badRequest("address not allowed");
-    if ((object.spec?.nodeName ?? "") === "") {
-      if (subresource === "log") return;
-      throw badRequest(`pod ${name} does not have a host assigned`);
-    }
-  }
+  if (entry === undefined) throw notFound({ group: "", resource }, name);
   throw serviceUnavailable("this server has no connection to nodes");
 }

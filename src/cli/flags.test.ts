@@ -242,7 +242,6 @@ const warningRows: [argv: string[], want: string[]][] = [
     ],
     [
       "Ignored flags: --etcd-servers, --etcd-cafile: objects are stored in the embedded store, not in etcd; see --storage and --data-dir",
-      "Ignored flags: --kubelet-timeout: connections to kubelets are not supported yet",
     ],
   ],
 ];
@@ -283,15 +282,22 @@ test("accepts the flags of kubeadm's manifest, and warns about ignored ones", ()
     `--tls-private-key-file=${pki}/apiserver.key`,
   );
   assert.deepEqual(
-    [server.dataDir, server.serviceClusterIpRange, server.bootstrapTokenAuth],
-    [".coxswain", "10.96.0.0/12", true],
+    [server.dataDir, server.serviceClusterIpRange, server.bootstrapTokenAuth, server.kubelet],
+    [
+      ".coxswain",
+      "10.96.0.0/12",
+      true,
+      {
+        ...commandDefaults.server.kubelet,
+        clientCertificateFile: `${pki}/apiserver-kubelet-client.crt`,
+        clientKeyFile: `${pki}/apiserver-kubelet-client.key`,
+        preferredAddressTypes: ["InternalIP", "ExternalIP", "Hostname"],
+      },
+    ],
   );
   assert.deepEqual(
     warnings.map((text) => text.slice(0, text.lastIndexOf(":"))),
-    [
-      "Ignored flags: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers",
-      "Ignored flags: --kubelet-client-certificate, --kubelet-client-key, --kubelet-preferred-address-types",
-    ],
+    ["Ignored flags: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers"],
   );
 });
 

@@ -29,6 +29,7 @@ import {
 } from "./flag-values.ts";
 import { flowControlFlags } from "./flow-control-flags.ts";
 import { ignoredFlags } from "./ignored-flags.ts";
+import { kubeletFlags } from "./kubelet-flags.ts";
 import { metricsFlags } from "./metrics-flags.ts";
 import { tlsFlags } from "./tls-flags.ts";
 
@@ -326,6 +327,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
+  ["Kubelet flags", kubeletFlags],
   ["Admission flags", admissionFlags],
   ["Flow control flags", flowControlFlags],
   [

@@ -50,7 +50,6 @@ function storageBackend(text: string): void {
 }
 
 const embedded = "objects are stored in the embedded store, not in etcd; see --storage and --data-dir";
-const noKubelets = "connections to kubelets are not supported yet";
 const notYet = "not supported yet";
 
 const mediaTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
@@ -82,11 +81,7 @@ export const ignoredFlags: readonly Flag[] = [
     boolValue,
   ),
   unsupported("--allow-privileged [bool]", "privileged containers are always allowed", boolValue),
-  ignored("--kubelet-certificate-authority <file>", anything, noKubelets),
-  ignored("--kubelet-client-certificate <file>", anything, noKubelets),
-  ignored("--kubelet-client-key <file>", anything, noKubelets),
-  ignored("--kubelet-preferred-address-types <types>", stringSlice, noKubelets),
-  ignored("--kubelet-timeout <duration>", durationMs, noKubelets),
+  ignored("--kubelet-timeout <duration>", durationMs), // Without effect in upstream, too.
   ignored("--profiling [bool]", boolValue),
   ignored("--contention-profiling [bool]", boolValue),
   ignored("--coordinated-leadership-lease-duration <duration>", durationMs),

@@ -8,7 +8,7 @@ import { type ApiError, plainError } from "../apimachinery/errors.ts";
 import type { RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
 import type { OpenBackend, ProxyOptions } from "./contract.ts";
-import { failureText } from "./failure-text.ts";
+import { failureText, upgradeFailureText } from "./failure-text.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
 import { backendHeaders, joinHeaders } from "./response-headers.ts";
 import { escapePath } from "./rewrite-url.ts";
@@ -90,12 +90,9 @@ export async function sendUpgrade(
 
 /** Upstream reports failures before the response differently. */
 function upgradeFailure(error: unknown, isOpen: boolean): ApiError | unknown {
-  const text = failureText(error);
+  const text = isOpen ? upgradeFailureText(error) : failureText(error);
   if (text === undefined) return error;
-  if (!isOpen) return plainError(`error dialing backend: ${text}`);
-  return plainError(
-    text === "EOF" ? "unexpected EOF" : text.replace("net/http: HTTP/1.x transport connection broken: ", ""),
-  );
+  return plainError(isOpen ? text : `error dialing backend: ${text}`);
 }
 
 /** Forwards an unsuccessful response with the headers of the backend alone. */

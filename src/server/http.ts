@@ -30,6 +30,7 @@ import type { Closers } from "./closers.ts";
 import { componentProbes } from "./components.ts";
 import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
+import { openKubelet } from "./kubelet.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { proxies } from "./proxies.ts";
 import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
@@ -58,6 +59,7 @@ export interface ServerHttp {
 export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promise<ServerHttp> {
   const { bindAddress: host, securePort, minRequestTimeoutMs: timeoutMinMs, clock, logger } = options;
   const { registry, metrics, serving, state, closers } = needs;
+  const kubelet = await openKubelet(options, { observer: metrics.kubelet, closers });
   const watches = openWatches({ timeoutMinMs, ...metrics.watches });
   const timing = requestTiming(options, metrics);
   const open = openRequests(timing);
@@ -68,7 +70,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     endpoints: resourceEndpoints({
       watches,
       clock,
-      connections: proxies(options),
+      connections: { ...proxies(options), ...kubelet },
       components: componentProbes(registry.storage),
       ...needs,
     }),

@@ -13,6 +13,7 @@ import type { CallMetrics } from "../metrics/call-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
+import { type KubeletMetrics, kubeletMetrics } from "../metrics/kubelet-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
 import { type PolicyMetrics, policyMetrics } from "../metrics/policy-metrics.ts";
@@ -44,6 +45,7 @@ export interface ServerMetrics extends Metrics {
   readonly calls: CallObserver;
   readonly validation: ValidationMetrics;
   readonly policies: PolicyMetrics;
+  readonly kubelet: KubeletMetrics;
   /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
 }
@@ -69,6 +71,7 @@ export function openMetrics(
   const queues = queueMetrics(() => performance.now());
   const validation = validationMetrics();
   const policies = policyMetrics();
+  const kubelet = kubeletMetrics();
   const features = featureMetrics(knownGates(), gates);
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
@@ -83,6 +86,7 @@ export function openMetrics(
     serviceAccounts.collect,
     validation.collect,
     policies.collect,
+    kubelet.collect,
     () => [features],
   ];
   const metrics = createMetrics(
@@ -109,6 +113,7 @@ export function openMetrics(
     queues,
     validation,
     policies,
+    kubelet,
     calls: calls.observer,
     health,
     admission: { ...admission, clock },

@@ -101,6 +101,7 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "DRAResourceClaimGranularStatusAuthorization",
   "DRAResourcePoolStatus",
   "EnvFiles",
+  "ExtendWebSocketsToKubelet",
   "ImageVolumeWithDigest",
   "InPlacePodLevelResourcesVerticalScaling",
   "InPlacePodVerticalScalingInitContainers",
@@ -112,6 +113,7 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "PodDeletionCost",
   "PodLevelResources",
   "PodTopologyLabelsAdmission",
+  "PortForwardWebsockets",
   "RelaxedServiceNameValidation",
   "RestartAllContainersOnContainerExits",
   "SELinuxMount",
@@ -119,6 +121,7 @@ export const gatesWithEffect: ReadonlySet<string> = new Set([
   "StorageVersionMigrator",
   "StrictIPCIDRValidation",
   "TaintTolerationComparisonOperators",
+  "TranslateStreamCloseWebsocketRequests",
   "UserNamespacesHostNetworkSupport",
   "WorkloadWithJob",
 ]);

@@ -10,7 +10,7 @@ import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
-import { answerHeaders, sendStatus } from "../respond.ts";
+import { sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve.ts";
 import { connectOptions } from "./connect-options.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
@@ -22,12 +22,12 @@ import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeR
 type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
 
 /**
- * Rejects a connection, or resolves for an empty response.
+ * Rejects a connection.
  * @throws ApiError
  */
-type ConnectHandler = (
+type RejectConnect = (
   registry: RegistryContext,
-  target: Pick<RequestInfo, "resource" | "subresource" | "namespace" | "name" | "query">,
+  target: Pick<RequestInfo, "resource" | "namespace" | "name">,
 ) => Promise<void>;
 
 /**
@@ -47,7 +47,7 @@ export interface Subresources {
   readonly createActions: Readonly<Record<string, Action>>;
   /** `resource/subresource` of the core group. */
   readonly connectSubresources: ReadonlySet<string>;
-  readonly rejectConnect: ConnectHandler;
+  readonly rejectConnect: RejectConnect;
   /** The connections that are not rejected, by `resource/subresource` of the core group. */
   readonly connections: Readonly<Record<string, Connect>>;
 }
@@ -71,9 +71,7 @@ export function subresourceEndpoints(
         await checkConnectionRight(context, authorize);
       }
       const connect = served[key];
-      if (connect !== undefined) return connect(context, registry, connection);
-      await rejectConnect(registry, context.info);
-      context.exchange.respond(204, answerHeaders(context));
+      await (connect === undefined ? rejectConnect(registry, context.info) : connect(context, registry, connection));
     },
   ]);
   return Object.fromEntries([...actions, ...connections]);

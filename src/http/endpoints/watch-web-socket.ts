@@ -2,7 +2,8 @@
  * The handshake of a watch over a WebSocket. Source: upstream's watch handler, and
  * `websocket.Handler` of golang.org/x/net.
  */
-import type { AnswerHeaders, BodyStream, Exchange, WebSocketRequest } from "../contract.ts";
+import type { BodyStream, Exchange, WebSocketRequest } from "../contract.ts";
+import { handshakeRejection, type Rejection } from "../web-socket-rejection.ts";
 
 /** @returns undefined when the handshake was rejected and answered */
 export async function openWatchSocket(exchange: Exchange, request: WebSocketRequest): Promise<BodyStream | undefined> {
@@ -12,23 +13,12 @@ export async function openWatchSocket(exchange: Exchange, request: WebSocketRequ
   return undefined;
 }
 
-/** A response in plain text, outside the API. */
-interface Rejection {
-  readonly status: 400 | 403;
-  readonly headers?: AnswerHeaders;
-  readonly text?: string;
-}
-
-const keyShape = /^[+/0-9A-Za-z]{22}==$/;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Accepts any single subprotocol; requires an `Origin`, as browsers send it, with any value. */
 function rejectionOf(exchange: Exchange, { protocols }: WebSocketRequest): Rejection | undefined {
-  if (!keyShape.test(exchange.header("sec-websocket-key") ?? ""))
-    return { status: 400, text: "mismatch challenge/response" };
-  if (exchange.header("sec-websocket-version") !== "13") {
-    return { status: 400, headers: { "sec-websocket-version": "13" }, text: "missing or bad WebSocket Version" };
-  }
+  const rejection = handshakeRejection(exchange);
+  if (rejection !== undefined) return rejection;
   if (!isOrigin(exchange.header("origin") ?? "")) return { status: 403 };
   if (protocols.length > 1 || !protocols.every((name) => token.test(name))) return { status: 400 };
   return undefined;

@@ -89,16 +89,20 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
  */
 export function checkRoute({
   exchange,
-  info: { verb },
+  info: { verb, subresource },
   encodings,
-}: Pick<RequestContext, "exchange" | "info" | "encodings">): void {
+  resolved,
+}: Pick<RequestContext, "exchange" | "info" | "encodings"> & Partial<Pick<RequestContext, "resolved">>): void {
   const accept = exchange.header("accept") ?? "";
   if (accept === "") return;
   const mayStream = verb === "list" || verb === "watch";
+  const { plainText } = resolved?.version.subresources.find(({ name }) => name === subresource) ?? {};
   const isProduced = (type: string): boolean =>
+    (plainText === true && type === "text/plain") ||
     encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type));
   if (acceptedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
-  const available = [...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])];
+  const plain = plainText === true ? ["text/plain"] : [];
+  const available = [...plain, ...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])];
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
   throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
 }

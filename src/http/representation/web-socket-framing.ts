@@ -14,8 +14,16 @@ export function webSocketFrames(framing: EventFraming): EventFraming {
 const firstByte = { text: 0x81, binary: 0x82 } as const;
 const headBytesMax = 10;
 
+/** One message in one frame. */
+export function frameOf(payload: Buffer, { isText }: Pick<EventFraming, "isText">): Buffer {
+  return joinFrames([payload], { isText });
+}
+
 function joinMessages(events: readonly FramedEvent[], { message, isText }: EventFraming): Buffer {
-  const messages = events.map(message);
+  return joinFrames(events.map(message), { isText });
+}
+
+function joinFrames(messages: readonly Buffer[], { isText }: Pick<EventFraming, "isText">): Buffer {
   const bytes = Buffer.allocUnsafeSlow(messages.reduce((sum, { length }) => sum + headBytesMax + length, 0));
   let at = 0;
   for (const one of messages) {

@@ -260,9 +260,10 @@ export class SpdyConnection {
     return stream;
   }
 
-  /** Data of a stream that was reset, or whose connection has ended, is dropped. */
+  /** Data of a stream that was reset is dropped. After the end of the connection, writers wait. */
   #write(stream: OpenStream, chunk: Buffer, done: () => void): void {
-    if (this.#closed || stream.sentFin) return done();
+    if (this.#closed) return;
+    if (stream.sentFin) return void setImmediate(done); // A writer without end must not block other work.
     for (let at = 0; at < chunk.length; at += dataBytesMax) {
       const piece = chunk.subarray(at, at + dataBytesMax);
       this.#socket.write(encodeDataHead(stream.id, { length: piece.length, fin: false }));

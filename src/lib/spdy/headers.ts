@@ -17,6 +17,9 @@ const valueSeparator = "\0";
 /** The header of a zlib stream with a preset dictionary, and the Adler-32 checksum of the dictionary. */
 const streamStart = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2]);
 
+/** An empty stored block, as of Z_SYNC_FLUSH: with it, decoders know that the block before is complete. */
+const flushed = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
+
 /** The window of deflate: how far back a block can refer. */
 const windowBytes = 32 << 10;
 
@@ -35,7 +38,7 @@ export class HeaderEncoder {
     stored.writeUInt16LE(0xffff ^ block.length, 3);
     const start = this.#started ? [] : [streamStart];
     this.#started = true;
-    return Buffer.concat([...start, stored, block]);
+    return Buffer.concat([...start, stored, block, flushed]);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Checks of requests to a pod's containers (`log`, `exec`, `attach`) that need no kubelet.
+ * The container and the parameters of requests to a pod's containers (`log`, `exec`, `attach`).
  * Sources:
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`,
  * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
@@ -9,44 +9,104 @@ import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { canonicalizeTime, TimeError } from "../../../lib/schema/time.ts";
+import { readBoolean } from "../../../registry/options.ts";
 import { items, type Part } from "../../fields.ts";
 
 /**
  * @param container empty if the request names none
+ * @returns the container's name
  * @throws ApiError 400 if the container does not exist, or is not named and the pod has several
  */
-export function checkContainer({ metadata, spec }: KubeObject, container: string): void {
+export function validContainer({ metadata, spec }: KubeObject, container: string): string {
   const all = [spec?.initContainers, spec?.containers, spec?.ephemeralContainers].flatMap((list) =>
     items(list).map(({ name }: Part) => name),
   );
   if (container !== "") {
     if (!all.includes(container)) throw badRequest(`container ${container} is not valid for pod ${metadata.name}`);
-  } else if (items(spec?.containers).length !== 1) {
-    throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${all.join(" ")}]`);
+    return container;
   }
+  const [only, ...others] = items(spec?.containers);
+  if (only !== undefined && others.length === 0) return only.name as string;
+  throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${all.join(" ")}]`);
 }
 
+/** The parameters of `log`. */
+export interface LogOptions {
+  /** Empty if none is named. */
+  readonly container: string;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly insecureSkipTlsVerifyBackend: boolean;
+  readonly sinceSeconds: bigint | undefined;
+  /** RFC 3339 in UTC with whole seconds. */
+  readonly sinceTime: string | undefined;
+  readonly tailLines: bigint | undefined;
+  readonly limitBytes: bigint | undefined;
+  /** Undefined unless the gate PodLogsQuerySplitStreams is on. */
+  readonly stream: string | undefined;
+}
+
+const logStreams: readonly string[] = ["All", "Stderr", "Stdout"];
+
 /**
- * Checks the parameters of `log`, before the pod is read.
+ * Reads the parameters of `log`, before the pod is read.
  *
+ * @param gate `splitStreams` is PodLogsQuerySplitStreams
  * @throws ApiError 400 if a parameter cannot be parsed, 422 if one is invalid
  */
-export function checkLogOptions(query: URLSearchParams, name: string): void {
-  const [tailLines, limitBytes, sinceSeconds] = ["tailLines", "limitBytes", "sinceSeconds"].map((parameter) =>
-    readInteger(query.get(parameter)),
-  );
-  const sinceTime = query.get("sinceTime") ?? "";
-  if (sinceTime !== "") checkTime(sinceTime);
+export function readLogOptions(
+  query: URLSearchParams,
+  name: string,
+  { splitStreams }: { readonly splitStreams: boolean },
+): LogOptions {
+  const sinceTime = query.get("sinceTime");
+  const options: LogOptions = {
+    container: query.get("container") ?? "",
+    follow: readBoolean(query, "follow") === true,
+    previous: readBoolean(query, "previous") === true,
+    timestamps: readBoolean(query, "timestamps") === true,
+    insecureSkipTlsVerifyBackend: readBoolean(query, "insecureSkipTLSVerifyBackend") === true,
+    tailLines: readInteger(query.get("tailLines")),
+    limitBytes: readInteger(query.get("limitBytes")),
+    sinceSeconds: readInteger(query.get("sinceSeconds")),
+    sinceTime: sinceTime === null ? undefined : readTime(sinceTime),
+    stream: splitStreams ? (query.get("stream") ?? "All") : undefined,
+  };
+  checkLogOptions(options, query, name);
+  return options;
+}
+
+/** @throws ApiError 422 */
+function checkLogOptions(options: LogOptions, query: URLSearchParams, name: string): void {
+  const { tailLines, limitBytes, sinceSeconds, sinceTime, stream } = options;
   const errors = new FieldErrors();
   if (tailLines !== undefined && tailLines < 0n)
     errors.invalid("tailLines", tailLines, "must be greater than or equal to 0");
   if (limitBytes !== undefined && limitBytes < 1n) errors.invalid("limitBytes", limitBytes, "must be greater than 0");
-  if (sinceSeconds !== undefined && query.has("sinceTime")) {
+  if (sinceSeconds !== undefined && sinceTime !== undefined) {
     errors.forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified");
   } else if (sinceSeconds !== undefined && sinceSeconds < 1n)
     errors.invalid("sinceSeconds", sinceSeconds, "must be greater than 0");
-  if (query.has("stream")) errors.forbidden("stream", "may not be specified");
+  if (stream === undefined) {
+    if (query.has("stream")) errors.forbidden("stream", "may not be specified");
+  } else {
+    if (!logStreams.includes(stream)) errors.notSupported("stream", stream, logStreams);
+    if (stream !== "All" && tailLines !== undefined)
+      errors.forbidden("[]", "`tailLines` and specific `stream` are mutually exclusive for now");
+  }
   if (!errors.empty) throw invalid("", "PodLogOptions", name, errors.causes);
+}
+
+/** The parameters that the kubelet receives. */
+export function logParameters(options: LogOptions): readonly (readonly [name: string, value: string])[] {
+  const { sinceSeconds, sinceTime, tailLines, limitBytes, stream } = options;
+  const flags = (["follow", "previous", "timestamps"] as const).filter((name) => options[name]);
+  const values = { sinceSeconds, sinceTime, tailLines, limitBytes, stream };
+  return [
+    ...flags.map((name) => [name, "true"] as const),
+    ...Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
+  ];
 }
 
 function readInteger(text: string | null): bigint | undefined {
@@ -58,9 +118,11 @@ function readInteger(text: string | null): bigint | undefined {
   return value;
 }
 
-function checkTime(text: string): void {
+/** Go's zero time for an empty text. */
+function readTime(text: string): string {
+  const zero = "0001-01-01T00:00:00Z";
   try {
-    canonicalizeTime(text);
+    return text === "" ? zero : (canonicalizeTime(text) ?? zero);
   } catch (error) {
     if (error instanceof TimeError) throw badRequest(error.message);
     throw error;

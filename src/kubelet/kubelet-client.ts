@@ -1,0 +1,88 @@
+/**
+ * Connections to kubelets. Source: `transportConfig` in
+ * k8s.io/kubernetes@v1.36.0/pkg/kubelet/client/kubelet_client.go.
+ */
+import { lookup } from "node:dns/promises";
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import { findProxyableAddress } from "../proxy/check-address.ts";
+import type { AddressPolicy, OpenBackend } from "../proxy/contract.ts";
+import { constantly, type Live, openLiveFiles } from "../serving/followed-files.ts";
+import { connect } from "../webhook/connect.ts";
+import { WebhookError } from "../webhook/contract.ts";
+import type { KubeletAddress, KubeletOptions } from "./contract.ts";
+
+/** Opens connections to kubelets. */
+export interface KubeletClient {
+  readonly options: KubeletOptions;
+  /**
+   * @param verification whether a certificate that is not valid is accepted for this connection
+   * @returns a function that also throws ApiError 400 if the address is not allowed
+   */
+  opener(kubelet: KubeletAddress, verification?: { readonly skipped: boolean }): OpenBackend;
+  /** Reloads the certificates when their files change. */
+  follow(): void;
+  close(): void;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly addresses: AddressPolicy;
+}
+
+/** What a connection needs of TLS; `ca` is undefined if certificates are not verified. */
+interface Material {
+  readonly context: SecureContext;
+  readonly ca: string | undefined;
+}
+
+/** @throws Error if a file cannot be read or is not valid, or one of a certificate and its key is missing */
+export async function openKubeletClient(options: KubeletOptions, parts: Parts): Promise<KubeletClient> {
+  const material = await openMaterial(options, parts);
+  return {
+    options,
+    opener:
+      ({ host, port }, { skipped } = { skipped: false }) =>
+      async (signal) => {
+        const address = await findProxyableAddress(host, parts.addresses, resolve);
+        const { context, ca } = material.current();
+        const insecureSkipTlsVerify = skipped || ca === undefined;
+        return connect({ host: address, port, signal, tls: { context, ca, serverName: host, insecureSkipTlsVerify } });
+      },
+    follow: () => material.follow(() => {}),
+    close: () => material.close(),
+  };
+}
+
+async function resolve(host: string): Promise<readonly string[]> {
+  try {
+    const found = await lookup(host, { all: true });
+    return found.map(({ address }) => address);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const what = code === "ENOTFOUND" ? "no such host" : "server misbehaving";
+    throw new WebhookError("connect", `dial tcp: lookup ${host}: ${what}`);
+  }
+}
+
+async function openMaterial(options: KubeletOptions, { clock, logger }: Parts): Promise<Live<Material>> {
+  const { certificateAuthorityFile: caFile, clientCertificateFile: certFile, clientKeyFile: keyFile } = options;
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw new Error("kubelet-client-certificate and kubelet-client-key must be given together");
+  const files = [caFile, certFile, keyFile].filter((file) => file !== undefined);
+  const parse = (texts: readonly string[]): Material => {
+    const ca = caFile === undefined ? undefined : texts[0];
+    const [cert, key] = texts.slice(caFile === undefined ? 0 : 1);
+    const context = createSecureContext({
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert, key }),
+      allowPartialTrustChain: true,
+    });
+    return { context, ca };
+  };
+  if (files.length === 0) return constantly(parse([]));
+  return openLiveFiles({ name: "kubelet-client", files, parse, clock, logger });
+}

@@ -1,0 +1,110 @@
+/**
+ * Where the kubelet of a pod serves its logs and streams. Source: `LogLocation`, `streamLocation` and
+ * `PortForwardLocation` in k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go.
+ */
+import { badRequest, notFound } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { type LogOptions, logParameters, validContainer } from "../apis/core/pod/connections.ts";
+import type { RequestContext } from "../http/contract.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { currentEntry } from "../registry/current-entry.ts";
+import type { KubeletLocation, KubeletOptions, StreamKind } from "./contract.ts";
+import { findKubelet } from "./find-kubelet.ts";
+
+type AddressOptions = Pick<KubeletOptions, "preferredAddressTypes" | "port">;
+
+/** Parameters by name; they are sent in the order of the names. */
+export type Parameters = readonly (readonly [name: string, value: string])[];
+
+/**
+ * @returns undefined for a pod without a node
+ * @throws ApiError 400 if the container is not valid, 404, 500
+ */
+export async function logLocation(
+  context: RequestContext,
+  registry: RegistryContext,
+  log: LogOptions,
+  options: AddressOptions,
+): Promise<KubeletLocation | undefined> {
+  const pod = await getPod(context, registry);
+  const container = validContainer(pod, log.container);
+  const nodeName = nodeOf(pod);
+  if (nodeName === "") return undefined;
+  const kubelet = await findKubelet(registry, nodeName, options);
+  const path = `/containerLogs/${context.info.namespace}/${context.info.name}/${container}`;
+  return { kubelet, path, query: encodeParameters(logParameters(log)) };
+}
+
+/** @throws ApiError 400 if the container is not valid or the pod has no node, 404, 500 */
+export async function streamLocation(
+  context: RequestContext,
+  registry: RegistryContext,
+  kind: StreamKind,
+  connection: KubeObject,
+  options: AddressOptions,
+): Promise<KubeletLocation> {
+  const { namespace, name } = context.info;
+  const pod = await getPod(context, registry);
+  const isOfPod = kind === "portforward";
+  const container = isOfPod ? "" : `/${validContainer(pod, (connection.container as string | undefined) ?? "")}`;
+  const nodeName = nodeOf(pod);
+  if (nodeName === "") throw badRequest(`pod ${name} does not have a host assigned`);
+  const kubelet = await findKubelet(registry, nodeName, options);
+  const path = `/${isOfPod ? "portForward" : kind}/${namespace}/${name}${container}`;
+  return { kubelet, path, query: encodeParameters(streamParameters(connection)) };
+}
+
+/** Host and port as in a URL. */
+export function hostOf({ kubelet: { host, port } }: KubeletLocation): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The path with the query. */
+export function pathOf({ path, query }: KubeletLocation): string {
+  return query === "" ? path : `${path}?${query}`;
+}
+
+export function urlOf(location: KubeletLocation): string {
+  return `https://${hostOf(location)}${pathOf(location)}`;
+}
+
+/** The path and the headers of a request that this server sends in its own name. */
+export function requestOf(location: KubeletLocation): { readonly path: string; readonly headers: readonly string[] } {
+  return { path: pathOf(location), headers: ["host", hostOf(location), "user-agent", "Go-http-client/1.1"] };
+}
+
+async function getPod({ info }: RequestContext, { catalog }: RegistryContext): Promise<KubeObject> {
+  const store = catalog.findResource("", "pods")?.store;
+  const entry = store && (await currentEntry(store, store.keyOf(info.namespace, info.name)));
+  if (store === undefined || entry === undefined) throw notFound({ group: "", resource: "pods" }, info.name);
+  return store.decode(entry);
+}
+
+function nodeOf({ spec }: KubeObject): string {
+  return (spec?.nodeName as string | undefined) ?? "";
+}
+
+/** The names of the kubelet for the fields of PodExecOptions and PodAttachOptions. */
+const streamNames = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
+
+function streamParameters(connection: KubeObject): Parameters {
+  const flags = Object.entries(streamNames).filter(([field]) => connection[field] === true);
+  const ports = (connection.ports as number[] | undefined) ?? [];
+  return [
+    ...((connection.command as string[] | undefined) ?? []).map((word) => ["command", word] as const),
+    ...flags.map(([, name]) => [name, "1"] as const),
+    ...(ports.length > 0 ? [["port", ports.join(",")] as const] : []),
+  ];
+}
+
+/** Encodes a query as Go does. */
+function encodeParameters(parameters: Parameters): string {
+  const sorted = [...parameters].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  return sorted.map(([name, value]) => `${escapeQuery(name)}=${escapeQuery(value)}`).join("&");
+}
+
+function escapeQuery(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%20", "+");
+}

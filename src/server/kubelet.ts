@@ -1,0 +1,40 @@
+/** Builds the connections to kubelets. The code that serves them is loaded with the first request. */
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Connect } from "../http/endpoints/subresources.ts";
+import type { KubeletObserver, StreamKind } from "../kubelet/contract.ts";
+import { openKubeletClient } from "../kubelet/kubelet-client.ts";
+import type { ServerOptions } from "../options.ts";
+import type { Closers } from "./closers.ts";
+
+interface KubeletNeeds {
+  readonly observer: KubeletObserver;
+  readonly closers: Closers;
+}
+
+/**
+ * @returns the connections by `resource/subresource` of the core group
+ * @throws Error if a file of the options cannot be read or is not valid
+ */
+export async function openKubelet(
+  { kubelet, proxiedAddresses: addresses, clock, logger }: ServerOptions,
+  { observer, closers }: KubeletNeeds,
+): Promise<Readonly<Record<string, Connect>>> {
+  const client = await openKubeletClient(kubelet, { clock, logger, addresses });
+  closers.add(() => client.close());
+  client.follow();
+  const streams =
+    (kind: StreamKind): Connect =>
+    async (context, registry, connection) => {
+      const { serveStreams } = await import("../kubelet/streams.ts");
+      await serveStreams(context, registry, kind, connection as KubeObject, { client, observer, clock });
+    };
+  return {
+    "pods/log": async (context, registry) => {
+      const { serveLog } = await import("../kubelet/log.ts");
+      await serveLog(context, registry, client, observer);
+    },
+    "pods/exec": streams("exec"),
+    "pods/attach": streams("attach"),
+    "pods/portforward": streams("portforward"),
+  };
+}
