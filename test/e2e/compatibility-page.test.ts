@@ -348,7 +348,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["a rejected Table writes no object", get(`${configMaps}/unwritten`), 404, /not found/],
   ],
   "Controllers and the state from the first start on": [
-    ["no FlowSchemas exist", get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"), 200, /"items":\[\]/],
     [
       "no identity lease exists",
       get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
