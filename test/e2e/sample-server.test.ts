@@ -52,6 +52,13 @@ describe("the sample API server", { skip, timeout: 900_000 }, () => {
       async () => (await availability("v1alpha1"))?.status === "True",
       () => output,
     );
+    // Its documents are fetched after the check.
+    const isDocumented = async (path: string): Promise<boolean> =>
+      (await client.send({ path })).text.includes("flunders");
+    await waitFor(
+      async () => (await client.send({ path: "/openapi/v3" })).text.includes(group) && isDocumented("/openapi/v2"),
+      () => "its OpenAPI documents are missing",
+    );
   });
 
   after(async () => {
