@@ -227,14 +227,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /does not allow this method/,
     ],
     ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
-    ["groups at /apis have server addresses", get("/apis"), 200, /"serverAddressByClientCIDRs"/],
     ["the document of a group has no server addresses", get("/apis/apps"), 200, /^(?!.*serverAddress)/s],
-    [
-      "the document of a group accepts only GET",
-      { method: "POST", path: "/apis/apps", body: {} },
-      405,
-      /does not allow this method/,
-    ],
     [
       "a chunk of a selection has a continue token if another object of the selection follows",
       get(`${configMaps}?limit=1&labelSelector=t`),
