@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinDefinitions, builtinVersions } from "../catalog/builtin-definitions.ts";
 import { builtinConversions, builtinStrategies, strategiesWith } from "./index.ts";
-import { connectSubresources, createActions } from "./subresources.ts";
+import { createActions } from "./subresources.ts";
 
 const served = { serves: (_group: string, version: string): boolean => !/alpha|beta/.test(version) };
 const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
@@ -24,17 +24,19 @@ test("every version that is served by default and differs from the storage versi
  * Subresources that upstream implements as views of the object. The others are actions,
  * connections, `status` and `scale`.
  */
-const elsewhere = new Set(["serviceaccounts/token"]);
+const elsewhere = new Set(["pods/log", "serviceaccounts/token"]);
 
 test("every subresource of a served version is implemented", () => {
   for (const { group, resource, versions, strategy } of definitions) {
-    for (const { name } of versions.filter((version) => version.served).flatMap(({ subresources }) => subresources)) {
+    for (const { name, connect } of versions
+      .filter((version) => version.served)
+      .flatMap(({ subresources }) => subresources)) {
       const known =
         name === "status" ||
         (name === "scale" && strategy.scale !== undefined) ||
         Object.hasOwn(strategy.subresources, name) ||
         Object.hasOwn(createActions, `${group}/${resource}/${name}`) ||
-        connectSubresources.has(`${resource}/${name}`) ||
+        connect !== undefined ||
         elsewhere.has(`${resource}/${name}`);
       assert.ok(known, `${group}/${resource}/${name}`);
     }

@@ -6,7 +6,7 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
-import { createActions, rejectConnect } from "./subresources.ts";
+import { createActions } from "./subresources.ts";
 
 const pods: Place = ["/pods", "ns"];
 let cluster: MemoryRegistry;
@@ -145,12 +145,4 @@ test("an eviction checks the disruption budget of a running pod", async () => {
   assert.notEqual((await cluster.find(pods, "e"))?.metadata.deletionTimestamp, undefined);
   const budget = await cluster.find(budgets, "b");
   assert.deepEqual([budget?.status.disruptionsAllowed, Object.keys(budget?.status.disruptedPods)], [0, ["e"]]);
-});
-
-test("rejects a connection to a node", async () => {
-  await cluster.create(["/nodes", ""], { metadata: { name: "n1" } });
-  const connect = (name: string): Promise<void> =>
-    rejectConnect(cluster.registry, { resource: "nodes", namespace: "", name });
-  await assert.rejects(connect("n1"), /this server has no connection to nodes/);
-  await assert.rejects(connect("none"), /nodes "none" not found/);
 });

@@ -14,17 +14,18 @@ interface NodeAddress {
 const webSockets = "ExtendWebSocketsToKubelet";
 
 /**
+ * @param resource of the request, which upstream names in the error
  * @throws ApiError 404 if the node does not exist, 500 if it has no address of a preferred type
  */
 export async function findKubelet(
   { catalog, gates }: RegistryContext,
   nodeName: string,
   { preferredAddressTypes, port }: Pick<KubeletOptions, "preferredAddressTypes" | "port">,
+  resource: "pods" | "nodes" = "pods",
 ): Promise<KubeletAddress> {
   const store = catalog.findResource("", "nodes")?.store;
   const entry = store && (await currentEntry(store, store.keyOf("", nodeName)));
-  // Upstream names the resource of the request.
-  if (store === undefined || entry === undefined) throw notFound({ group: "", resource: "pods" }, nodeName);
+  if (store === undefined || entry === undefined) throw notFound({ group: "", resource }, nodeName);
   const { status }: KubeObject = store.decode(entry);
   const declared = (status?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) ?? 0;
   const features = (status?.declaredFeatures as string[] | undefined) ?? [];

@@ -9,7 +9,7 @@ import {
   subjectAccessReview,
 } from "../apis/authorization/access-reviews.ts";
 import { componentStatuses, type HealthProbe } from "../apis/core/component-status.ts";
-import { connectSubresources, createActions, rejectConnect } from "../apis/subresources.ts";
+import { createActions } from "../apis/subresources.ts";
 import { computedEndpoints } from "../http/endpoints/computed.ts";
 import { createObject } from "../http/endpoints/create.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
@@ -61,7 +61,7 @@ export function resourceEndpoints({
     },
     computed: { "/componentstatuses": computedEndpoints(componentStatuses(components)) },
     subresources: {
-      ...subresourceEndpoints({ createActions, connectSubresources, rejectConnect, connections }, authorize),
+      ...subresourceEndpoints({ createActions, connections }, authorize),
       "/serviceaccounts/token": tokenRequestEndpoint(authentication.tokens),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
       "authentication.k8s.io/tokenreviews/": reviewEndpoint(tokenReview(authentication.reviewed)),

@@ -70,7 +70,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     endpoints: resourceEndpoints({
       watches,
       clock,
-      connections: { ...proxies(options), ...kubelet },
+      connections: { ...proxies(options, kubelet.findKubelet), ...kubelet.connections },
       components: componentProbes(registry.storage),
       ...needs,
     }),

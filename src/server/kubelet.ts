@@ -4,6 +4,7 @@ import type { Connect } from "../http/endpoints/subresources.ts";
 import type { KubeletObserver, StreamKind } from "../kubelet/contract.ts";
 import { openKubeletClient } from "../kubelet/kubelet-client.ts";
 import type { ServerOptions } from "../options.ts";
+import type { FindNodeKubelet } from "../proxy/resource-proxies.ts";
 import type { Closers } from "./closers.ts";
 
 interface KubeletNeeds {
@@ -11,14 +12,20 @@ interface KubeletNeeds {
   readonly closers: Closers;
 }
 
+interface ServerKubelets {
+  /** By `resource/subresource` of the core group. */
+  readonly connections: Readonly<Record<string, Connect>>;
+  /** For the proxies to nodes. */
+  readonly findKubelet: FindNodeKubelet;
+}
+
 /**
- * @returns the connections by `resource/subresource` of the core group
  * @throws Error if a file of the options cannot be read or is not valid
  */
 export async function openKubelet(
   { kubelet, proxiedAddresses: addresses, clock, logger }: ServerOptions,
   { observer, closers }: KubeletNeeds,
-): Promise<Readonly<Record<string, Connect>>> {
+): Promise<ServerKubelets> {
   const client = await openKubeletClient(kubelet, { clock, logger, addresses });
   closers.add(() => client.close());
   client.follow();
@@ -28,7 +35,7 @@ export async function openKubelet(
       const { serveStreams } = await import("../kubelet/streams.ts");
       await serveStreams(context, registry, kind, connection as KubeObject, { client, observer, clock });
     };
-  return {
+  const connections: ServerKubelets["connections"] = {
     "pods/log": async (context, registry) => {
       const { serveLog } = await import("../kubelet/log.ts");
       await serveLog(context, registry, client, observer);
@@ -36,5 +43,13 @@ export async function openKubelet(
     "pods/exec": streams("exec"),
     "pods/attach": streams("attach"),
     "pods/portforward": streams("portforward"),
+  };
+  return {
+    connections,
+    async findKubelet(registry, node) {
+      const { findKubelet } = await import("../kubelet/find-kubelet.ts");
+      const found = await findKubelet(registry, node, client.options, "nodes");
+      return { ...found, open: client.opener(found) };
+    },
   };
 }

@@ -1,16 +1,17 @@
-/** Builds the proxies to pods and services. The first request loads their code. */
+/** Builds the proxies to pods, services and nodes. The first request loads their code. */
 import type { Connect } from "../http/endpoints/subresources.ts";
 import type { ServerOptions } from "../options.ts";
-import type { ResourceProxies } from "../proxy/resource-proxies.ts";
+import type { FindNodeKubelet, ResourceProxies } from "../proxy/resource-proxies.ts";
 
 /** @returns the connections by `resource/subresource` of the core group */
-export function proxies({
-  proxiedAddresses,
-}: Pick<ServerOptions, "proxiedAddresses">): Readonly<Record<string, Connect>> {
+export function proxies(
+  { proxiedAddresses }: Pick<ServerOptions, "proxiedAddresses">,
+  findKubelet: FindNodeKubelet,
+): Readonly<Record<string, Connect>> {
   let opened: Promise<ResourceProxies> | undefined;
   const open = async (): Promise<ResourceProxies> => {
     const { resourceProxies } = await import("../proxy/resource-proxies.ts");
-    return resourceProxies({ policy: proxiedAddresses });
+    return resourceProxies({ policy: proxiedAddresses, findKubelet });
   };
   const through =
     (resource: keyof ResourceProxies): Connect =>
@@ -18,5 +19,5 @@ export function proxies({
       opened ??= open();
       return (await opened)[resource](...request);
     };
-  return { "pods/proxy": through("pods"), "services/proxy": through("services") };
+  return { "pods/proxy": through("pods"), "services/proxy": through("services"), "nodes/proxy": through("nodes") };
 }

@@ -100,6 +100,22 @@ const paths: readonly string[] = [
   "services/ftp:web:1/proxy/x",
   "/api/v1/proxy/namespaces/default/pods/web/x",
   "/api/v1/namespaces/none/pods/web/proxy/x",
+  "/api/v1/nodes/node/proxy/x",
+  "/api/v1/nodes/node/proxy",
+  "/api/v1/nodes/node:HTTPS/proxy/x",
+  "/api/v1/nodes/http:node:HTTPS/proxy/x",
+  "/api/v1/nodes/https:node:HTTPS/proxy/x",
+  "/api/v1/nodes/node:HTTP/proxy/x",
+  "/api/v1/nodes/http:node:HTTP/proxy/location?/a",
+  "/api/v1/nodes/node:CLOSED/proxy/x",
+  "/api/v1/nodes/ftp:node:1/proxy/x",
+  "/api/v1/nodes/loopback/proxy/x",
+  "/api/v1/nodes/loopback:HTTP/proxy/x",
+  "/api/v1/nodes/link-local/proxy/x",
+  "/api/v1/nodes/local-name/proxy/x",
+  "/api/v1/nodes/local-name:HTTP/proxy/x",
+  "/api/v1/nodes/no-address/proxy/x",
+  "/api/v1/nodes/none/proxy/x",
 ];
 
 /** All rows. */
@@ -146,11 +162,13 @@ export const proxyRows: readonly ProxyRow[] = [
   { line: "GET pods/web:CLOSED/proxy/x", headers: upgrade },
   { line: "GET pods/none/proxy/x", headers: upgrade },
   { line: "GET services/web:http/proxy/switch", headers: upgrade },
+  { line: "POST /api/v1/nodes/node/proxy/switch", headers: { ...upgrade, "content-length": "0" } },
+  { line: "GET /api/v1/nodes/node:HTTP/proxy/switch", headers: upgrade },
 ];
 
 type Send = (line: string, body: object, contentType: string) => Promise<unknown>;
 
-/** Creates the pods, services and endpoints of the rows. */
+/** Creates the pods, services, endpoints and nodes of the rows. */
 export async function createObjects(send: Send, backend: Pick<ProxyBackend, "host" | "ports">): Promise<void> {
   const { host, ports } = backend;
   const json = "application/json";
@@ -210,6 +228,22 @@ export async function createObjects(send: Send, backend: Pick<ProxyBackend, "hos
   for (const [name, { ports: servicePorts, subsets }] of Object.entries(services)) {
     await create("services", { metadata: { name }, spec: { ports: servicePorts } });
     if (subsets !== undefined) await create("endpoints", { metadata: { name }, subsets });
+  }
+  await createNodes(send, backend);
+}
+
+async function createNodes(send: Send, { host, ports }: Pick<ProxyBackend, "host" | "ports">): Promise<void> {
+  const nodes: Readonly<Record<string, object[]>> = {
+    node: [{ type: "InternalIP", address: host }],
+    loopback: [{ type: "InternalIP", address: "127.0.0.1" }],
+    "link-local": [{ type: "InternalIP", address: "169.254.169.254" }],
+    "local-name": [{ type: "Hostname", address: "localhost" }],
+    "no-address": [],
+  };
+  for (const [name, nodeAddresses] of Object.entries(nodes)) {
+    await send("POST /api/v1/nodes", { metadata: { name } }, "application/json");
+    const status = { addresses: nodeAddresses, daemonEndpoints: { kubeletEndpoint: { Port: ports.https } } };
+    await send(`PATCH /api/v1/nodes/${name}/status`, { status }, "application/merge-patch+json");
   }
 }
 

@@ -3,15 +3,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 import { ask } from "../../../test/support/request-context.ts";
+import { notFound } from "../../apimachinery/errors.ts";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
-import { connectSubresources, createActions, rejectConnect } from "../../apis/subresources.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { sendError } from "../respond.ts";
-import { subresourceEndpoints } from "./subresources.ts";
+import { type Connect, subresourceEndpoints } from "./subresources.ts";
 
 const quiet = { info() {}, warn() {}, error() {} };
 const gateOff = "AuthorizePodWebsocketUpgradeCreatePermission=false";
-const notFound = 'pods "a" not found';
+const missing = 'pods "a" not found';
+/** What a connection answers that the user may open. */
+const connect: Connect = async ({ info }) => {
+  throw notFound({ group: "", resource: "pods" }, info.name);
+};
+const connections = Object.fromEntries(
+  ["attach", "exec", "log", "portforward", "proxy"].map((name) => [`pods/${name}`, connect]),
+);
 
 /** With the error of the authorizer, which allows nothing then. */
 const rows: [
@@ -26,10 +33,10 @@ const rows: [
   ["GET attach", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
   ["GET portforward", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
   ["GET exec", "", "it is away", ["create"], 500, "it is away"],
-  ["POST exec", "", undefined, [], 404, notFound],
-  ["GET log", "", undefined, [], 404, notFound],
-  ["GET proxy", "", undefined, [], 404, notFound],
-  ["GET exec", gateOff, undefined, [], 404, notFound],
+  ["POST exec", "", undefined, [], 404, missing],
+  ["GET log", "", undefined, [], 404, missing],
+  ["GET proxy", "", undefined, [], 404, missing],
+  ["GET exec", gateOff, undefined, [], 404, missing],
 ];
 
 for (const [line, featureGates, error, asked, status, message] of rows) {
@@ -38,14 +45,11 @@ for (const [line, featureGates, error, asked, status, message] of rows) {
     const { registry, close } = await openMemoryRegistry();
     const gated: RegistryContext = { ...registry, gates: parseFeatureGates(featureGates).gates };
     const [method, subresource] = line.split(" ");
-    const endpoints = subresourceEndpoints(
-      { createActions, connectSubresources, rejectConnect, connections: {} },
-      ({ verb, resource, name }) => {
-        assert.deepEqual([resource, name], ["pods", "a"]);
-        verbs.push(verb);
-        return { decision: "noOpinion", reason: "no", ...(error !== undefined && { error }) };
-      },
-    );
+    const endpoints = subresourceEndpoints({ createActions: {}, connections }, ({ verb, resource, name }) => {
+      assert.deepEqual([resource, name], ["pods", "a"]);
+      verbs.push(verb);
+      return { decision: "noOpinion", reason: "no", ...(error !== undefined && { error }) };
+    });
     const answer = await ask(
       async (context) => {
         context.resolved = registry.catalog.find("", "v1", "pods");

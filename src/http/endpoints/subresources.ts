@@ -8,7 +8,7 @@ import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
-import type { RequestContext, RequestInfo } from "../contract.ts";
+import type { RequestContext } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve.ts";
@@ -20,15 +20,6 @@ import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeR
  * @throws ApiError
  */
 type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
-
-/**
- * Rejects a connection.
- * @throws ApiError
- */
-type RejectConnect = (
-  registry: RegistryContext,
-  target: Pick<RequestInfo, "resource" | "namespace" | "name">,
-) => Promise<void>;
 
 /**
  * Serves a connection that authorization and admission allow.
@@ -45,10 +36,7 @@ export type Connect = (
 export interface Subresources {
   /** By `group/resource/subresource`, or `group/resource` for resources that are only actions. */
   readonly createActions: Readonly<Record<string, Action>>;
-  /** `resource/subresource` of the core group. */
-  readonly connectSubresources: ReadonlySet<string>;
-  readonly rejectConnect: RejectConnect;
-  /** The connections that are not rejected, by `resource/subresource` of the core group. */
+  /** By `resource/subresource` of the core group. */
   readonly connections: Readonly<Record<string, Connect>>;
 }
 
@@ -56,25 +44,24 @@ export interface Subresources {
  * @returns endpoints by `group/resource/subresource`, with an empty last part for a resource itself
  */
 export function subresourceEndpoints(
-  { createActions, connectSubresources, rejectConnect, connections: served }: Subresources,
+  { createActions, connections }: Subresources,
   authorize: Authorizer,
 ): Record<string, Endpoint> {
   const actions = Object.entries(createActions).map(([key, action]): [string, Endpoint] => [
     key.split("/").length === 3 ? key : `${key}/`,
     (context, registry) => act(context, registry, action),
   ]);
-  const connections = [...connectSubresources].map((key): [string, Endpoint] => [
+  const connects = Object.entries(connections).map(([key, connect]): [string, Endpoint] => [
     `/${key}`,
     async (context, registry) => {
       const connection = await admitConnection(context, registry);
       if (createdConnections.has(key) && registry.gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")) {
         await checkConnectionRight(context, authorize);
       }
-      const connect = served[key];
-      await (connect === undefined ? rejectConnect(registry, context.info) : connect(context, registry, connection));
+      await connect(context, registry, connection);
     },
   ]);
-  return Object.fromEntries([...actions, ...connections]);
+  return Object.fromEntries([...actions, ...connects]);
 }
 
 /** @throws ApiError 400, 403 */
