@@ -262,12 +262,12 @@ export class SpdyConnection {
 
   /** Data of a stream that was reset is dropped. After the end of the connection, writers wait. */
   #write(stream: OpenStream, chunk: Buffer, done: () => void): void {
-    if (this.#closed) return;
+    if (this.#closed || !this.#socket.writable) return;
     if (stream.sentFin) return void setImmediate(done); // A writer without end must not block other work.
     for (let at = 0; at < chunk.length; at += dataBytesMax) {
       const piece = chunk.subarray(at, at + dataBytesMax);
       this.#socket.write(encodeDataHead(stream.id, { length: piece.length, fin: false }));
-      this.#socket.write(piece, at + dataBytesMax >= chunk.length ? () => done() : undefined);
+      this.#socket.write(piece, at + dataBytesMax >= chunk.length ? (error) => error ?? done() : undefined);
     }
     if (chunk.length === 0) done();
   }
