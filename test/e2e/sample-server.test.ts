@@ -6,11 +6,10 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { freePort, frontProxyOptions, waitFor } from "../support/aggregated-server.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
@@ -32,7 +31,7 @@ describe("the sample API server", { skip, timeout: 900_000 }, () => {
     const binary = join(directory, "sample-server");
     const built = spawnSync("go", ["build", "-o", binary, "."], { cwd: join(import.meta.dirname, "sample-server") });
     assert.equal(built.status, 0, built.stderr?.toString());
-    server = await startTestServer(await frontProxy());
+    server = await startTestServer(await frontProxyOptions(directory));
     client = rawClient(server.kubeconfig);
     const port = await freePort();
     await create("/api/v1/namespaces", { metadata: { name: "wardle" } });
@@ -67,29 +66,6 @@ describe("the sample API server", { skip, timeout: 900_000 }, () => {
     await server?.close();
     rmSync(directory, { recursive: true, force: true });
   });
-
-  async function frontProxy() {
-    const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
-    const authority = await createAuthority({ subject: { commonName: "front-proxy-ca" }, ...life });
-    const subject = { commonName: "front-proxy-client" };
-    const { cert, key } = await issueCertificate(authority, { subject, usage: "client", names: [], ...life });
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(directory, name), text, { mode: 0o600 });
-      return join(directory, name);
-    };
-    return {
-      proxyClientCertFile: file("proxy.crt", cert),
-      proxyClientKeyFile: file("proxy.key", key),
-      requestHeader: {
-        clientCaFile: file("front.crt", authority.cert),
-        allowedNames: ["front-proxy-client"],
-        usernameHeaders: ["X-Remote-User"],
-        uidHeaders: ["X-Remote-Uid"],
-        groupHeaders: ["X-Remote-Group"],
-        extraHeaderPrefixes: ["X-Remote-Extra-"],
-      },
-    };
-  }
 
   function apiService(version: string, port: number) {
     const service = { namespace: "wardle", name: "api", port };
@@ -236,19 +212,3 @@ describe("the sample API server", { skip, timeout: 900_000 }, () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const listener = net.createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port } = listener.address() as AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
-}
-
-async function waitFor(check: () => Promise<boolean>, why: () => string): Promise<void> {
-  const until = Date.now() + 90_000;
-  while (!(await check())) {
-    if (Date.now() > until) throw new Error(why());
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
