@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { Exchange, RequestContext } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
 import { openRequests } from "./open-requests.ts";
@@ -80,7 +81,7 @@ test("does not expire requests that were answered or closed", () => {
   clock.advance(2000);
 });
 
-test("limits writes to 34 s, whatever the limit of others", () => {
+test("limits writes to 34 s, whatever the limit of others and of writes that other servers serve", () => {
   const clock = manualClock();
   const expired: string[] = [];
   const open = openRequests({ clock, timeoutMs, expire: ({ info }) => void expired.push(info.verb) });
@@ -90,8 +91,11 @@ test("limits writes to 34 s, whatever the limit of others", () => {
     "DELETE /api/v1/nodes/a",
     "GET /api/v1/nodes?watch=1",
   ]) {
-    open.filter(contextOf(request, clock.now()).context);
+    const { context } = contextOf(request, clock.now());
+    context.resolved = {} as Resolved;
+    open.filter(context);
   }
+  open.filter(contextOf("PATCH /apis/other.example/v1/things/a", clock.now()).context);
   clock.advance(33_500);
   assert.deepEqual(expired, []);
   clock.advance(1000);

@@ -45,7 +45,7 @@ async function choice({
   let result = "";
   const run = (context: RequestContext): void => {
     if (hasCbor) Object.assign(context, { encodings: [...context.encodings, cbor] });
-    context.resolved = { resource: { definition: { custom } } } as Resolved;
+    context.resolved = { resource: { definition: { custom } }, version: { subresources: [] } } as unknown as Resolved;
     result = plain ? chosenPlain(context) : chosen(context, verb);
     context.exchange.respond(200, {});
   };
