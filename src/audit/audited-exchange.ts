@@ -160,6 +160,7 @@ export class AuditedExchange implements Exchange {
       write: (piece, onSent) => body.write(piece, onSent),
       drained: () => body.drained(),
       reserve: () => body.reserve?.(),
+      unreserve: () => body.unreserve?.(),
       get pendingBytes() {
         return body.pendingBytes;
       },

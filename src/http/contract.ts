@@ -90,6 +90,8 @@ export interface BodyStream {
    * @returns a promise if the caller must wait before it writes
    */
   reserve?(): Promise<void> | undefined;
+  /** Frees what `reserve` has reserved, because nothing is written for now. */
+  unreserve?(): void;
   /** Bytes written and not yet accepted by the socket. */
   readonly pendingBytes: number;
   end(): void;

@@ -82,8 +82,10 @@ function counted(snapshot: Snapshot): { snapshot: Snapshot; looked: () => number
   };
 }
 
-const show = (entries: Iterable<Entry>): string =>
-  [...entries].map(({ index }) => `${index.namespace}/${index.name}`).join(" ");
+const show = (entries: Iterable<Entry | undefined>): string =>
+  [...entries]
+    .flatMap((entry) => (entry === undefined ? [] : `${entry.index.namespace}/${entry.index.name}`))
+    .join(" ");
 
 for (const [what, namespace, query, want, looked] of rows) {
   test(`list, watch and chunks read few entries for ${what}`, async () => {

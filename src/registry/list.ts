@@ -7,6 +7,7 @@ import { candidates, indexName } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
 import { checkReached } from "./get.ts";
 import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
+import { afterOthers, inSteps, type RunInTurn, scannedMax } from "./scan.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
 /** The metadata of a list. */
@@ -25,14 +26,15 @@ export interface ListResult {
   readonly totalCount?: number;
 }
 
-/** Entries that a selector checks before other requests run. */
-const scannedMax = 250;
+/** Entries that a list without a selector reads before other requests run. */
+const readMax = 2500;
 
 /**
  * Lists the objects of a resource, or of one namespace.
  * @param namespace empty for all namespaces
  * @param converted for resources with a conversion webhook: the entries are as the webhook
  *   converted them
+ * @param inTurn runs the steps of a scan, except for those that wait for conversion
  * @throws ApiError 400 for options that exclude each other, 410 when the revision is compacted, 504
  *   when it is not reached yet, 500 when conversion fails
  */
@@ -41,6 +43,7 @@ export async function listEntries(
   namespace: string,
   options: ListOptions,
   converted?: Resolved["converted"],
+  inTurn: RunInTurn = afterOthers,
 ): Promise<ListResult> {
   checkListOptions(options);
   const selection = selectionOf(resource.definition, options);
@@ -71,7 +74,7 @@ export async function listEntries(
   }
   const { entries, last, fetched } =
     converted === undefined
-      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, uncached })
+      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, uncached, inTurn })
       : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
   store.cache.counts.countList(converted === undefined ? indexName(selection, store) : "", {
     fetched,
@@ -218,18 +221,25 @@ interface Collected {
 async function collect(
   all: Iterable<Entry>,
   selection: Selection,
-  { limit, uncached }: { readonly limit: number; readonly uncached: boolean },
+  { limit, uncached, inTurn }: { readonly limit: number; readonly uncached: boolean; readonly inTurn: RunInTurn },
 ): Promise<Collected> {
+  const remaining = all[Symbol.iterator]();
   const entries: Entry[] = [];
+  const stepMax = selection.all ? readMax : scannedMax;
   let fetched = 0;
-  for (const entry of all) {
-    fetched += 1;
-    if (!selection.all && fetched % scannedMax === 0) await new Promise((resolve) => setImmediate(resolve));
-    const last = limit > 0 && entries.length === limit ? entries.at(-1) : undefined;
-    if (last !== undefined && uncached) return { entries, last, fetched };
-    if (!selection.matches(entry)) continue;
-    if (last !== undefined) return { entries, last, fetched };
-    entries.push(entry);
-  }
-  return { entries, fetched };
+  let continues = false;
+  const step = (): boolean => {
+    for (let read = 0; read < stepMax; read++) {
+      const next = remaining.next();
+      if (next.done === true) return true;
+      fetched += 1;
+      const isFull = limit > 0 && entries.length === limit;
+      continues = isFull && (uncached || selection.matches(next.value));
+      if (continues) return true;
+      if (!isFull && selection.matches(next.value)) entries.push(next.value);
+    }
+    return false;
+  };
+  await inSteps(step, inTurn);
+  return continues ? { entries, last: entries.at(-1) as Entry, fetched } : { entries, fetched };
 }

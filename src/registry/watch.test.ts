@@ -57,7 +57,7 @@ async function outcome(namespace: string, name: string, query: string, initialEv
       return `event ${plan.startError.status.code} ${plan.startError.status.message.replace(/\d+$/, "")}`;
     const { cache } = maps.resource.store as NonNullable<typeof maps.resource.store>;
     await cache.loadEventsAfter(plan.from);
-    const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map(({ index }) => `ADDED ${index.name}`) : [];
+    const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map((entry) => `ADDED ${entry?.index.name}`) : [];
     if (plan.initialEventsEnd !== undefined) seen.push(plan.initialEventsEnd === plan.from ? "END" : "END later");
     cache
       .subscribe(plan.from, {

@@ -6,6 +6,7 @@ import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-ca
 import { deletedEntry } from "../watch-cache/entry.ts";
 import { candidates, topicOf } from "./candidates.ts";
 import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
+import { selectedInSteps } from "./scan.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 
 /** A watch of a resource, or of one object. */
@@ -39,12 +40,12 @@ export interface WatchPlan {
 
 /** The events that a watch shows. */
 export interface WatchScope {
-  /** The same text for scopes that see the same. */
   /** Equal for scopes that show the same events. */
   readonly text: string;
   /** The smallest set of events that the watch must receive; undefined for all. */
   readonly topic: Topic | undefined;
-  objects(snapshot: Snapshot): Iterable<Entry>;
+  /** The existing objects; undefined where the caller can let other requests run. */
+  objects(snapshot: Snapshot): Iterable<Entry | undefined>;
   /** Selects from `objects` after their conversion; undefined when all of them are shown. */
   readonly selects?: (entry: Entry) => boolean;
   /** The event as the watch shows it; undefined when it is outside the scope. */
@@ -146,8 +147,9 @@ function rangeScope(
   return {
     text: `${prefix}\n${selection.text}`,
     topic: topicOf(range, selection, store),
-    *objects(snapshot) {
-      for (const entry of candidates(snapshot, range, selection, store)) if (selection.matches(entry)) yield entry;
+    objects(snapshot) {
+      const all = candidates(snapshot, range, selection, store);
+      return selection.all ? all : selectedInSteps(all, selection.matches);
     },
     shown: (event) => (isWhole || event.entry.key.startsWith(prefix) ? shownBy(selection, event) : undefined),
   };

@@ -19,9 +19,10 @@ export async function listObjects(
   memory: PieceMemory,
 ): Promise<void> {
   const { resource, converted } = context.resolved as Resolved;
+  const options = parseListOptions(context.info.query);
   await sendEntries(
     context,
-    await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query), converted),
+    await listEntries(resource, namespaceOf(context), options, converted, context.turn),
     memory,
   );
 }

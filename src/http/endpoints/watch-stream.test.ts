@@ -27,12 +27,14 @@ const form: EventForm = {
 function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {}) {
   const seen: string[] = [];
   let pending = 0;
+  let unreserved = 0;
   let drained: (() => void)[] = [];
   const stream: BodyStream = {
     write(piece) {
       seen.push(...piece.toString().trimEnd().split("\n"));
       return pending === 0;
     },
+    unreserve: () => void unreserved++,
     drained: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
     get pendingBytes() {
       return pending;
@@ -83,6 +85,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     end,
     subscriber: () => subscriber,
     resumed: () => resumed,
+    unreserved: () => unreserved,
     fill(bytes: number) {
       pending = bytes;
     },
@@ -169,6 +172,16 @@ test("initial events wait for a slow reader, piece by piece", async () => {
   assert.equal(watch.seen.length, 2);
   await watch.drain();
   assert.deepEqual([watch.seen.length, watch.seen.at(-1)], [3, added("last")]);
+});
+
+test("other tasks run where the objects have a gap, and no write stays reserved", async () => {
+  const gaps = { entries: [entry("a"), undefined, undefined, entry("b")] } as unknown as Snapshot;
+  const watch = fixture({ plan: plan({ initial: gaps }) });
+  assert.deepEqual([watch.seen, watch.unreserved()], [[added("a")], 0]);
+  await watch.drain();
+  assert.deepEqual([watch.seen, watch.unreserved()], [[added("a")], 1]);
+  await watch.drain();
+  assert.deepEqual(watch.seen, [added("a"), added("b")]);
 });
 
 test("a stalled watcher pauses, then continues or is closed", async () => {

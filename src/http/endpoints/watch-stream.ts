@@ -122,12 +122,12 @@ class WatchStream {
   /**
    * Sends pieces; the next one after the socket has accepted the last, and other tasks have run.
    */
-  #sendInitial(objects: Iterator<Entry>): void {
+  #sendInitial(objects: Iterator<Entry | undefined>): void {
     const { converted, plan } = this.#options;
     const entries: Entry[] = [];
     let bytes = 0;
     let next = objects.next();
-    for (; next.done !== true; next = objects.next()) {
+    for (; next.done !== true && next.value !== undefined; next = objects.next()) {
       entries.push(next.value);
       bytes += next.value.json.length;
       if (bytes >= pieceBytes) break;
@@ -147,11 +147,11 @@ class WatchStream {
       this.#pieceBytes += bytes.length;
       sent(sizes);
       this.#isFirst = false;
-    }
+    } else stream.unreserve?.();
     goOn();
   }
 
-  #sendMore(objects: Iterator<Entry>): void {
+  #sendMore(objects: Iterator<Entry | undefined>): void {
     this.#whenDrained(() => setImmediate(() => this.#ended || this.#inTurn(() => this.#sendInitial(objects))));
   }
 

@@ -62,6 +62,14 @@ export class WritableBody implements BodyStream {
     return slot.then((granted) => this.#hold(granted));
   }
 
+  unreserve(): void {
+    const slot = this.#slot;
+    if (slot === undefined) return;
+    this.#slot = undefined;
+    this.#slots.delete(slot);
+    slot.release();
+  }
+
   #hold(slot: WriteSlot): undefined {
     if (this.#gone) return void slot.release();
     this.#slot = slot;

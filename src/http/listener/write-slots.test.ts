@@ -3,8 +3,10 @@
  * block the others; closed streams free their slots.
  */
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
+import { WritableBody } from "./body-stream.ts";
 import { type WriteSlot, WriteSlots } from "./write-slots.ts";
 
 function slotsOf(count: number) {
@@ -62,4 +64,18 @@ test("a slot that was not used for a piece is free again", async () => {
   assert.ok(waiting instanceof Promise);
   first?.release();
   assert.ok(await waiting);
+});
+
+test("responses that write nothing for now do not use the slots", async () => {
+  const clock = manualClock();
+  const slots = new WriteSlots(clock);
+  const bodies = Array.from(
+    { length: 3 },
+    () => new WritableBody(new PassThrough(), { clock, lingerMs: 0, abort: assert.fail, slots }),
+  );
+  for (const body of bodies) {
+    assert.equal(body.reserve(), undefined);
+    body.unreserve();
+    body.unreserve();
+  }
 });
