@@ -6,7 +6,7 @@
 import { badRequest, internalError, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
 import type { BodyStream, RequestContext } from "../http/contract.ts";
 import { answerHeaders } from "../http/respond.ts";
-import { GoUrlError } from "../lib/cel/functions/kubernetes/go-url.ts";
+import { GoUrlError } from "../lib/go-net/go-url.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { ProxyOptions } from "./contract.ts";
 import { endOf } from "./end-of.ts";

@@ -5,7 +5,7 @@
  */
 import { pipeline, type Readable } from "node:stream";
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from "node:zlib";
-import { GoUrlError } from "../lib/cel/functions/kubernetes/go-url.ts";
+import { GoUrlError } from "../lib/go-net/go-url.ts";
 import { type Link, linksOfTag, readTag, type Tag } from "./html-tag.ts";
 import { type ProxiedPage, rewriteUrl } from "./rewrite-url.ts";
 

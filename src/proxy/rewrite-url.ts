@@ -3,7 +3,7 @@
  * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/transport.go.
  */
 import { posix } from "node:path";
-import { escapedPath, formatGoUrl, type GoUrl, parseGoUrl, textOf } from "../lib/cel/functions/kubernetes/go-url.ts";
+import { escapedPath, formatGoUrl, type GoUrl, parseGoUrl, textOf } from "../lib/go-net/go-url.ts";
 
 /** The place of a proxied page. */
 export interface ProxiedPage {

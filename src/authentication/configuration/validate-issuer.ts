@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go.
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
-import { GoUrlError, parseGoUrl } from "../../lib/cel/functions/kubernetes/go-url.ts";
+import { GoUrlError, parseGoUrl } from "../../lib/go-net/go-url.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 import type { Issuer } from "./configuration.ts";
 import type { ValidationOptions } from "./validate.ts";

@@ -1,4 +1,14 @@
 /** Networks. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/cidr.go */
+
+import {
+  AddressError,
+  agree,
+  formatAddress,
+  isFourInSix,
+  masked,
+  type Prefix,
+  parsePrefix,
+} from "../../../go-net/addresses.ts";
 import { quoteGo } from "../../../json/quote.ts";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, timesFactor } from "../../cost/range.ts";
@@ -10,7 +20,6 @@ import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
 import { CelOpaque, CelTypeValue, type Result } from "../../values/value.ts";
 import { traversalFactor } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
-import { AddressError, agree, formatAddress, isFourInSix, masked, type Prefix, parsePrefix } from "./addresses.ts";
 import { nominal, reading } from "./costs.ts";
 import { CelIp, ipType, parseIp } from "./ip.ts";
 

@@ -1,4 +1,14 @@
 /** IP addresses. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/ip.go */
+
+import {
+  type Address,
+  AddressError,
+  agree,
+  formatAddress,
+  isFourInSix,
+  parseAddress,
+  widthOf,
+} from "../../../go-net/addresses.ts";
 import { quoteGo } from "../../../json/quote.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
@@ -6,7 +16,6 @@ import { boolType, type CelType, intType, opaqueType, stringType, typeOf } from 
 import { CelFailure, fail } from "../../values/failure.ts";
 import { CelOpaque, CelTypeValue, type Result } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
-import { type Address, AddressError, agree, formatAddress, isFourInSix, parseAddress, widthOf } from "./addresses.ts";
 import { nominal, reading } from "./costs.ts";
 
 /** The type of `ip("10.0.0.1")`. */

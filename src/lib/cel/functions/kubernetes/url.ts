@@ -1,12 +1,5 @@
 /** URLs. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/urls.go */
-import type { FunctionDeclaration } from "../../declarations.ts";
-import { library } from "../../library.ts";
-import { boolType, type CelType, listType, mapType, opaqueType, stringType } from "../../types.ts";
-import { ArrayList, HashMap } from "../../values/containers.ts";
-import { type CelFailure, fail } from "../../values/failure.ts";
-import { CelOpaque, type CelValue } from "../../values/value.ts";
-import { declare, member, overload } from "../declare.ts";
-import { nominal, reading } from "./costs.ts";
+
 import {
   checkRequestUri,
   escapedPath,
@@ -18,7 +11,15 @@ import {
   portOf,
   queryOf,
   textOf,
-} from "./go-url.ts";
+} from "../../../go-net/go-url.ts";
+import type { FunctionDeclaration } from "../../declarations.ts";
+import { library } from "../../library.ts";
+import { boolType, type CelType, listType, mapType, opaqueType, stringType } from "../../types.ts";
+import { ArrayList, HashMap } from "../../values/containers.ts";
+import { type CelFailure, fail } from "../../values/failure.ts";
+import { CelOpaque, type CelValue } from "../../values/value.ts";
+import { declare, member, overload } from "../declare.ts";
+import { nominal, reading } from "./costs.ts";
 
 /** The type of `url("https://example.com")`. */
 export const urlType = opaqueType("kubernetes.URL");

@@ -1,7 +1,7 @@
 /**
  * Parsing and formatting of IP addresses and prefixes like Go's net/netip, with its error messages.
  */
-import { quoteGo } from "../../../json/quote.ts";
+import { quoteGo } from "../json/quote.ts";
 
 /** An IP address. */
 export interface Address {

@@ -2,7 +2,7 @@
  * Parsing and formatting of URLs like Go's net/url, with its error messages. "Bytes" in names means
  * a string with one character per UTF-8 byte.
  */
-import { escapeGo, quoteGo } from "../../../json/quote.ts";
+import { escapeGo, quoteGo } from "../json/quote.ts";
 import { AddressError, parseAddress } from "./addresses.ts";
 
 /** A parsed URL. All texts are bytes. */
