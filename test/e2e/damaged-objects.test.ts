@@ -79,9 +79,8 @@ function kindOf(plural: string): string {
   return plural === "kept" ? "Kept" : "Lost";
 }
 
-before(async () => {
-  server = await startTestServer(options);
-  admin = rawClient(server.kubeconfig);
+/** Creates objects, some of which are damaged later, and checks what they grant. */
+async function createAll(): Promise<void> {
   for (const name of ["whole", "damaged"])
     await send(admin, "POST", configMaps, { metadata: { name }, data: { text: "secret words ".repeat(50) } });
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }];
@@ -99,8 +98,17 @@ before(async () => {
   await bind("bob", "theirs");
   await bind("eve", "ours");
   for (const user of ["ann", "bob", "eve"]) assert.ok(await mayRead(user), user);
-  admin.close();
-  await server.close();
+}
+
+before(async () => {
+  server = await startTestServer(options);
+  admin = rawClient(server.kubeconfig);
+  try {
+    await createAll();
+  } finally {
+    admin.close(); // The hook below does not run after a failure here.
+    await server.close();
+  }
   assert.deepEqual(await damageStore(dataDir, (key) => damagedKeys.includes(key)), damagedKeys);
   const log = (message: string, values: object = {}): void => void logged.push(`${message} ${JSON.stringify(values)}`);
   server = await startTestServer({ ...options, logger: { info() {}, warn: log, error: log } });
@@ -191,12 +199,16 @@ test("names a damaged object without its contents, serves others of its kind, an
   assert.match(watch.text, /"code":410/);
 });
 
-test("starts when every object is damaged", async () => {
+test("starts when every object is damaged", async (t) => {
   const all = join(dataDir, "..", "all");
   await (await startTestServer({ ...options, dataDir: all })).close();
   assert.ok((await damageStore(all, () => true)).length > 100);
   const started = await startTestServer({ ...options, dataDir: all });
   const client = rawClient(started.kubeconfig);
+  t.after(async () => {
+    client.close();
+    await started.close();
+  });
   const statuses: number[] = [];
   for (const path of [
     "/readyz",
@@ -206,6 +218,4 @@ test("starts when every object is damaged", async () => {
   ])
     statuses.push((await send(client, "GET", path)).status);
   assert.deepEqual(statuses, [200, 200, 200, 200]);
-  client.close();
-  await started.close();
 });
