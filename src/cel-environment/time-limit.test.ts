@@ -9,12 +9,18 @@ import { PolicyCompiler } from "./policy-expressions.ts";
 import { TimeLimit } from "./time-limit.ts";
 import { validateRules } from "./validate-rules.ts";
 
-/** @param stepMs between two readings, of which there is one for ten elements */
-function limitOf(stepMs: number): TimeLimit {
+/**
+ * @param stepMs between two readings of the clock, of which there is one for ten elements
+ * @param cpuShare the part of that time in which this thread runs
+ */
+function limitOf(stepMs: number, cpuShare = 1): TimeLimit {
   let now = 0;
-  return new TimeLimit(() => {
-    now += stepMs;
-    return now;
+  return new TimeLimit({
+    elapsed() {
+      now += stepMs;
+      return now;
+    },
+    cpu: () => now * cpuShare,
   });
 }
 
@@ -22,15 +28,19 @@ const object = { names: Array.from({ length: 100 }, String) };
 const text = "object.names.all(n, n != 'x')";
 const interrupted = `expression '${text}' resulted in error: operation interrupted`;
 
-for (const [stepMs, expected] of [
-  [200, undefined],
-  [300, interrupted],
+for (const [stepMs, cpuShare, expected] of [
+  [200, 1, undefined],
+  [300, 1, interrupted],
+  [800, 0.25, undefined],
+  [1200, 0.25, interrupted],
+  [100_000, 0, undefined],
 ] as const) {
-  test(`an expression that takes ${stepMs * 10} ms ${expected === undefined ? "succeeds" : "is interrupted"}`, () => {
+  const takes = `takes ${stepMs * 10} ms, ${stepMs * 10 * cpuShare} ms of them on a CPU,`;
+  test(`an expression that ${takes} ${expected === undefined ? "succeeds" : "is interrupted"}`, () => {
     const variables = { hasParams: false, hasAuthorizer: false, hasPatchTypes: false, hasVariables: false };
     const compiled = new PolicyCompiler(storedExpressions(), variables).compile(text);
     const bindings = { object, oldObject: null, request: null, namespaceObject: null };
-    const evaluator = new PolicyEvaluator(bindings, new Map(), 1_000_000, limitOf(stepMs));
+    const evaluator = new PolicyEvaluator(bindings, new Map(), 1_000_000, limitOf(stepMs, cpuShare));
     for (const _ of [1, 2]) assert.equal(evaluator.evaluate(compiled).error, expected); // Each has its own time.
   });
 }
