@@ -4,6 +4,7 @@ import { chooseAdmissionPlugins, implementedPlugins, requiredConfigurations } fr
 import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
 import { builtinConversions } from "../apis/index.ts";
 import { builtinVersions } from "../catalog/builtin-definitions.ts";
+import { withoutGatedResources } from "../catalog/gated-resources.ts";
 import { type ParsedRuntimeConfig, parseRuntimeConfig } from "../catalog/runtime-config.ts";
 import { enabledControllers } from "../controllers/enabled.ts";
 import { type IpRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
@@ -41,7 +42,8 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const controllers = enabledControllers(options.controllers);
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates);
-  const served = parseRuntimeConfig(options.runtimeConfig, builtinVersions(builtinConversions));
+  const builtin = builtinVersions(builtinConversions);
+  const served = withoutGatedResources(parseRuntimeConfig(options.runtimeConfig, builtin), builtin, gates);
   for (const warning of [...warnings, ...served.warnings]) options.logger.warn(warning);
   return {
     serviceRanges,

@@ -25,6 +25,7 @@ const runtimeConfig = "api/all=true";
 
 const { server, client: admin } = await startServerWithClient({
   runtimeConfig,
+  featureGates: "ClusterTrustBundle=true",
   audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } },
 });
 after(() => rmSync(directory, { recursive: true, force: true }));

@@ -10,8 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { systemClock } from "../../src/apimachinery/clock.ts";
+import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
 import { builtinConversions } from "../../src/apis/index.ts";
 import { builtinVersions } from "../../src/catalog/builtin-definitions.ts";
+import { withoutGatedResources } from "../../src/catalog/gated-resources.ts";
 import { readResourcesTable } from "../../src/catalog/resources-table.ts";
 import { parseRuntimeConfig } from "../../src/catalog/runtime-config.ts";
 import { startServer } from "../../src/index.ts";
@@ -50,7 +52,8 @@ async function checkStart(runtimeConfig: string): Promise<void> {
   const problems: string[] = [];
   const problem = (message: string, values?: object): void =>
     void problems.push(`${message} ${JSON.stringify(values)}`);
-  const { serves, warnings } = parseRuntimeConfig(runtimeConfig, builtin);
+  const { gates } = parseFeatureGates("");
+  const { serves, warnings } = withoutGatedResources(parseRuntimeConfig(runtimeConfig, builtin), builtin, gates);
   const server = await startServer({
     dataDir,
     storage: "lmdb",
