@@ -68,12 +68,15 @@ describe("controllers of kube-apiserver", () => {
   ): Promise<void> {
     const certDir = newCertDir();
     const { stdout, pid } = start(program, [`--cert-dir=${certDir}`, ...serverFlags, ...flags]);
-    await untilServing(stdout, 1);
-    const client = clientOf(storeIn(certDir));
-    await use(client);
-    client.close();
-    process.kill(-(pid as number), "SIGTERM");
-    await untilClosed(stdout);
+    try {
+      await untilServing(stdout, 1);
+      const client = clientOf(storeIn(certDir));
+      await use(client);
+      client.close();
+    } finally {
+      process.kill(-(pid as number), "SIGTERM");
+      await untilClosed(stdout);
+    }
     assert.deepEqual([existsSync(certDir), existsSync(storeIn(certDir))], [true, false]);
   }
 
