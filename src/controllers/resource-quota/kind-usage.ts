@@ -6,7 +6,7 @@ import type { Amounts, Evaluator, ScopeRequirement } from "../../quota/contract.
 import type { Entry } from "../../watch-cache/contract.ts";
 import { followCache } from "../../watch-cache/follow.ts";
 import { hasCaughtUp } from "../caught-up.ts";
-import { openUsageCounter, type UsageCounter } from "./usage-counter.ts";
+import { openUsageCounter, type UsageChange, type UsageCounter } from "./usage-counter.ts";
 
 interface KindUsageOptions {
   readonly store: ResourceStore;
@@ -16,6 +16,8 @@ interface KindUsageOptions {
   readonly clock: Clock;
   /** Called when objects of the namespace use less, or otherwise than before. */
   replenish(namespace: string): void;
+  /** Called when an object was added, which was charged in most cases. */
+  added(namespace: string): void;
   /** Called when events may have been missed. */
   missed(): void;
   failed(error: unknown): void;
@@ -42,9 +44,11 @@ export function openKindUsage(options: KindUsageOptions): KindUsage {
   const follower = followCache({
     ...{ cache: store.cache, prefix: store.form.prefix, clock: options.clock, failed: options.failed },
     set(entry) {
-      let changed = false;
-      for (const counter of countersOf(entry)) changed = counter.set(entry) || changed;
-      if (changed) options.replenish(entry.index.namespace);
+      const changes = new Set<UsageChange>();
+      for (const counter of countersOf(entry)) changes.add(counter.set(entry));
+      const { namespace } = entry.index;
+      if (changes.has("changed")) options.replenish(namespace);
+      else if (changes.has("added")) options.added(namespace);
     },
     deleted(entry) {
       for (const counter of countersOf(entry)) counter.deleted(entry);

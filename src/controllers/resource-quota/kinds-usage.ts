@@ -13,6 +13,7 @@ interface KindsUsageOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
   replenish(namespace: string): void;
+  added(namespace: string): void;
   missed(): void;
 }
 
@@ -87,11 +88,11 @@ export class KindsUsage {
   }
 
   #open(key: string, store: Parameters<typeof openKindUsage>[0]["store"], evaluator: Evaluator): KindUsage {
-    const { registry, logger, replenish, missed } = this.#options;
+    const { registry, logger, replenish, added, missed } = this.#options;
     const existing = this.#kinds.get(key);
     if (existing !== undefined) return existing;
     const kind = openKindUsage({
-      ...{ store, evaluator, replenish, missed, clock: registry.clock, isRelated: key === claims },
+      ...{ store, evaluator, replenish, added, missed, clock: registry.clock, isRelated: key === claims },
       failed: (error) => logger.warn("Failed to list objects for quotas", { resource: key, error: String(error) }),
     });
     this.#kinds.set(key, kind);

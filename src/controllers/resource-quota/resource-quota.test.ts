@@ -1,7 +1,7 @@
 /**
  * Guarantees: the status is that of kube-controller-manager; deletions are given back, also during
  * concurrent writes; a full count repairs a wrong status; new limits are counted at once; kinds that
- * are served later are counted.
+ * are served later are counted; changes are counted in the metrics of a queue.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -114,6 +114,31 @@ test("counts the objects of a kind that is defined after the quota", async () =>
   assert.deepEqual(statuses, [201, 201, 403]);
   await send(`DELETE ${collection}/a`);
   await usedOf("later", (used) => used?.["count/laters.quota.example.com"] === "1");
+});
+
+test("counts deletions and changes of usage as keys of upstream's queue", async () => {
+  const counts = async (): Promise<number[]> => {
+    const { text } = await send("GET /metrics");
+    return ["adds_total", "work_duration_seconds_count", "depth", "retries_total"].map((metric) => {
+      const line = `^workqueue_${metric}\\{name="resource_quota_controller_resource_changes"\\} (\\d+)$`;
+      return Number(new RegExp(line, "m").exec(text)?.[1]);
+    });
+  };
+  await createNamespace("changes", { services: "5", "services.loadbalancers": "5" });
+  const ports = [{ port: 80 }];
+  const before = await counts();
+  const service = { metadata: { name: "s" }, spec: { type: "LoadBalancer", ports } };
+  await send(`POST ${path("changes", "services")}`, JSON.stringify(service));
+  await usedOf("changes", (used) => used?.["services.loadbalancers"] === "1");
+  const merge = { "content-type": "application/merge-patch+json" };
+  await send(`PATCH ${path("changes", "services/s")}`, JSON.stringify({ metadata: { labels: { a: "b" } } }), merge);
+  assert.deepEqual(await counts(), before);
+  await send(`PATCH ${path("changes", "services/s")}`, JSON.stringify({ spec: { type: "ClusterIP" } }), merge);
+  await usedOf("changes", (used) => used?.["services.loadbalancers"] === "0");
+  await send(`DELETE ${path("changes", "services/s")}`);
+  await usedOf("changes", (used) => used?.services === "0");
+  const [adds = 0, worked = 0, depth, retries] = before;
+  assert.deepEqual(await counts(), [adds + 2, worked + 2, depth, retries]);
 });
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -7,7 +7,7 @@ import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { limitsBytes } from "../../quota/read-quota.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
-import type { Controller, ControllerOptions } from "../contract.ts";
+import type { Controller, ControllerOptions, QueueObserver } from "../contract.ts";
 import { openWorkQueue } from "../work-queue.ts";
 import { KindsUsage } from "./kinds-usage.ts";
 import { syncQuota } from "./sync-quota.ts";
@@ -46,6 +46,7 @@ class QuotaController implements Controller {
   readonly #kinds: KindsUsage;
   /** By the name of the queue: quotas whose usage is unknown do not wait for others. */
   readonly #queues: Readonly<Record<"primary" | "priority", ReturnType<typeof openWorkQueue>>>;
+  readonly #changes: QueueObserver | undefined;
   /** By namespace and key. */
   readonly #quotas = new Map<string, Map<string, KnownLimits>>();
   #follower: Follower | undefined;
@@ -59,9 +60,11 @@ class QuotaController implements Controller {
     this.#store = store;
     this.#kinds = new KindsUsage({
       ...{ registry, logger },
-      replenish: (namespace) => this.#enqueueNamespace(namespace),
+      replenish: (namespace) => this.#handleChange(namespace),
+      added: (namespace) => this.#enqueueNamespace(namespace),
       missed: () => this.#enqueueAll(),
     });
+    this.#changes = queues?.("resource_quota_controller_resource_changes");
     const open = (name: "primary" | "priority"): ReturnType<typeof openWorkQueue> =>
       openWorkQueue({
         clock: registry.clock,
@@ -120,6 +123,16 @@ class QuotaController implements Controller {
   #forget(namespace: string, key: string): void {
     const quotas = this.#quotas.get(namespace);
     if (quotas?.delete(key) && quotas.size === 0) this.#quotas.delete(namespace);
+  }
+
+  /**
+   * Objects of the namespace use less, or otherwise. Upstream has a queue of such changes; here they
+   * are counted as its keys, and do not wait.
+   */
+  #handleChange(namespace: string): void {
+    const end = this.#changes?.added()();
+    this.#enqueueNamespace(namespace);
+    end?.();
   }
 
   #enqueueNamespace(namespace: string): void {

@@ -13,13 +13,15 @@ interface CounterOptions {
   readonly scopes: readonly ScopeRequirement[];
 }
 
+/** What a state of an object changes: of its usage, or, as `added`, of the objects that are counted. */
+export type UsageChange = "none" | "added" | "changed";
+
 /** A counter of usage. */
 export interface UsageCounter {
   /** Resolves when the objects that existed are counted. */
   readonly loaded: Promise<void>;
   readonly totals: Amounts;
-  /** @returns whether the usage of the object changed */
-  set(entry: Entry): boolean;
+  set(entry: Entry): UsageChange;
   /** @param entry the last state, at the revision of the deletion */
   deleted(entry: Entry): void;
 }
@@ -40,16 +42,17 @@ export function openUsageCounter({ store, evaluator, namespace, scopes }: Counte
   const totals = new Map<string, Quantity>();
   let isLoading = true;
 
-  const replace = (key: string, revision: number, usage: Amounts | undefined): boolean => {
+  const replace = (key: string, revision: number, usage: Amounts | undefined): UsageChange => {
     const before = contributions.get(key);
-    if (before !== undefined && before.revision >= revision) return false;
+    if (before !== undefined && before.revision >= revision) return "none";
     contributions.set(key, { revision, usage });
     for (const [name, amount] of usage ?? []) totals.set(name, plus(totals.get(name), amount));
     for (const [name, amount] of before?.usage ?? [])
       totals.set(name, subtractQuantities(plus(totals.get(name)), amount));
-    return !isSame(before?.usage, usage);
+    if (isSame(before?.usage, usage)) return "none";
+    return before === undefined ? "added" : "changed";
   };
-  const set = (entry: Entry): boolean => {
+  const set = (entry: Entry): UsageChange => {
     const object = store.decode(entry);
     const isCounted = scopes.every((scope) => evaluator.isInScope?.(scope, object) ?? false);
     return replace(entry.key, entry.revision, isCounted ? evaluator.usageOf(object) : undefined);
