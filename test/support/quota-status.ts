@@ -35,19 +35,85 @@ export async function runStatusScenario(
   await send("POST /api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }));
   const found: Statuses[] = [];
   for (const { requests } of phases) {
-    for (const [line, body] of requests) {
-      const type = line.startsWith("PATCH") ? "application/merge-patch+json" : "application/json";
-      const answer = await send(line, body && JSON.stringify(body), { "content-type": type });
-      if (answer.status >= 300) throw new Error(`${line}: ${answer.text}`);
-    }
+    for (const request of requests) await sendChange(send, request);
     found.push(await settledStatus(send, namespace, settledMs));
   }
   return found;
 }
 
+/** By the name of the quota: the successive different values of `status.used`. */
+export type UsedValues = Readonly<Record<string, readonly Amounts[]>>;
+
+interface UsedSequenceOptions {
+  /** Waits until the status that follows a request is complete. @param index of the request */
+  settled(index: number): Promise<void>;
+}
+
+/**
+ * Sends the requests of a scenario one after the other.
+ * @returns the values that a watch reports, for each request
+ */
+export async function runUsedSequence(
+  send: SendText,
+  { namespace, phases }: StatusScenario,
+  { settled }: UsedSequenceOptions,
+): Promise<UsedValues[]> {
+  await send("POST /api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }));
+  const versions = [await listVersion(send, namespace)];
+  for (const [index, request] of phases.flatMap(({ requests }) => requests).entries()) {
+    await sendChange(send, request);
+    await settled(index);
+    versions.push(await listVersion(send, namespace));
+  }
+  const changes = await watchedChanges(send, namespace, versions[0] as number);
+  return versions.slice(1).map((end, index) => {
+    const start = versions[index] as number;
+    const values: Record<string, Amounts[]> = {};
+    for (const { version, name, used } of changes)
+      if (version > start && version <= end) values[name] = [...(values[name] ?? []), used];
+    return values;
+  });
+}
+
+async function listVersion(send: SendText, namespace: string): Promise<number> {
+  const { text } = await send(`GET ${core(namespace, "resourcequotas")}`);
+  return Number(JSON.parse(text).metadata.resourceVersion);
+}
+
+interface UsedChange {
+  readonly version: number;
+  readonly name: string;
+  readonly used: Amounts;
+}
+
+/** Reads past events; those that do not change the usage are left out. */
+async function watchedChanges(send: SendText, namespace: string, from: number): Promise<UsedChange[]> {
+  const query = `watch=1&resourceVersion=${from}&timeoutSeconds=1`;
+  const { text } = await send(`GET ${core(namespace, "resourcequotas")}?${query}`);
+  const latest = new Map<string, string>();
+  return text
+    .trim()
+    .split("\n")
+    .flatMap((line) => {
+      const { metadata, status } = JSON.parse(line).object as Sent;
+      const { name, resourceVersion } = metadata;
+      const used = JSON.stringify(status.used);
+      if (used === undefined || used === latest.get(name)) return [];
+      latest.set(name, used);
+      return [{ version: Number(resourceVersion), name, used: status.used }];
+    });
+}
+
+async function sendChange(send: SendText, [line, body]: Phase["requests"][number]): Promise<void> {
+  const type = line.startsWith("PATCH") ? "application/merge-patch+json" : "application/json";
+  const answer = await send(line, body && JSON.stringify(body), { "content-type": type });
+  if (answer.status >= 300) throw new Error(`${line}: ${answer.text}`);
+}
+
 const pauseMs = 25;
 
-async function settledStatus(send: SendText, namespace: string, settledMs: number): Promise<Statuses> {
+/** Waits until the status of all quotas of the namespace has not changed for that long. */
+export async function settledStatus(send: SendText, namespace: string, settledMs: number): Promise<Statuses> {
   let last = "";
   for (let unchangedMs = 0; unchangedMs < settledMs; unchangedMs += pauseMs) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
