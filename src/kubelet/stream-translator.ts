@@ -96,13 +96,15 @@ async function copyStreams(channels: WebSocketChannels, streams: RemoteStreams):
   return outcomeOf(await text, version);
 }
 
-/** Stops after text that is no size. */
+/** Copies at the pace of the kubelet. Stops after text that is no size. */
 function copySizes(from: Readable, to: Writable): void {
   const sizes = terminalSizes();
   const copy = (piece: Buffer): void => {
     const lines = sizes(piece);
-    if (lines === undefined) from.off("data", copy).resume();
-    else for (const line of lines) to.write(line);
+    if (lines === undefined) return void from.off("data", copy).resume();
+    if (lines.length === 0 || to.write(lines.join(""))) return;
+    from.pause();
+    to.once("drain", () => from.resume());
   };
   from.on("data", copy);
 }

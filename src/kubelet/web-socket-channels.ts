@@ -96,14 +96,20 @@ function receive(webSocket: WebSocket, clock: Clock, inputs: readonly (PassThrou
     return;
   }
   const input = inputs[number];
-  if (input === undefined || input.writableEnded || input.write(data.subarray(1))) return;
+  if (input === undefined || input.writableEnded) return;
+  const isFull = input.writableNeedDrain; // Messages that were received before the pause still arrive.
+  if (input.write(data.subarray(1)) || isFull) return;
   webSocket.pause();
-  const cancel = repeat(clock, pingMs, () => webSocket.ping());
+  const cancelPings = repeat(clock, pingMs, () => webSocket.ping());
   const resume = (): void => {
-    cancel();
-    webSocket.resume();
+    stop();
+    if (!inputs.some((one) => one?.writableNeedDrain)) webSocket.resume();
   };
-  input.once("drain", resume).once("close", cancel);
+  const stop = (): void => {
+    cancelPings();
+    input.off("drain", resume).off("close", stop);
+  };
+  input.on("drain", resume).on("close", stop);
 }
 
 function message(channel: number, payload: Buffer): Buffer {
