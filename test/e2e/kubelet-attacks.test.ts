@@ -188,7 +188,7 @@ describe("clients that send too much", () => {
     await settled(left);
     assert.ok(left() > bufferedBytesMax, "the server must stop reading");
     socket.terminate();
-    kubelet.disconnect(); // The server notices with a ping.
+    kubelet.disconnect(); // The server notices its client with a ping (kubelet-limits.test.ts).
   });
 
   for (const [what, data] of [
@@ -330,20 +330,4 @@ describe("nodes with addresses that are not allowed", () => {
 
 const protocolOf = (headers: Record<string, string>): object => ({
   "sec-websocket-protocol": headers["sec-websocket-protocol"]?.split(", ")[1],
-});
-
-test("a server that ends closes the streams of pods", async () => {
-  const { kubelet: options, proxiedAddresses } = kubeletOptions(kubelet);
-  const ending = await startTestServer({ kubelet: options, proxiedAddresses, admission });
-  const own = rawClient(ending.kubeconfig);
-  await createObjects(sendWith(own), { host: "127.0.0.1", port: kubelet.port });
-  own.close();
-  const url = `wss://127.0.0.1:${ending.port}${pods}/${command("wait")}`;
-  const socket = new WebSocket(url, "v5.channel.k8s.io", credentials(ending.kubeconfig));
-  socket.on("error", () => {});
-  await once(socket, "message");
-  const closed = once(socket, "close");
-  await ending.close();
-  await closed;
-  await until("the kubelet is disconnected", isIdle);
 });

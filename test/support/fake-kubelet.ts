@@ -30,6 +30,8 @@ export interface FakeKubelet {
   readonly requests: KubeletRequest[];
   /** Bytes of endless output that were written, to show that a writer waits. */
   flooded(): number;
+  /** Received pings of commands over SPDY. */
+  pings(): number;
   openConnections(): number;
   /** Closes all connections. */
   disconnect(): void;
@@ -61,7 +63,7 @@ export async function startFakeKubelet({
   const subject = { commonName: "kubelet-client", organizations: ["system:masters"] };
   const client = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const requests: KubeletRequest[] = [];
-  const state: State = { flooded: 0 };
+  const state: State = { flooded: 0, pings: 0 };
   const server = https.createServer({
     ...serving,
     ca: authority.cert,
@@ -100,6 +102,7 @@ export async function startFakeKubelet({
     client,
     requests,
     flooded: () => state.flooded,
+    pings: () => state.pings,
     openConnections: () => sockets.size,
     disconnect,
     close() {
@@ -111,6 +114,7 @@ export async function startFakeKubelet({
 
 interface State {
   flooded: number;
+  pings: number;
 }
 
 /** The parts of a path such as `/exec/NAMESPACE/POD/CONTAINER`. */
@@ -236,6 +240,9 @@ function negotiate(request: IncomingMessage): string | undefined {
   return offered.find((name) => known.includes(name));
 }
 
+/** The version and the type of a ping of SPDY. */
+const pingHead = Buffer.from([0x80, 3, 0, 6]);
+
 type Streams = ReadonlyMap<string, Duplex>;
 
 /** Waits for the streams that the query announces, and runs the command. */
@@ -250,6 +257,9 @@ function serveStreams(request: IncomingMessage, socket: Duplex, head: Buffer, st
     ...(has("tty") ? ["resize"] : []),
   ];
   const streams = new Map<string, Duplex>();
+  socket.on("data", (piece: Buffer) => {
+    if (piece.indexOf(pingHead) === 0) state.pings++; // It is sent alone, when a timer runs.
+  });
   const words = kind === "attach" ? ["cat"] : query.getAll("command");
   const connection = new SpdyConnection(socket, head, {
     role: "server",

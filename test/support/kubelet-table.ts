@@ -304,8 +304,9 @@ export interface Target extends Address {
 
 /** How long the answer of an upgraded connection is read after its head, if it does not end. */
 const upgradedMs = 50;
-/** The same for translated streams, which end. */
+/** The same for translated streams, which end with a close frame of normal closure. */
 const translatedMs = 1000;
+const closeFrame = "\x88\x02\x03\xe8";
 
 /** Sends a request on a connection of its own, and reads the answer as it is on the wire. */
 export function sendRow(
@@ -326,7 +327,8 @@ export function sendRow(
     socket.on("data", (piece: Buffer) => {
       pieces.push(piece);
       const text = Buffer.concat(pieces).toString("latin1");
-      if (text.startsWith("HTTP/1.1 101 ")) setTimeout(finish, isTranslated ? translatedMs : upgradedMs);
+      if (isTranslated && text.endsWith(closeFrame)) finish();
+      else if (text.startsWith("HTTP/1.1 101 ")) setTimeout(finish, isTranslated ? translatedMs : upgradedMs);
       else if (isWhole(text, method)) finish();
     });
     socket.setTimeout(answerMsMax, finish);

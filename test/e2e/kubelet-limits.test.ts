@@ -1,0 +1,186 @@
+/** Time limits of the streams of pods, with a clock that the tests advance, and their audit. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { defaultAuditOptions } from "../../src/audit/options.ts";
+import { type FakeKubelet, startFakeKubelet } from "../support/fake-kubelet.ts";
+import { field } from "../support/kubeconfig-fields.ts";
+import { kubeletOptions } from "../support/kubelet-options.ts";
+import { createObjects } from "../support/kubelet-table.ts";
+import { type ManualClock, manualClock } from "../support/manual-clock.ts";
+import { rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const seconds = 1000;
+const hours = 3600 * seconds;
+const directory = mkdtempSync(join(tmpdir(), "coxswain-kubelet-limits-"));
+const auditLog = join(directory, "audit.log");
+let clock: ManualClock;
+let kubelet: FakeKubelet;
+let server: TestServer;
+
+before(async () => {
+  clock = manualClock(Date.now());
+  kubelet = await startFakeKubelet();
+  const policyFile = join(directory, "policy.yaml");
+  writeFileSync(policyFile, "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}");
+  server = await startTestServer({
+    ...kubeletOptions(kubelet, directory),
+    clock,
+    admission: { enable: [], disable: ["ServiceAccount"] },
+    audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: auditLog } },
+  });
+  const client = rawClient(server.kubeconfig);
+  await createObjects(
+    (line, body, contentType) => {
+      const [method = "", path = ""] = line.split(" ");
+      return client.send({ method, path, body, headers: { "content-type": contentType } });
+    },
+    { host: "127.0.0.1", port: kubelet.port },
+  );
+  client.close();
+});
+after(async () => {
+  await server.close();
+  await kubelet.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Waits for a state, whenever it comes. */
+async function until(what: string, reached: () => boolean, meanwhile = (): void => {}): Promise<void> {
+  for (let i = 0; i < 3000; i++) {
+    if (reached()) return;
+    meanwhile();
+    await delay(10);
+  }
+  assert.fail(what);
+}
+
+const isIdle = (): boolean => kubelet.openConnections() === 0;
+
+/** Runs a command of the kubelet of the tests, and waits for the message with which the server opens the streams. */
+async function open(command: string, auditId = ""): Promise<{ socket: WebSocket; messages: string[] }> {
+  const { port, kubeconfig } = server;
+  const path = `/api/v1/namespaces/default/pods/one/exec?stdin=true&stdout=true&command=${command}`;
+  const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, "v5.channel.k8s.io", {
+    ca: field(kubeconfig, "certificate-authority-data"),
+    cert: field(kubeconfig, "client-certificate-data"),
+    key: field(kubeconfig, "client-key-data"),
+    headers: { "audit-id": auditId },
+  });
+  const messages: string[] = [];
+  socket.on("message", (data: Buffer) => messages.push(data.toString()));
+  socket.on("error", () => {});
+  await once(socket, "message");
+  return { socket, messages };
+}
+
+/** A command that has begun: it has sent output. */
+async function openRunning(auditId = ""): ReturnType<typeof open> {
+  const opened = await open("wait", auditId);
+  await until("the command runs", () => opened.messages.includes("\x01waiting\n"));
+  return opened;
+}
+
+/** The audit events of a request. */
+function eventsOf(id: string): string[] {
+  return readFileSync(auditLog, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ auditID }) => auditID === id)
+    .map(({ stage, verb, objectRef, responseStatus }) =>
+      [stage, verb, objectRef.subresource, responseStatus?.code].join(" "),
+    );
+}
+
+test("a kubelet that does not accept a stream within 30 s ends the request", async () => {
+  const first = kubelet.requests.length;
+  const { socket, messages } = await open("hang");
+  const closed = once(socket, "close");
+  await until("the request reaches the kubelet", () => kubelet.requests.length > first);
+  await until(
+    "the limit ends the request",
+    () => messages.length > 1,
+    () => clock.advance(30 * seconds),
+  );
+  assert.match(messages[1] as string, /"Internal error occurred: Timeout occurred"/);
+  await closed;
+  await until("the kubelet is disconnected", isIdle);
+});
+
+test("the kubelet gets a ping every 5 s, until the client disconnects", async () => {
+  const { socket } = await openRunning();
+  const before = kubelet.pings();
+  for (let sent = 1; sent <= 3; sent++) {
+    clock.advance(5 * seconds - 1);
+    clock.advance(1);
+    await until("a ping arrives", () => kubelet.pings() === before + sent);
+  }
+  socket.terminate();
+  await until("the kubelet is disconnected", isIdle);
+});
+
+test("a connection without messages for four hours is closed", async () => {
+  const { socket } = await openRunning();
+  let isClosed = false;
+  socket.on("close", () => {
+    isClosed = true;
+  });
+  clock.advance(4 * hours - 60 * seconds);
+  await delay(50);
+  assert.equal(isClosed, false);
+  clock.advance(60 * seconds);
+  await until("the client is disconnected", () => isClosed);
+  await until("the kubelet is disconnected", isIdle);
+});
+
+test("a ping finds a client that disconnects while its stdin is blocked", async () => {
+  const { socket } = await openRunning("blocked");
+  const message = Buffer.alloc(1 << 20);
+  for (let sent = 0; sent < 32; sent++) socket.send(message);
+  let [left, samples] = [-1, 0];
+  await until("the server stops reading", () => {
+    samples = left === socket.bufferedAmount ? samples + 1 : 0;
+    left = socket.bufferedAmount;
+    return left > 0 && samples === 20;
+  });
+  socket.terminate();
+  await until(
+    "the request ends",
+    () => eventsOf("blocked").length === 3,
+    () => clock.advance(10 * seconds),
+  );
+  kubelet.disconnect(); // It reads no more, so that it does not notice the end.
+});
+
+test("a command is audited when its streams open, and when they end", async () => {
+  const { socket } = await openRunning("exec");
+  const started = ["RequestReceived get exec ", "ResponseStarted get exec 101"];
+  await until("the start is written", () => eventsOf("exec").length === 2);
+  assert.deepEqual(eventsOf("exec"), started);
+  socket.terminate();
+  await until("the end is written", () => eventsOf("exec").length === 3);
+  assert.deepEqual(eventsOf("exec"), [...started, "ResponseComplete get exec 101"]);
+});
+
+test("a server that ends closes the streams of pods after 10 s", async () => {
+  const { socket } = await openRunning();
+  const closed = once(socket, "close");
+  let isEnded = false;
+  const ending = server.close().then(() => {
+    isEnded = true;
+  });
+  await until(
+    "the server ends",
+    () => isEnded,
+    () => clock.advance(seconds),
+  );
+  await Promise.all([ending, closed]);
+  await until("the kubelet is disconnected", isIdle);
+});
