@@ -2,7 +2,7 @@
  * Translates WebSockets of `v5.channel.k8s.io` to SPDY. Source:
  * k8s.io/apiserver@v0.36.0/pkg/util/proxy/streamtranslator.go and websocket.go; KEP-4006.
  */
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Exchange, RequestContext, UpgradeRequest } from "../http/contract.ts";
@@ -12,7 +12,7 @@ import { failedWith, outcomeOf, type RemoteOutcome } from "./remote-status.ts";
 import { openRemoteStreams, type RemoteStreams, type RemoteTarget, type RequestedStreams } from "./remote-streams.ts";
 import { repeat } from "./repeat.ts";
 import { openServerWebSocket } from "./server-web-socket.ts";
-import { terminalSizes } from "./terminal-sizes.ts";
+import { copySizes } from "./terminal-sizes.ts";
 import { type WebSocketChannels, webSocketChannels } from "./web-socket-channels.ts";
 import { chooseProtocol, isWebSocket, protocolsOf, rejectHandshake } from "./web-socket-handshake.ts";
 
@@ -94,19 +94,6 @@ async function copyStreams(channels: WebSocketChannels, streams: RemoteStreams):
   }
   await Promise.all([channels.send("stdout", stdout), channels.send("stderr", stderr)]);
   return outcomeOf(await text, version);
-}
-
-/** Copies at the pace of the kubelet. Stops after text that is no size. */
-function copySizes(from: Readable, to: Writable): void {
-  const sizes = terminalSizes();
-  const copy = (piece: Buffer): void => {
-    const lines = sizes(piece);
-    if (lines === undefined) return void from.off("data", copy).resume();
-    if (lines.length === 0 || to.write(lines.join(""))) return;
-    from.pause();
-    to.once("drain", () => from.resume());
-  };
-  from.on("data", copy);
 }
 
 /** Reads to the end, and keeps the start. */

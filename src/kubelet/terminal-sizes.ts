@@ -1,7 +1,22 @@
 /** The sizes of a terminal, which clients send as JSON. Source: k8s.io/client-go@v0.36.0/tools/remotecommand. */
 
+import type { Readable, Writable } from "node:stream";
+
 /** The longest text of one size. */
 const sizeBytesMax = 1024;
+
+/** Copies sizes at the pace of the kubelet. After text that is no size, reads on and drops the rest. */
+export function copySizes(from: Readable, to: Writable): void {
+  const sizes = terminalSizes();
+  const copy = (piece: Buffer): void => {
+    const lines = sizes(piece);
+    if (lines === undefined) return void from.off("data", copy).resume();
+    if (lines.length === 0 || to.write(lines.join(""))) return;
+    from.pause();
+    to.once("drain", () => from.resume());
+  };
+  from.on("data", copy);
+}
 
 /**
  * Splits text into sizes, wherever its messages begin.
@@ -9,7 +24,7 @@ const sizeBytesMax = 1024;
  * @returns a function that returns the sizes that a piece completes, as lines of JSON, or undefined after text that is
  *   no size; then further ones are ignored
  */
-export function terminalSizes(): (piece: Buffer) => string[] | undefined {
+function terminalSizes(): (piece: Buffer) => string[] | undefined {
   let kept = "";
   return (piece) => {
     const lines: string[] = [];
