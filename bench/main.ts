@@ -9,6 +9,7 @@
  * - `npm run bench -- --admission [CASE]`: the cost of policies, webhooks and plugins, see admission.ts.
  * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
  * - `npm run bench -- --fairness`: other users during a flood of lists, see fairness.ts.
+ * - `npm run bench -- --flow-control`: CPU time of flow control, see flow-control-cost.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
  * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
  *   two baselines in the same run: (a) a bare node:http2 server, (b) durable LMDB transactions of
@@ -38,6 +39,7 @@ const { values, positionals } = parseArgs({
     audit: { type: "boolean" },
     backup: { type: "string" },
     fairness: { type: "boolean" },
+    "flow-control": { type: "boolean" },
   },
 });
 if (values.cel === true) {
@@ -74,6 +76,11 @@ if (values.audit === true) {
 if (values.backup !== undefined) {
   const { backupBench } = await import("./backup.ts");
   await backupBench(Number(values.backup));
+  process.exit(0);
+}
+if (values["flow-control"] === true) {
+  const { flowControlCostBench } = await import("./flow-control-cost.ts");
+  await flowControlCostBench();
   process.exit(0);
 }
 if (values.fairness === true) {

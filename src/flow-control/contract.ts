@@ -33,8 +33,7 @@ export interface AdjustedLevel {
   readonly demandDeviation: number;
   readonly demandHighWatermark: number;
   readonly demandSmoothed: number;
-  /** Undefined for the exempt level. */
-  readonly target: number | undefined;
+  readonly target: number;
 }
 
 /** Why a request is rejected. Values of upstream's metric. */

@@ -63,7 +63,7 @@ export class Level<Request> {
   }
 
   /** @param denominator of ratios, if no seats are left */
-  adjust(seats: number, target: number | undefined, denominator: number): void {
+  adjust(seats: number, target: number, denominator: number): void {
     const { average, deviation, highWatermark, smoothed } = this.#demand;
     this.#current = seats;
     this.#observer.adjusted({

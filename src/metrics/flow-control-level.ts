@@ -25,7 +25,7 @@ const noAdjustment: AdjustedLevel = {
   demandDeviation: 0,
   demandHighWatermark: 0,
   demandSmoothed: 0,
-  target: undefined,
+  target: 0,
 };
 
 /** The counts of one priority level. */

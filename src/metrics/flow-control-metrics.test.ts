@@ -44,7 +44,7 @@ test("ratios are weighted by their time in nanoseconds", () => {
   const { time, observer, text } = metricsAt();
   const level = observer.level("l", () => progress);
   const demand = { demandAverage: 0, demandDeviation: 0, demandHighWatermark: 0, demandSmoothed: 0 };
-  level.adjusted({ current: 4, denominator: 4, target: undefined, ...demand });
+  level.adjusted({ current: 4, denominator: 4, target: 2.5, ...demand });
   level.seatsInUse(1);
   time.now = 2;
   level.seatsInUse(4);
@@ -58,7 +58,7 @@ test("ratios are weighted by their time in nanoseconds", () => {
     'apiserver_flowcontrol_next_s_bounds{priority_level="l",bound="max"} 5',
   ])
     assert.ok(samples.includes(`${line}\n`), line);
-  assert.doesNotMatch(samples, /target_seats/);
+  assert.match(samples, /target_seats{priority_level="l"} 2.5\n/);
 });
 
 test("series go with the level and the flow schema that they name", () => {

@@ -16,7 +16,7 @@ interface FlowControlMetrics {
 }
 
 type About = Pick<Metric, "name" | "type" | "stability" | "help" | "deprecatedSince">;
-type LevelGauge = readonly [about: About, value: (level: LevelCounts) => number | undefined];
+type LevelGauge = readonly [about: About, value: (level: LevelCounts) => number];
 
 const readWriteBounds = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const schemaLabels = ["priority_level", "flow_schema"];
@@ -127,10 +127,7 @@ const levelGauges: readonly LevelGauge[] = [
 ];
 
 function levelMetric(about: About, levels: Iterable<LevelCounts>, value: LevelGauge[1]): Metric {
-  const samples = [...levels].flatMap((level) => {
-    const current = value(level);
-    return current === undefined ? [] : [{ suffix: "", labels: labelsOf(level), value: current }];
-  });
+  const samples = [...levels].map((level) => ({ suffix: "", labels: labelsOf(level), value: value(level) }));
   return { ...about, samples };
 }
 

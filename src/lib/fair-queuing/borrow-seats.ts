@@ -28,8 +28,11 @@ export interface BorrowingLevel {
 export interface AdjustedLimits {
   /** Seats of each level, in order. */
   readonly limits: readonly number[];
-  /** The targets of the levels that are not exempt; undefined for exempt ones. */
-  readonly targets: readonly (number | undefined)[];
+  /**
+   * For metrics. Exempt levels have none: upstream shows that of any other level, and this the first
+   * one.
+   */
+  readonly targets: readonly number[];
   /** For the metric seat_fair_frac. */
   readonly fairFraction: number;
   /** Set if the seats cannot be allocated; all limits that are not exempt stay. */
@@ -42,10 +45,11 @@ export interface AdjustedLimits {
  */
 export function adjustLimits(levels: readonly BorrowingLevel[], seats: number): AdjustedLimits {
   const lowest = levels.map(lowestLimit);
-  const targets = levels.map(({ isExempt, demand }, index) =>
-    isExempt ? undefined : Math.max(lowest[index] as number, demand.smoothed),
-  );
   const limited = levels.flatMap((level, index) => (level.isExempt ? [] : [index]));
+  const targetOf = (index: number): number =>
+    Math.max(lowest[index] as number, (levels[index] as BorrowingLevel).demand.smoothed);
+  const targetOfExempt = limited[0] === undefined ? 0 : targetOf(limited[0]);
+  const targets = levels.map(({ isExempt }, index) => (isExempt ? targetOfExempt : targetOf(index)));
   const sumOf = (seatsOf: (index: number) => number): number =>
     limited.reduce((total, index) => total + seatsOf(index), 0);
   const exemptSeats = levels.reduce(
