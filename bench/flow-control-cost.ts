@@ -4,14 +4,14 @@
  * and the end of the request, with the flow schemas and levels of kube-apiserver.
  */
 import { systemClock } from "../src/apimachinery/clock.ts";
-import { readFlowSchema } from "../src/flow-control/flow-schema.ts";
 import { flowControlFilter, type TrackedRequest } from "../src/flow-control/filter.ts";
+import { readFlowSchema } from "../src/flow-control/flow-schema.ts";
 import { Levels } from "../src/flow-control/levels.ts";
 import { maxInFlightFilter } from "../src/flow-control/max-in-flight.ts";
 import { bootstrapObjects } from "../src/flow-control/objects/bootstrap-objects.ts";
 import { readPriorityLevel } from "../src/flow-control/priority-level.ts";
-import { oneSeat } from "../src/flow-control/width/write-width.ts";
 import { WatchCounts } from "../src/flow-control/width/watch-counts.ts";
+import { oneSeat } from "../src/flow-control/width/write-width.ts";
 import type { Filter, RequestContext } from "../src/http/contract.ts";
 import { requestInfo } from "../src/http/request-info.ts";
 import { EventLoopTurns } from "../src/lib/fair-queuing/event-loop-turns.ts";

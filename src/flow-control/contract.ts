@@ -56,7 +56,7 @@ export interface FlowControlObserver {
 /** Get, list and watch are read-only. */
 export type RequestKind = "mutating" | "readOnly";
 
-/** Observes one priority level. */
+/** Observes one priority level. `at` is the time of the change, in milliseconds. */
 export interface LevelObserver {
   /** A flow schema that uses the level was added. */
   schema(name: string): SchemaObserver;
@@ -64,9 +64,9 @@ export interface LevelObserver {
   configured(limits: ConfiguredLimits, queueCapacity: number): void;
   adjusted(level: AdjustedLevel): void;
   /** The seats in use and of waiting requests. */
-  seatDemand(seats: number): void;
-  seatsInUse(seats: number): void;
-  requests(phase: "waiting" | "executing", requests: number): void;
+  seatDemand(seats: number, at: number): void;
+  seatsInUse(seats: number, at: number): void;
+  requests(phase: "waiting" | "executing", requests: number, at: number): void;
   epochAdvance(): void;
   /** The level does not exist any more. */
   removed(): void;

@@ -187,7 +187,7 @@ class Execution implements RequestExecution {
     this.#options = options;
     this.#schema = schema;
     this.#ticket = ticket;
-    this.#startedAt = options.fairClock.now();
+    this.#startedAt = ticket.startedAt;
     this.#isWatch = context.info.verb === "watch";
     options.observer.executing(kindOf(context), 1);
     schema.flows.observer.dispatched();

@@ -107,24 +107,24 @@ function queueObserver(level: LevelObserver, integrator: Integrator): QueueSetOb
   let executing = 0;
   let seats = 0;
   return {
-    waiting(flow, change, ofSeats) {
+    waiting(flow, change, ofSeats, at) {
       waiting += change;
-      level.requests("waiting", waiting);
+      level.requests("waiting", waiting, at);
       observerOf(flow).waiting(change, ofSeats);
     },
-    executing(flow, change) {
+    executing(flow, change, at) {
       executing += change;
-      level.requests("executing", executing);
+      level.requests("executing", executing, at);
       observerOf(flow).executing(change);
     },
-    seatsInUse(flow, change) {
+    seatsInUse(flow, change, at) {
       seats += change;
-      level.seatsInUse(seats);
+      level.seatsInUse(seats, at);
       observerOf(flow).seatsInUse(change);
     },
-    seatDemand(demand) {
-      integrator.set(demand);
-      level.seatDemand(demand);
+    seatDemand(demand, at) {
+      integrator.set(demand, at);
+      level.seatDemand(demand, at);
     },
     queueLength: (flow, length) => observerOf(flow).queueLength(length),
     noAccommodation: (flow) => observerOf(flow).noAccommodation(),

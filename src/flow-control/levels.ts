@@ -130,7 +130,8 @@ export class Levels<Request> {
     if (problem !== undefined) failed(problem);
     observer.fairFraction(fairFraction);
     const denominator = Math.max(1, Math.round(serverSeats / 10));
-    for (const [index, level] of levels.entries()) level.adjust(limits[index] as number, targets[index] as number, denominator);
+    for (const [index, level] of levels.entries())
+      level.adjust(limits[index] as number, targets[index] as number, denominator);
   }
 }
 

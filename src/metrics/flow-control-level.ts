@@ -75,16 +75,16 @@ export class LevelCounts implements LevelObserver {
       ratio.setDenominator(adjustment.denominator);
   }
 
-  seatDemand(seats: number): void {
-    this.demand.set(seats);
+  seatDemand(seats: number, at: number): void {
+    this.demand.set(seats, at);
   }
 
-  seatsInUse(seats: number): void {
-    this.seatUtilization.set(seats);
+  seatsInUse(seats: number, at: number): void {
+    this.seatUtilization.set(seats, at);
   }
 
-  requests(phase: "waiting" | "executing", requests: number): void {
-    this.phases[phase].set(requests);
+  requests(phase: "waiting" | "executing", requests: number, at: number): void {
+    this.phases[phase].set(requests, at);
   }
 
   epochAdvance(): void {

@@ -45,9 +45,9 @@ test("ratios are weighted by their time in nanoseconds", () => {
   const level = observer.level("l", () => progress);
   const demand = { demandAverage: 0, demandDeviation: 0, demandHighWatermark: 0, demandSmoothed: 0 };
   level.adjusted({ current: 4, denominator: 4, target: 2.5, ...demand });
-  level.seatsInUse(1);
+  level.seatsInUse(1, time.now);
   time.now = 2;
-  level.seatsInUse(4);
+  level.seatsInUse(4, time.now);
   time.now = 3;
   const samples = text();
   for (const line of [

@@ -28,7 +28,8 @@ export function flowControlMetrics(now: () => number): FlowControlMetrics {
   let fairFraction = 0;
   const count = (phase: "waiting" | "executing", kind: RequestKind, change: 1 | -1): void => {
     const { marks, ratios } = phases[phase];
-    ratios[kind].set(marks.change(kind, change));
+    const at = now();
+    ratios[kind].set(marks.change(kind, change, at), at);
   };
   return {
     observer: {

@@ -29,26 +29,27 @@ export class InFlightWatermarks {
     this.#marks = { mutating: mark(), readOnly: mark() };
   }
 
-  /** @returns the requests now */
-  change(kind: RequestKind, by: 1 | -1): number {
-    const mark = this.#at(kind);
+  /** @param at the current time @returns the requests now */
+  change(kind: RequestKind, by: 1 | -1, at: number): number {
+    const mark = this.#at(kind, at);
     mark.current += by;
     if (mark.current > mark.most) mark.most = mark.current;
     return mark.current;
   }
 
   samples(): Sample[] {
+    const now = this.#now();
     return kinds.map((kind) => ({
       suffix: "",
       labels: formatLabels(["request_kind"], [kind]),
-      value: this.#at(kind).mostBefore,
+      value: this.#at(kind, now).mostBefore,
     }));
   }
 
   /** Begins a new window if the last one has ended. */
-  #at(kind: RequestKind): Watermark {
+  #at(kind: RequestKind, now: number): Watermark {
     const mark = this.#marks[kind];
-    const window = Math.floor(this.#now() / windowMs);
+    const window = Math.floor(now / windowMs);
     if (window === mark.window) return mark;
     mark.mostBefore = window === mark.window + 1 ? mark.most : mark.current;
     mark.most = mark.current;

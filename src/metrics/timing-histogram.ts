@@ -25,26 +25,25 @@ export class TimingHistogram {
     this.#since = now();
   }
 
-  /** Changes the numerator from now on. */
-  set(numerator: number): void {
-    this.#observe();
+  /** Changes the numerator. @param at the current time, which the caller has read */
+  set(numerator: number, at: number): void {
+    this.#observe(at);
     this.#numerator = numerator;
   }
 
   /** @param denominator at least 1 */
   setDenominator(denominator: number): void {
-    this.#observe();
+    this.#observe(this.#now());
     this.#denominator = denominator;
   }
 
   /** @returns the samples until now */
   *samples(labels: string): Iterable<Sample> {
-    this.#observe();
+    this.#observe(this.#now());
     yield* Histogram.of(this.#bounds, this.#counts, this.#sum).samples(labels);
   }
 
-  #observe(): void {
-    const now = this.#now();
+  #observe(now: number): void {
     const ns = Math.round((now - this.#since) * nsPerMs);
     this.#since = now;
     if (ns <= 0) return;

@@ -281,9 +281,9 @@ function observeFlowControl(observer: FlowControlObserver): void {
   const demand = { demandAverage: 1, demandDeviation: 1, demandHighWatermark: 1, demandSmoothed: 1 };
   level.configured({ nominal: 1, min: 1, max: 1 }, 1);
   level.adjusted({ current: 1, denominator: 1, target: 1, ...demand });
-  level.seatDemand(1);
-  level.seatsInUse(1);
-  level.requests("waiting", 1);
+  level.seatDemand(1, 0);
+  level.seatsInUse(1, 0);
+  level.requests("waiting", 1, 0);
   level.epochAdvance();
   const schema = level.schema("s");
   schema.estimated(1);

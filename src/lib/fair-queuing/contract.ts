@@ -153,16 +153,19 @@ export interface QueueDump<Descriptor> {
   readonly totalWorkSum: string;
 }
 
-/** Notified of each change of a queue set, for metrics. Its functions must not throw. */
+/**
+ * Notified of each change of a queue set, for metrics. Its functions must not throw. `at` is the
+ * time of the change, on the clock of the queue set, so that the observers need not read it again.
+ */
 export interface QueueSetObserver {
   /** A request entered a queue (1) or left it (-1). */
-  waiting(flow: Flow, requests: 1 | -1, seats: number): void;
+  waiting(flow: Flow, requests: 1 | -1, seats: number, at: number): void;
   /** A request started (1) or ended (-1). */
-  executing(flow: Flow, requests: 1 | -1): void;
+  executing(flow: Flow, requests: 1 | -1, at: number): void;
   /** Seats were taken or freed. They are freed after the additional latency. */
-  seatsInUse(flow: Flow, change: number): void;
+  seatsInUse(flow: Flow, change: number, at: number): void;
   /** The seats in use and of waiting requests, after each change. */
-  seatDemand(seats: number): void;
+  seatDemand(seats: number, at: number): void;
   /** The length of the queue that a new request entered, with this request. */
   queueLength(flow: Flow, length: number): void;
   /** The request that is next cannot start, because it needs more seats than are free. */

@@ -180,7 +180,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     request.state = "done";
     this.#executing--;
     if (request.lendsSeats) this.#lending--;
-    this.#observer.executing(request.flow, -1);
+    this.#observer.executing(request.flow, -1, now);
     const { queue } = request;
     if (queue === undefined) this.#queueless.remove(request);
     else this.#endIn(queue, request, now);
@@ -207,8 +207,8 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   #releaseSeats({ flow, queue, maxSeats, lendsSeats }: QueuedRequest<Descriptor>): void {
     this.#seatsInUse -= maxSeats;
     if (lendsSeats) this.#seatsLent -= maxSeats;
-    this.#observer.seatsInUse(flow, -maxSeats);
-    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
+    this.#observer.seatsInUse(flow, -maxSeats, this.#lastTime);
+    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting, this.#lastTime);
     if (queue === undefined) return;
     queue.seatsInUse -= maxSeats;
     if (queue.index < 0) return; // Upstream removes another queue here, or panics.
@@ -244,8 +244,8 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#waiting += change;
     this.#seatsWaiting += change * maxSeats;
     this.#queuedSeats += change * maxSeats;
-    this.#observer.waiting(flow, change, maxSeats);
-    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
+    this.#observer.waiting(flow, change, maxSeats, this.#lastTime);
+    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting, this.#lastTime);
   }
 
   /** The seats in use that a request counts. */
@@ -308,9 +308,9 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     this.#executing++;
     this.#seatsInUse += seats;
     this.#dispatched++;
-    this.#observer.executing(request.flow, 1);
-    this.#observer.seatsInUse(request.flow, seats);
-    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting);
+    this.#observer.executing(request.flow, 1, now);
+    this.#observer.seatsInUse(request.flow, seats, now);
+    this.#observer.seatDemand(this.#seatsInUse + this.#seatsWaiting, this.#lastTime);
   }
 
   /** The queue whose oldest request has the earliest virtual end, among eligible ones. */

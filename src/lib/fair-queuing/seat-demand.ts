@@ -32,9 +32,9 @@ export class Integrator {
     this.#lastTime = now();
   }
 
-  /** Changes the value from now on. */
-  set(value: number): void {
-    this.#update();
+  /** Changes the value. @param at the current time, if the caller has read it */
+  set(value: number, at: number = this.#now()): void {
+    this.#update(at);
     this.#value = value;
     if (value < this.#min) this.#min = value;
     if (value > this.#max) this.#max = value;
@@ -42,7 +42,7 @@ export class Integrator {
 
   /** @returns the results from the last reset until now */
   results(): Integrated {
-    this.#update();
+    this.#update(this.#now());
     const { average, deviation } = this.#statistics();
     return { seconds: this.#seconds, average, deviation, min: this.#min, max: this.#max };
   }
@@ -58,8 +58,7 @@ export class Integrator {
     return results;
   }
 
-  #update(): void {
-    const now = this.#now();
+  #update(now: number): void {
     const ns = nsOf(now - this.#lastTime);
     this.#lastTime = now;
     if (ns === 0) return;
