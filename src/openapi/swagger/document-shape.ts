@@ -18,6 +18,22 @@ const externalDocs: StructShape = {
   unknown: "none",
 };
 
+/** Limits of values, also of parameters and headers. */
+const validations: Readonly<Record<string, FieldShape>> = {
+  maximum: field("number"),
+  exclusiveMaximum: field("flag"),
+  minimum: field("number"),
+  exclusiveMinimum: field("flag"),
+  maxLength: field("integer"),
+  minLength: field("integer"),
+  pattern: field("text"),
+  maxItems: field("integer"),
+  minItems: field("integer"),
+  uniqueItems: field("flag"),
+  multipleOf: field("number"),
+  enum: field(listOf(() => "any")),
+};
+
 /** A schema. */
 export const schemaShape: StructShape = {
   kind: "struct",
@@ -29,18 +45,7 @@ export const schemaShape: StructShape = {
     format: field("text"),
     title: field("text"),
     default: kept("any"),
-    maximum: field("number"),
-    exclusiveMaximum: field("flag"),
-    minimum: field("number"),
-    exclusiveMinimum: field("flag"),
-    maxLength: field("integer"),
-    minLength: field("integer"),
-    pattern: field("text"),
-    maxItems: field("integer"),
-    minItems: field("integer"),
-    uniqueItems: field("flag"),
-    multipleOf: field("number"),
-    enum: field(listOf(() => "any")),
+    ...validations,
     maxProperties: field("integer"),
     minProperties: field("integer"),
     required: field("texts"),
@@ -65,21 +70,6 @@ export const schemaShape: StructShape = {
   },
   reference: "afterFields",
   unknown: "all",
-};
-
-const validations: Readonly<Record<string, FieldShape>> = {
-  maximum: field("number"),
-  exclusiveMaximum: field("flag"),
-  minimum: field("number"),
-  exclusiveMinimum: field("flag"),
-  maxLength: field("integer"),
-  minLength: field("integer"),
-  pattern: field("text"),
-  maxItems: field("integer"),
-  minItems: field("integer"),
-  uniqueItems: field("flag"),
-  multipleOf: field("number"),
-  enum: field(listOf(() => "any")),
 };
 
 const simpleSchema: Readonly<Record<string, FieldShape>> = {
