@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError, badRequest, internalError, plainError } from "../apimachinery/errors.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { readStart } from "./read-start.ts";
 
 /** How much of an error's text is read. */
 const errorBytesMax = 50_000;
@@ -18,7 +19,7 @@ export async function logError(message: IncomingMessage, url: string, name: stri
   const status = message.statusCode as number;
   const redirect = redirects.has(status) ? redirectError(message, url) : undefined;
   if (redirect === undefined && status >= 200 && status <= 206) return undefined;
-  const error = redirect ?? errorOf(status, await startOf(message), name);
+  const error = redirect ?? errorOf(status, await errorText(message), name);
   message.destroy();
   return error;
 }
@@ -33,20 +34,10 @@ function redirectError({ headers: { location }, statusCode }: IncomingMessage, u
   return plainError(`Get "${next}": redirects forbidden`);
 }
 
-async function startOf(message: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const piece of message as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length >= errorBytesMax) break;
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    throw internalError("unexpected EOF");
-  }
-  return Buffer.concat(pieces).subarray(0, errorBytesMax).toString();
+async function errorText(message: IncomingMessage): Promise<string> {
+  const text = await readStart(message, errorBytesMax);
+  if (text === undefined) throw internalError("unexpected EOF");
+  return text;
 }
 
 function errorOf(code: number, text: string, name: string): ApiError {

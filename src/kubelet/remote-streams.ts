@@ -9,10 +9,11 @@ import { type ApiError, internalError } from "../apimachinery/errors.ts";
 import { SpdyConnection, type SpdyStream } from "../lib/spdy/connection.ts";
 import { SpdyError } from "../lib/spdy/spdy-error.ts";
 import type { OpenBackend } from "../proxy/contract.ts";
-import { failureText, upgradeFailureText } from "../proxy/failure-text.ts";
+import { upgradeFailureText } from "../proxy/failure-text.ts";
 import { type BackendResponse, sendRequest } from "../proxy/send-request.ts";
 import type { KubeletLocation } from "./contract.ts";
 import { requestOf, urlOf } from "./pod-location.ts";
+import { readStart } from "./read-start.ts";
 
 /** The streams that a client requests. */
 export interface RequestedStreams {
@@ -131,25 +132,9 @@ const errorBytesMax = 64 << 10;
 /** The message of a Status, the error of another object, or the text. */
 async function errorText(message: IncomingMessage): Promise<string> {
   if (message.statusCode === 101) return "empty server response";
-  const text = await readStart(message);
+  const text = (await readStart(message, errorBytesMax)) ?? "unable to read error from server response";
   const said = messageOf(text) ?? text.trim();
   return said === "" ? "empty server response" : said;
-}
-
-async function readStart(message: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const piece of message as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length >= errorBytesMax) break;
-    }
-  } catch (error) {
-    if (failureText(error) === undefined) throw error;
-    return "unable to read error from server response";
-  }
-  return Buffer.concat(pieces).toString();
 }
 
 function messageOf(text: string): string | undefined {
