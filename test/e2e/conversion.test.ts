@@ -619,10 +619,11 @@ test("a webhook is called by service, with v1beta1, and after the storage versio
   assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "i", port: 83, replicas: 3 });
   assert.equal(webhook.requests.length, now); // The object is now stored at v2.
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:83", replicas: 3 });
+  // Damaged answers of the webhook may have removed the spec of an object above.
   const both = await ok("GET", path("v2"));
   assert.ok(
     both.items.length > 1 &&
-      both.items.every(({ apiVersion, spec }: Json) => apiVersion === "example.com/v2" && spec.hostPort === undefined),
+      both.items.every(({ apiVersion, spec }: Json) => apiVersion === "example.com/v2" && spec?.hostPort === undefined),
   );
 });
 
