@@ -36,6 +36,22 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     { data: { a: "1", b: "2" }, binaryData: { c: "AA==" } },
     ["x", 3, "24h"],
   ],
+  ["API service: local, without status", "apiregistration.k8s.io/apiservices", {}, ["x", "Local", "Unknown", "24h"]],
+  [
+    "API service: of another server, unavailable",
+    "apiregistration.k8s.io/apiservices",
+    {
+      spec: { service: { namespace: "ns", name: "s" } },
+      status: { conditions: [{ type: "Available", status: "False", reason: "ServiceNotFound" }] },
+    },
+    ["x", "ns/s", "False (ServiceNotFound)", "24h"],
+  ],
+  [
+    "API service: available",
+    "apiregistration.k8s.io/apiservices",
+    { status: { conditions: [{ type: "Available", status: "True", reason: "Local" }] } },
+    ["x", "Local", "True", "24h"],
+  ],
   ["config map: empty", "/configmaps", {}, ["x", 0, "24h"]],
   ["secret", "/secrets", { type: "Opaque", data: { a: "AA==" } }, ["x", "Opaque", 1, "24h"]],
   ["namespace", "/namespaces", { status: { phase: "Active" } }, ["x", "Active", "24h"]],

@@ -22,6 +22,15 @@ import { storageColumns } from "./storage/columns.ts";
 
 /** Columns of groups with one or two kinds. */
 const smallGroups: Readonly<Record<string, readonly Column[]>> = {
+  // Source: k8s.io/kube-aggregator@v0.36.0/pkg/registry/apiservice/etcd/etcd.go
+  "apiregistration.k8s.io/apiservices": [
+    nameColumn,
+    text("Service", "The reference to the service that hosts this API endpoint.", ({ spec }) =>
+      spec?.service ? `${spec.service.namespace ?? ""}/${spec.service.name ?? ""}` : "Local",
+    ),
+    text("Available", "Whether this service is available.", availability),
+    ageColumn,
+  ],
   "coordination.k8s.io/leases": [
     nameColumn,
     text(
@@ -111,4 +120,13 @@ function storageVersions({ status }: KubeObject): string {
       ),
     ) || "<unset>"
   );
+}
+
+/** The status of the condition Available, and its reason unless it is True. */
+function availability({ status }: KubeObject): string {
+  const condition = items(status?.conditions).find(({ type }) => type === "Available");
+  if (condition === undefined) return "Unknown";
+  return condition.status === "True" || !condition.reason
+    ? condition.status
+    : `${condition.status} (${condition.reason})`;
 }
