@@ -77,7 +77,7 @@ async function serverPhases(tokens: string, protocol: Protocol, fairness: string
   const flood: Flood = { ...about, token: "flood-token", path: collection, parallel };
   const flooder = await startClient("fairness-flood.ts", flood, 19);
   const flooded = await measure(child, getter, renewer, flooder);
-  for (const client of [getter, renewer, flooder]) client.disconnect();
+  await Promise.all([getter, renewer, flooder].map(stopClient));
   await child.stop();
   return [quiet, flooded];
 }
@@ -120,6 +120,14 @@ function startClient(script: string, options: object, niceness: number): Promise
       child.removeAllListeners("exit");
       resolve(child);
     });
+  });
+}
+
+/** Resolves when the client has ended, so that it does not see the end of the server. */
+function stopClient(client: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    client.once("exit", () => resolve());
+    client.disconnect();
   });
 }
 
