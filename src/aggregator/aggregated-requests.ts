@@ -9,11 +9,11 @@ import { requestSweepMs } from "../http/filters/open-requests.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import { sendText } from "../http/respond.ts";
 import type { PathHandler } from "../http/serve.ts";
+import { encodeQueryAgain } from "../lib/go-net/go-query.ts";
 import type { ProxyOptions, ProxyTarget } from "../proxy/contract.ts";
 import { formatAddress } from "../webhook/connect.ts";
 import { type Address, WebhookError } from "../webhook/contract.ts";
-import { type ApiServices, type Backends, isRemote, type RemoteApiService } from "./contract.ts";
-import { encodeQueryAgain } from "./go-query.ts";
+import { type ApiServices, type ApiServiceView, type Backends, isRemote, type RemoteApiService } from "./contract.ts";
 import { identityHeaders, isIdentityHeader } from "./identity-headers.ts";
 import type { Transport, Transports } from "./transports.ts";
 
@@ -53,13 +53,12 @@ export function aggregatedRequests(options: AggregatedOptions): AggregatedReques
 function findRemote(services: ApiServices, path: string): RemoteApiService | undefined {
   const [start, prefix, group = "", version = ""] = path.split("/", 4);
   if (start !== "") return undefined;
-  if (prefix === "api") return remoteNamed(services, coreService);
+  if (prefix === "api") return asRemote(services.get(coreService));
   if (prefix !== "apis" || group === "" || group === ownGroup || version === "") return undefined;
-  return remoteNamed(services, `${version}.${group}`);
+  return asRemote(services.find(group, version));
 }
 
-function remoteNamed(services: ApiServices, name: string): RemoteApiService | undefined {
-  const found = services.get(name);
+function asRemote(found: ApiServiceView | undefined): RemoteApiService | undefined {
   return found !== undefined && isRemote(found) ? found : undefined;
 }
 

@@ -5,6 +5,7 @@
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
+import { repeat } from "../apimachinery/repeat.ts";
 import type { Controller, QueueObservers } from "../controllers/contract.ts";
 import { openWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import { borrowingPeriodMs } from "../lib/fair-queuing/borrow-seats.ts";
@@ -88,13 +89,6 @@ export function followConfiguration<Request>(options: ConfigurationOptions<Reque
     setImmediate(current);
   }
 
-  function adjust(): void {
-    cancelAdjustment = clock.after(borrowingPeriodMs, () => {
-      current().adjust();
-      adjust();
-    });
-  }
-
   return {
     current,
     changed,
@@ -103,7 +97,7 @@ export function followConfiguration<Request>(options: ConfigurationOptions<Reque
     },
     start() {
       followers = followAll(options, stored, changed);
-      adjust();
+      cancelAdjustment = repeat(clock, borrowingPeriodMs, () => current().adjust());
       ready = Promise.all(followers.map(({ firstListDone }) => firstListDone)).then(() => void current());
     },
     async stop() {

@@ -3,13 +3,14 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/priority-and-fairness.go.
  */
 import type { Clock } from "../apimachinery/clock.ts";
-import type { Filter, RequestContext, RequestExecution, RequestInfo } from "../http/contract.ts";
+import type { Filter, RequestContext, RequestInfo } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
 import type { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import type { FlowControlObserver, RejectReason } from "./contract.ts";
 import { type ActiveSchema, flowOf, type Levels } from "./levels.ts";
 import { kindOf, rejectRequest } from "./reject.ts";
+import { whenServed } from "./when-served.ts";
 import type { EstimateWork } from "./width/estimate-work.ts";
 import type { WatchCounts } from "./width/watch-counts.ts";
 
@@ -159,65 +160,22 @@ function reject(
   return rejectRequest(context, state.retryAfter.reject(Math.floor(clock.now() / 1000)));
 }
 
+/** Occupies the seats until the request is served. */
 function execute(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>): void {
+  const { observer, fairClock, watches } = options;
+  const { state, flows } = schema;
   const { context } = ticket.descriptor;
-  const execution = new Execution(options, schema, ticket);
-  context.execution = execution;
-  if (context.info.verb === "watch") context.exchange.onClose(options.watches.add(context.info));
-  context.exchange.onClose(() => execution.closed());
-}
-
-/**
- * A request that occupies seats until the endpoint has returned and the response has been sent, or
- * until a watch has sent its first objects. A client that disconnects does not free the seats that
- * an endpoint still uses.
- */
-class Execution implements RequestExecution {
-  readonly #options: FilterOptions;
-  readonly #schema: Schema;
-  readonly #ticket: Ticket<TrackedRequest>;
-  readonly #startedAt: number;
-  readonly #isWatch: boolean;
-  #returned = false;
-  #closed = false;
-  #ended = false;
-
-  constructor(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>) {
-    const { context } = ticket.descriptor;
-    this.#options = options;
-    this.#schema = schema;
-    this.#ticket = ticket;
-    this.#startedAt = ticket.startedAt;
-    this.#isWatch = context.info.verb === "watch";
-    options.observer.executing(kindOf(context), 1);
-    schema.flows.observer.dispatched();
-  }
-
-  returned(): void {
-    this.#returned = true;
-    if (this.#closed) this.#end();
-  }
-
-  closed(): void {
-    this.#closed = true;
-    if (this.#returned || this.#isWatch) this.#end();
-  }
-
-  watchStarted(): void {
-    if (this.#isWatch) this.#end();
-  }
-
-  #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    const { observer, fairClock } = this.#options;
-    const { state, flows } = this.#schema;
-    observer.executing(kindOf(this.#ticket.descriptor.context), -1);
-    const seconds = (fairClock.now() - this.#startedAt) / 1000;
-    flows.observer.executed(seconds, this.#isWatch ? "watch" : "regular");
-    state.queues.finish(this.#ticket);
-    removeIfLast(this.#options, this.#schema);
-  }
+  const kind = kindOf(context);
+  const isWatch = context.info.verb === "watch";
+  observer.executing(kind, 1);
+  flows.observer.dispatched();
+  if (isWatch) context.exchange.onClose(watches.add(context.info));
+  whenServed(context, () => {
+    observer.executing(kind, -1);
+    flows.observer.executed((fairClock.now() - ticket.startedAt) / 1000, isWatch ? "watch" : "regular");
+    state.queues.finish(ticket);
+    removeIfLast(options, schema);
+  });
 }
 
 /** A deleted level is removed after its last request. */

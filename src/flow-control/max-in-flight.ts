@@ -2,10 +2,11 @@
  * Limits on the requests in flight, without priorities and queues.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/maxinflight.go.
  */
-import type { Filter, RequestContext, RequestExecution } from "../http/contract.ts";
+import type { Filter, RequestContext } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import type { FlowControlObserver, RequestKind } from "./contract.ts";
 import { kindOf, rejectRequest } from "./reject.ts";
+import { whenServed } from "./when-served.ts";
 
 interface MaxInFlightOptions {
   /** Requests at once; 0 is no limit. */
@@ -37,36 +38,4 @@ export function maxInFlightFilter({ limits, observer, rejected }: MaxInFlightOpt
     rejected(context);
     throw rejectRequest(context, retryAfterSeconds);
   };
-}
-
-/**
- * Calls `run` once, when the endpoint has returned and the response has been sent or the client has
- * disconnected: a client that disconnects does not free what the endpoint still uses.
- */
-export function whenServed(context: RequestContext, run: () => void): void {
-  context.execution = new Served(run);
-  context.exchange.onClose((context.execution as Served).closed);
-}
-
-class Served implements RequestExecution {
-  readonly #run: () => void;
-  /** Events until the end. */
-  #left = 2;
-
-  constructor(run: () => void) {
-    this.#run = run;
-  }
-
-  readonly closed = (): void => this.#passed();
-
-  returned(): void {
-    this.#passed();
-  }
-
-  watchStarted(): void {}
-
-  #passed(): void {
-    this.#left -= 1;
-    if (this.#left === 0) this.#run();
-  }
 }

@@ -1,8 +1,7 @@
 /** Finds the kubelet of a node. Source: k8s.io/kubernetes@v1.36.0/pkg/kubelet/client/kubelet_client.go. */
 import { notFound, plainError } from "../apimachinery/errors.ts";
-import type { KubeObject } from "../apimachinery/object.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { currentEntry } from "../registry/current-entry.ts";
+import { currentObject } from "../registry/current-entry.ts";
 import type { KubeletAddress, KubeletOptions } from "./contract.ts";
 
 interface NodeAddress {
@@ -23,10 +22,9 @@ export async function findKubelet(
   { preferredAddressTypes, port }: Pick<KubeletOptions, "preferredAddressTypes" | "port">,
   resource: "pods" | "nodes" = "pods",
 ): Promise<KubeletAddress> {
-  const store = catalog.findResource("", "nodes")?.store;
-  const entry = store && (await currentEntry(store, store.keyOf("", nodeName)));
-  if (store === undefined || entry === undefined) throw notFound({ group: "", resource }, nodeName);
-  const { status }: KubeObject = store.decode(entry);
+  const node = await currentObject(catalog, { group: "", resource: "nodes" }, "", nodeName);
+  if (node === undefined) throw notFound({ group: "", resource }, nodeName);
+  const { status } = node;
   const declared = (status?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) ?? 0;
   const features = (status?.declaredFeatures as string[] | undefined) ?? [];
   return {

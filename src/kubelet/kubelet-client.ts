@@ -2,11 +2,10 @@
  * Connections to kubelets. Source: `transportConfig` in
  * k8s.io/kubernetes@v1.36.0/pkg/kubelet/client/kubelet_client.go.
  */
-import { lookup } from "node:dns/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
-import { findProxyableAddress } from "../proxy/check-address.ts";
+import { findProxyableAddress, type Lookup, lookupProblem, systemLookup } from "../proxy/check-address.ts";
 import type { AddressPolicy, OpenBackend } from "../proxy/contract.ts";
 import { constantly, type Live, openLiveFiles } from "../serving/followed-files.ts";
 import { connect } from "../webhook/connect.ts";
@@ -56,17 +55,13 @@ export async function openKubeletClient(options: KubeletOptions, parts: Parts): 
   };
 }
 
-async function resolve(host: string): Promise<readonly string[]> {
+const resolve: Lookup = async (host) => {
   try {
-    const found = await lookup(host, { all: true });
-    return found.map(({ address }) => address);
+    return await systemLookup(host);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    const what = code === "ENOTFOUND" ? "no such host" : "server misbehaving";
-    throw new WebhookError("connect", `dial tcp: lookup ${host}: ${what}`);
+    throw new WebhookError("connect", `dial tcp: lookup ${host}: ${lookupProblem(error)}`);
   }
-}
+};
 
 async function openMaterial(options: KubeletOptions, { clock, logger }: Parts): Promise<Live<Material>> {
   const { certificateAuthorityFile: caFile, clientCertificateFile: certFile, clientKeyFile: keyFile } = options;

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { ApiError, badRequest, internalError, plainError } from "../apimachinery/errors.ts";
+import { isRedirectStatus } from "../lib/go-net/redirect.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { readStart } from "./read-start.ts";
 
@@ -17,15 +18,12 @@ const errorBytesMax = 50_000;
  */
 export async function logError(message: IncomingMessage, url: string, name: string): Promise<ApiError | undefined> {
   const status = message.statusCode as number;
-  const redirect = redirects.has(status) ? redirectError(message, url) : undefined;
+  const redirect = isRedirectStatus(status) ? redirectError(message, url) : undefined;
   if (redirect === undefined && status >= 200 && status <= 206) return undefined;
   const error = redirect ?? errorOf(status, await errorText(message), name);
   message.destroy();
   return error;
 }
-
-/** Statuses that Go's client follows. */
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The error of Go's client, which quotes the URL that it would request next. */
 function redirectError({ headers: { location }, statusCode }: IncomingMessage, url: string): ApiError {

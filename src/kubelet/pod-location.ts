@@ -6,15 +6,14 @@ import { badRequest, notFound } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { type LogOptions, logParameters, validContainer } from "../apis/core/pod/connections.ts";
 import type { RequestContext } from "../http/contract.ts";
+import { encodeQuery, type QueryParameters } from "../lib/go-net/go-query.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { currentEntry } from "../registry/current-entry.ts";
+import { currentObject } from "../registry/current-entry.ts";
+import { formatAddress } from "../webhook/connect.ts";
 import type { KubeletLocation, KubeletOptions, StreamKind } from "./contract.ts";
 import { findKubelet } from "./find-kubelet.ts";
 
 type AddressOptions = Pick<KubeletOptions, "preferredAddressTypes" | "port">;
-
-/** Parameters by name; they are sent in the order of the names. */
-export type Parameters = readonly (readonly [name: string, value: string])[];
 
 /**
  * @returns undefined for a pod without a node
@@ -32,7 +31,7 @@ export async function logLocation(
   if (nodeName === "") return undefined;
   const kubelet = await findKubelet(registry, nodeName, options);
   const path = `/containerLogs/${context.info.namespace}/${context.info.name}/${container}`;
-  return { kubelet, path, query: encodeParameters(logParameters(log)) };
+  return { kubelet, path, query: encodeQuery(logParameters(log)) };
 }
 
 /** @throws ApiError 400 if the container is not valid or the pod has no node, 404, 500 */
@@ -51,12 +50,12 @@ export async function streamLocation(
   if (nodeName === "") throw badRequest(`pod ${name} does not have a host assigned`);
   const kubelet = await findKubelet(registry, nodeName, options);
   const path = `/${isOfPod ? "portForward" : kind}/${namespace}/${name}${container}`;
-  return { kubelet, path, query: encodeParameters(streamParameters(connection)) };
+  return { kubelet, path, query: encodeQuery(streamParameters(connection)) };
 }
 
 /** Host and port as in a URL. */
-export function hostOf({ kubelet: { host, port } }: KubeletLocation): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+export function hostOf({ kubelet }: KubeletLocation): string {
+  return formatAddress(kubelet);
 }
 
 /** The path with the query. */
@@ -73,11 +72,12 @@ export function requestOf(location: KubeletLocation): { readonly path: string; r
   return { path: pathOf(location), headers: ["host", hostOf(location), "user-agent", "Go-http-client/1.1"] };
 }
 
+const pods = { group: "", resource: "pods" };
+
 async function getPod({ info }: RequestContext, { catalog }: RegistryContext): Promise<KubeObject> {
-  const store = catalog.findResource("", "pods")?.store;
-  const entry = store && (await currentEntry(store, store.keyOf(info.namespace, info.name)));
-  if (store === undefined || entry === undefined) throw notFound({ group: "", resource: "pods" }, info.name);
-  return store.decode(entry);
+  const pod = await currentObject(catalog, pods, info.namespace, info.name);
+  if (pod === undefined) throw notFound(pods, info.name);
+  return pod;
 }
 
 function nodeOf({ spec }: KubeObject): string {
@@ -87,7 +87,7 @@ function nodeOf({ spec }: KubeObject): string {
 /** The names of the kubelet for the fields of PodExecOptions and PodAttachOptions. */
 const streamNames = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
 
-function streamParameters(connection: KubeObject): Parameters {
+function streamParameters(connection: KubeObject): QueryParameters {
   const flags = Object.entries(streamNames).filter(([field]) => connection[field] === true);
   const ports = (connection.ports as number[] | undefined) ?? [];
   return [
@@ -95,16 +95,4 @@ function streamParameters(connection: KubeObject): Parameters {
     ...flags.map(([, name]) => [name, "1"] as const),
     ...(ports.length > 0 ? [["port", ports.join(",")] as const] : []),
   ];
-}
-
-/** Encodes a query as Go does. */
-function encodeParameters(parameters: Parameters): string {
-  const sorted = [...parameters].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
-  return sorted.map(([name, value]) => `${escapeQuery(name)}=${escapeQuery(value)}`).join("&");
-}
-
-function escapeQuery(text: string): string {
-  return encodeURIComponent(text)
-    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-    .replaceAll("%20", "+");
 }

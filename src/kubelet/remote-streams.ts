@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../apimachinery/clock.ts";
 import { type ApiError, internalError } from "../apimachinery/errors.ts";
+import { isRedirectStatus } from "../lib/go-net/redirect.ts";
 import { SpdyConnection, type SpdyStream } from "../lib/spdy/connection.ts";
 import { SpdyError } from "../lib/spdy/spdy-error.ts";
 import type { OpenBackend } from "../proxy/contract.ts";
@@ -104,12 +105,10 @@ async function request(location: KubeletLocation, open: OpenBackend, signal: Abo
     throw sendingError(location, upgradeFailureText(error), error);
   }
   const { location: next } = response.message.headers;
-  if (!redirects.has(response.message.statusCode as number) || next === undefined) return response;
+  if (!isRedirectStatus(response.message.statusCode as number) || next === undefined) return response;
   response.message.destroy();
   throw internalError(`error sending request: Post "${new URL(next, urlOf(location)).href}": redirect not allowed`);
 }
-
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 function sendingError(location: KubeletLocation, text: string | undefined, error: unknown): ApiError | unknown {
   if (text === undefined) return error;

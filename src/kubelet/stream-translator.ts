@@ -5,12 +5,12 @@
 import type { Readable } from "node:stream";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
+import { repeat } from "../apimachinery/repeat.ts";
 import type { Exchange, RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
 import type { KubeletObserver } from "./contract.ts";
 import { failedWith, outcomeOf, type RemoteOutcome } from "./remote-status.ts";
 import { openRemoteStreams, type RemoteStreams, type RemoteTarget, type RequestedStreams } from "./remote-streams.ts";
-import { repeat } from "./repeat.ts";
 import { openServerWebSocket } from "./server-web-socket.ts";
 import { copySizes } from "./terminal-sizes.ts";
 import { type WebSocketChannels, webSocketChannels } from "./web-socket-channels.ts";

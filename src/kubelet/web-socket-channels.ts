@@ -5,8 +5,8 @@
 import { PassThrough, type Readable } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../apimachinery/clock.ts";
+import { repeat } from "../apimachinery/repeat.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
-import { repeat } from "./repeat.ts";
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 /** A message of this byte and the number of a channel ends the channel. */

@@ -3,6 +3,7 @@
  * k8s.io/streaming@v0.36.0/pkg/httpstream/wsstream/conn.go, and golang.org/x/net/websocket.
  */
 import type { Exchange, UpgradeRequest } from "../http/contract.ts";
+import { webSocketProtocols } from "../http/listener/web-socket.ts";
 import { handshakeRejection } from "../http/web-socket-rejection.ts";
 
 /**
@@ -30,7 +31,6 @@ export function isWebSocket({ protocol }: UpgradeRequest): boolean {
 }
 
 /** The subprotocols that a client requests. */
-export function protocolsOf(exchange: Exchange): string[] {
-  const header = exchange.header("sec-websocket-protocol") ?? "";
-  return header.split(",").map((name) => name.trim());
+export function protocolsOf(exchange: Exchange): readonly string[] {
+  return webSocketProtocols(exchange.header("sec-websocket-protocol")).protocols;
 }

@@ -13,7 +13,8 @@ import type { AddressPolicy } from "./contract.ts";
 /** Resolves a host name. @throws a system error, with a code such as ENOTFOUND */
 export type Lookup = (name: string) => Promise<readonly string[]>;
 
-const systemLookup: Lookup = async (name) => {
+/** Asks the resolver of the system. */
+export const systemLookup: Lookup = async (name) => {
   const found = await lookup(name, { all: true });
   return found.map(({ address }) => address);
 };
@@ -59,12 +60,17 @@ async function addressesOf(host: string, resolve: Lookup): Promise<readonly stri
   try {
     found = await resolve(host);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw badRequest(`lookup ${host}: ${code === "ENOTFOUND" ? "no such host" : "server misbehaving"}`);
+    throw badRequest(`lookup ${host}: ${lookupProblem(error)}`);
   }
   if (found.length === 0) throw badRequest("no addresses for hostname");
   return found;
+}
+
+/** Go's text for a failed lookup. @throws the error if it is not that of the resolver */
+export function lookupProblem(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) throw error;
+  return code === "ENOTFOUND" ? "no such host" : "server misbehaving";
 }
 
 function isMulticast({ family, value }: IpAddress): boolean {

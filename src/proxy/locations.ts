@@ -7,7 +7,7 @@ import { badRequest, notFound, serviceUnavailable } from "../apimachinery/errors
 import type { KubeObject } from "../apimachinery/object.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { currentEntry } from "../registry/current-entry.ts";
+import { currentObject } from "../registry/current-entry.ts";
 import { addressNotAllowed, proxyableAddress } from "./check-address.ts";
 import type { AddressPolicy } from "./contract.ts";
 import { type ProxiedName, parseProxiedName } from "./resource-name.ts";
@@ -117,14 +117,14 @@ async function namedPort(
 
 /** @returns undefined for an address that is not that of its pod, or is not allowed */
 async function addressOfPod(
-  options: LocationOptions,
+  { catalog, policy }: LocationOptions,
   namespace: string,
   { ip, targetRef }: EndpointAddress,
 ): Promise<string | undefined> {
   if (targetRef?.namespace !== namespace) return undefined;
-  const pod = await findObject(options, { resource: "pods", namespace, name: targetRef.name ?? "" });
+  const pod = await currentObject(catalog, { group: "", resource: "pods" }, namespace, targetRef.name ?? "");
   if (pod === undefined || !addressesOf(pod.status).includes(ip)) return undefined;
-  return proxyableAddress(ip, options.policy);
+  return proxyableAddress(ip, policy);
 }
 
 function addressesOf(status: KubeObject["status"]): readonly string[] {
@@ -147,21 +147,11 @@ interface ObjectReference {
 }
 
 /** @throws ApiError 404 */
-export async function getObject(
-  options: Pick<RegistryContext, "catalog">,
-  reference: ObjectReference,
+async function getObject(
+  { catalog }: Pick<RegistryContext, "catalog">,
+  { resource, namespace, name, reported = resource }: ObjectReference,
 ): Promise<KubeObject> {
-  const found = await findObject(options, reference);
-  const { resource, reported = resource, name } = reference;
+  const found = await currentObject(catalog, { group: "", resource }, namespace, name);
   if (found === undefined) throw notFound({ group: "", resource: reported }, name);
   return found;
-}
-
-async function findObject(
-  { catalog }: Pick<RegistryContext, "catalog">,
-  { resource, namespace, name }: ObjectReference,
-): Promise<KubeObject | undefined> {
-  const store = catalog.findResource("", resource)?.store;
-  const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
-  return store && entry && store.decode(entry);
 }

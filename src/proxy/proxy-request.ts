@@ -4,13 +4,14 @@
  * httputil.ReverseProxy.
  */
 import { badRequest, internalError, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
-import type { BodyStream, RequestContext } from "../http/contract.ts";
+import type { RequestContext } from "../http/contract.ts";
 import { answerHeaders } from "../http/respond.ts";
 import { GoUrlError } from "../lib/go-net/go-url.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { ProxyOptions } from "./contract.ts";
 import { endOf } from "./end-of.ts";
 import { failureText } from "./failure-text.ts";
+import { forwardBody } from "./forward-body.ts";
 import { proxyUpgrade } from "./proxy-upgrade.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
 import { type BackendHeaders, backendHeaders, joinHeaders, removeCrossOrigin } from "./response-headers.ts";
@@ -55,7 +56,7 @@ export async function proxyRequest(context: RequestContext, options: ProxyOption
   }
   const hasBody = exchange.method !== "HEAD" && status !== 204 && status !== 304;
   const body = rewrites === undefined || !hasBody ? message : await started(rewrites(message));
-  await forward(body, exchange.stream(status, joinHeaders(answerHeaders(context), headers)));
+  await forwardBody(body, exchange.stream(status, joinHeaders(answerHeaders(context), headers)));
 }
 
 const redirectRejected = "the backend attempted to redirect this request, which is not permitted";
@@ -154,14 +155,4 @@ async function started(body: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffe
   return (async function* () {
     for (let { value, done } = first; done !== true; { value, done } = await iterator.next()) yield value;
   })();
-}
-
-/** Sends the body at the pace of the client, and aborts it when it breaks off. */
-async function forward(body: AsyncIterable<Buffer>, stream: BodyStream): Promise<void> {
-  try {
-    for await (const piece of body) if (!stream.write(piece)) await stream.drained();
-    stream.end();
-  } catch {
-    stream.abort(); // The client sees that the response is incomplete.
-  }
 }

@@ -9,6 +9,7 @@ import type { RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
 import type { OpenBackend, ProxyOptions } from "./contract.ts";
 import { failureText, upgradeFailureText } from "./failure-text.ts";
+import { forwardBody } from "./forward-body.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
 import { backendHeaders, joinHeaders } from "./response-headers.ts";
 import { escapePath } from "./rewrite-url.ts";
@@ -102,14 +103,8 @@ export async function forwardFailure({ exchange }: RequestContext, message: Back
     failedResponseMs,
   );
   const stream = exchange.stream(message.statusCode as number, joinHeaders({}, backendHeaders(message.rawHeaders)));
-  try {
-    for await (const piece of message) if (!stream.write(piece)) await stream.drained();
-    stream.end();
-  } catch {
-    stream.abort(); // Of the backend or the client, which see the end of the connection.
-  } finally {
-    clearTimeout(timer);
-  }
+  await forwardBody(message, stream);
+  clearTimeout(timer);
 }
 
 /** The status line and the headers as the backend has sent them. */

@@ -3,6 +3,7 @@
  * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/transport.go.
  */
 import type { Exchange } from "../http/contract.ts";
+import { webSocketProtocols } from "../http/listener/web-socket.ts";
 import type { ProxyOptions, ProxyTarget } from "./contract.ts";
 import { isHopByHop, listedInConnection } from "./hop-by-hop.ts";
 
@@ -60,16 +61,10 @@ function ownHeaders(
   return {
     "x-forwarded-for": `${forwardedFor === undefined ? "" : `${forwardedFor}, `}${exchange.remoteAddress}`,
     ...(forwardedUri !== undefined && { "x-forwarded-uri": forwardedUri }),
-    ...(protocols !== undefined && { "sec-websocket-protocol": withoutTokens(protocols) }),
+    ...(protocols !== undefined && { "sec-websocket-protocol": webSocketProtocols(protocols).protocols.join(", ") }),
     ...(/\btrailers\b/.test(exchange.header("te") ?? "") && { te: "trailers" }),
     ...headers,
   };
-}
-
-/** Tokens of WebSocket clients, which the authenticators read. */
-function withoutTokens(protocols: string): string {
-  const names = protocols.split(",").map((name) => name.trim());
-  return names.filter((name) => !name.startsWith("base64url.bearer.authorization.k8s.io.")).join(", ");
 }
 
 /** Besides those that authentication and impersonation have removed. */

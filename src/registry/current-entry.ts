@@ -1,5 +1,6 @@
 /** Reads one object, also when other objects of its resource cannot be read. */
-import type { ResourceStore } from "../catalog/contract.ts";
+import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
+import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 
@@ -12,6 +13,23 @@ export function currentEntry(store: ResourceStore, key: string): Promise<Entry |
     (snapshot) => snapshot.get(key),
     (error: unknown) => readAfterCacheFailure(error, store, key),
   );
+}
+
+/**
+ * The object stored now, see {@link currentEntry}.
+ * @param namespace empty for cluster-scoped kinds
+ * @returns undefined when the object does not exist, or its resource is not served
+ * @throws ApiError 500 when the object cannot be read
+ */
+export async function currentObject(
+  catalog: Pick<Catalog, "findResource">,
+  { group, resource }: GroupResource,
+  namespace: string,
+  name: string,
+): Promise<KubeObject | undefined> {
+  const store = catalog.findResource(group, resource)?.store;
+  const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
+  return entry && store?.decode(entry);
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Builds the clients of webhooks that objects name, and the resolver of webhooks that are Services. */
 import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
-import type { Catalog, ResourceStore } from "../catalog/contract.ts";
+import type { Catalog } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
 import type { ServerOptions } from "../options.ts";
-import { currentEntry } from "../registry/current-entry.ts";
+import { currentObject } from "../registry/current-entry.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import {
   clusterIpResolver,
@@ -57,17 +57,11 @@ const serviceLabel = "kubernetes.io/service-name";
 
 /** Reads Services and their endpoints from the watch caches. */
 export function serviceSource(catalog: Catalog): ServiceSource {
-  const storeOf = (group: string, resource: string): ResourceStore | undefined =>
-    catalog.findResource(group, resource)?.store;
   return {
-    async service(namespace, name) {
-      const store = storeOf("", "services");
-      if (store === undefined) return undefined;
-      const entry = await currentEntry(store, store.keyOf(namespace, name));
-      return entry && (store.decode(entry) as ServiceView);
-    },
+    service: async (namespace, name) =>
+      (await currentObject(catalog, { group: "", resource: "services" }, namespace, name)) as ServiceView | undefined,
     async endpointSlices(namespace, service) {
-      const store = storeOf("discovery.k8s.io", "endpointslices");
+      const store = catalog.findResource("discovery.k8s.io", "endpointslices")?.store;
       if (store === undefined) return [];
       const all = (await store.cache.current()).range(store.keyOf(namespace, ""));
       const own = [...all].filter(({ index }) => index.labels.get(serviceLabel) === service);

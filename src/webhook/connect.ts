@@ -202,5 +202,5 @@ const closedMessages: ReadonlySet<string> = new Set(["other side closed", "close
 
 /** Joins host and port as Go's net.JoinHostPort does. */
 export function formatAddress({ host, port }: Address): string {
-  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -2,6 +2,7 @@
  * Posts to an endpoint and follows redirects, as Go's client does. Source: `Client.do` and
  * `redirectBehavior` in Go's net/http/client.go.
  */
+import { isRedirectStatus } from "../lib/go-net/redirect.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { callFailure } from "./call-failure.ts";
 import { Connections } from "./connections.ts";
@@ -100,11 +101,9 @@ function invalidAuthorization(): WebhookError {
   return new WebhookError("request", 'net/http: invalid header field value for "Authorization"');
 }
 
-const redirectCodes: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
 /** Whether a response is a redirect that has not been followed. */
 export function isRedirect({ status }: WebhookAnswer): boolean {
-  return redirectCodes.has(status);
+  return isRedirectStatus(status);
 }
 
 /** A request of a call. */

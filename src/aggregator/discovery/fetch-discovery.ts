@@ -8,7 +8,8 @@ import { peekTypeMeta } from "../../lib/json/parse.ts";
 import { decodeDocument } from "../../lib/schema/decode.ts";
 import { encodeObject } from "../../lib/schema/encode.ts";
 import type { BackendAnswer, Backends, RemoteApiService } from "../contract.ts";
-import { type LegacyResource, resourcesFromList } from "./resources-from-list.ts";
+import { etagOf } from "../remote-documents.ts";
+import { type LegacyResource, noKind, resourcesFromList } from "./resources-from-list.ts";
 
 /** The group versions that a server lists. */
 export interface ServiceDocument {
@@ -120,17 +121,15 @@ function parseAggregated(body: Buffer): Map<string, readonly object[]> {
 
 /** Old clients fail without kinds. */
 function withResponseKinds(resource: Discovered): object {
-  const { responseKind = emptyKind, subresources } = resource;
+  const { responseKind = noKind, subresources } = resource;
   return {
     ...resource,
     responseKind,
     ...(subresources && {
-      subresources: subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? emptyKind })),
+      subresources: subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })),
     }),
   };
 }
-
-const emptyKind = { group: "", version: "", kind: "" };
 
 function checkCount(resources: readonly unknown[]): void {
   if (resources.length > resourcesMax) throw new DiscoveryError(`more than ${resourcesMax} resources`);
@@ -158,11 +157,3 @@ function headerOf({ headers }: BackendAnswer, name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
-
-/** Sent back to the same server only. */
-function etagOf(answer: BackendAnswer): string {
-  const etag = headerOf(answer, "etag");
-  return etag.length <= etagLengthMax && /^[\x21-\x7e]*$/.test(etag) ? etag : "";
-}
-
-const etagLengthMax = 256;

@@ -3,20 +3,12 @@
  * minute. Source: `k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/handler_discovery.go`.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../apimachinery/clock.ts";
-import type { Logger } from "../../apimachinery/logger.ts";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
-import type { ApiServices, Backends, RemoteApiService, ServiceReference } from "../contract.ts";
+import type { RemoteApiService, ServiceReference } from "../contract.ts";
 import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
+import { failureReason, followRemotes, type RemoteDocumentOptions } from "../remote-documents.ts";
 import type { RemoteDiscovery, RemoteVersionDiscovery } from "./contract.ts";
 import { fetchDiscovery, type ServiceDocument } from "./fetch-discovery.ts";
-
-interface RemoteDiscoveryOptions {
-  readonly apiServices: Pick<ApiServices, "remotes" | "find" | "onChange">;
-  readonly backends: Pick<Backends, "get">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Documents that are refreshed until they are closed. */
 export interface OpenRemoteDiscovery extends RemoteDiscovery {
@@ -27,11 +19,9 @@ export interface OpenRemoteDiscovery extends RemoteDiscovery {
 const concurrency = 2;
 const intervalMs = 60_000;
 const firstRetryMs = 500;
-/** Messages can quote the server. */
-const reasonLengthMax = 1024;
 
 /** Starts to fetch the documents of all remote APIServices. Without any it does nothing. */
-export function openRemoteDiscovery(options: RemoteDiscoveryOptions): OpenRemoteDiscovery {
+export function openRemoteDiscovery(options: RemoteDocumentOptions): OpenRemoteDiscovery {
   return new FetchedDiscovery(options);
 }
 
@@ -50,7 +40,7 @@ interface Tracked {
 
 class FetchedDiscovery implements OpenRemoteDiscovery {
   generation = 0;
-  readonly #options: RemoteDiscoveryOptions;
+  readonly #options: RemoteDocumentOptions;
   /** By group version. */
   readonly #tracked = new Map<string, Tracked>();
   /** The last documents, by Service: many APIServices share one. */
@@ -59,17 +49,12 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
   readonly #endChanges: () => void;
   #steps = 0;
 
-  constructor(options: RemoteDiscoveryOptions) {
+  constructor(options: RemoteDocumentOptions) {
     this.#options = options;
     const { clock, apiServices } = options;
     const run = (key: string): Promise<RefreshResult> => this.#refresh(key);
     this.#refreshes = openRefreshes({ clock, run, concurrency, intervalMs, firstRetryMs, retryMsMax: intervalMs });
-    this.#endChanges = apiServices.onChange((old, next) => {
-      // The group and the version are immutable.
-      const remote = [next, old].find((one) => one?.service !== undefined);
-      if (remote !== undefined) this.#markDirty(remote.group, remote.version);
-    });
-    for (const { group, version } of apiServices.remotes()) this.#markDirty(group, version);
+    this.#endChanges = followRemotes(apiServices, (key) => this.#markDirty(key));
   }
 
   find(group: string, version: string): RemoteVersionDiscovery | undefined {
@@ -81,9 +66,7 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
     await this.#refreshes.close();
   }
 
-  #markDirty(group: string, version: string): void {
-    if (group === "") return; // The core group is always this server's.
-    const key = formatGroupVersion(group, version);
+  #markDirty(key: string): void {
     const tracked = this.#tracked.get(key) ?? { dirtyAt: 0, content: undefined };
     tracked.dirtyAt = ++this.#steps;
     this.#tracked.set(key, tracked);
@@ -102,8 +85,7 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
       tracked.dirtyAt = ++this.#steps; // The next run fetches again.
       return "current";
     } catch (error) {
-      // Any failure, including a document that cannot be decoded, is the server's.
-      const reason = (error as Error).message.slice(0, reasonLengthMax);
+      const reason = failureReason(error);
       this.#options.logger.warn("Could not fetch discovery document", { apiService: remote.name, error: reason });
       this.#set(tracked, { resources: [], freshness: "Stale" });
       return "failed";

@@ -65,7 +65,8 @@ export function resourcesFromList(list: readonly LegacyResource[]): object[] {
   return all;
 }
 
-const noKind = { group: "", version: "", kind: "" };
+/** The `responseKind` of resources whose server names none. */
+export const noKind = { group: "", version: "", kind: "" };
 
 function resourceOf(one: LegacyResource): DiscoveredResource {
   return {

@@ -11,6 +11,7 @@ import { parseEncoded, parseJson } from "../../lib/json/parse.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { readSwagger } from "../../openapi/swagger/read-document.ts";
 import type { BackendAnswer, Backends, RemoteApiService } from "../contract.ts";
+import { etagOf } from "../remote-documents.ts";
 
 /** The server did not send an OpenAPI document. The message says why. */
 export class OpenApiError extends Error {
@@ -37,7 +38,6 @@ const timeoutMs = 60_000;
 /** The document of all built-in groups has half of this. Larger ones are skipped. */
 const documentBytesMax = 8 * 1024 * 1024;
 const indexBytesMax = 1024 * 1024;
-const etagLengthMax = 256;
 /** Upstream's hashes have 128 characters. */
 const urlLengthMax = 1024;
 
@@ -121,9 +121,4 @@ function urlOf(path: string, entry: unknown): string {
   const url = isObject(entry) ? entry.serverRelativeURL : undefined;
   if (typeof url !== "string" || url.length > urlLengthMax) return plain;
   return url.startsWith(`${plain}?`) && /^[\w%.~&=+-]*$/.test(url.slice(plain.length + 1)) ? url : plain;
-}
-
-function etagOf({ headers }: BackendAnswer): string {
-  const [etag = ""] = [headers.etag].flat();
-  return etag.length <= etagLengthMax && /^[\x21-\x7e]*$/.test(etag) ? etag : "";
 }

@@ -3,20 +3,12 @@
  * every minute. Source: `k8s.io/kube-aggregator@v0.36.0/pkg/controllers/openapi` and `openapiv3`.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../apimachinery/clock.ts";
-import type { Logger } from "../../apimachinery/logger.ts";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
-import type { ApiServices, Backends, RemoteApiService } from "../contract.ts";
+import type { RemoteApiService } from "../contract.ts";
 import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
+import { failureReason, followRemotes, type RemoteDocumentOptions } from "../remote-documents.ts";
 import type { RemoteDocument, RemoteEntry, RemoteOpenApi } from "./contract.ts";
 import { expandDocument, fetchV2, fetchV3Index, type KeptDocument } from "./fetch-openapi.ts";
-
-interface RemoteOpenApiOptions {
-  readonly apiServices: Pick<ApiServices, "remotes" | "find" | "onChange">;
-  readonly backends: Pick<Backends, "get">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Documents that are refreshed until they are closed. */
 export interface OpenRemoteOpenApi extends RemoteOpenApi {
@@ -28,11 +20,9 @@ const concurrency = 4;
 const changeDelayMs = 1_000;
 const intervalMs = 60_000;
 const retryMsMax = 3_600_000;
-/** Messages can quote the server. */
-const reasonLengthMax = 1024;
 
 /** Starts to fetch the documents of all remote APIServices. Without any it does nothing. */
-export function openRemoteOpenApi(options: RemoteOpenApiOptions): OpenRemoteOpenApi {
+export function openRemoteOpenApi(options: RemoteDocumentOptions): OpenRemoteOpenApi {
   return new FetchedOpenApi(options);
 }
 
@@ -46,25 +36,21 @@ interface Kept {
 
 class FetchedOpenApi implements OpenRemoteOpenApi {
   generation = 0;
-  readonly #options: RemoteOpenApiOptions;
+  readonly #options: RemoteDocumentOptions;
   /** By group version. */
   readonly #kept = new Map<string, Kept>();
   readonly #refreshes: Refreshes;
   readonly #endChanges: () => void;
 
-  constructor(options: RemoteOpenApiOptions) {
+  constructor(options: RemoteDocumentOptions) {
     this.#options = options;
     const { clock, apiServices } = options;
     const run = (key: string): Promise<RefreshResult> => this.#refresh(key);
     this.#refreshes = openRefreshes({ clock, run, concurrency, intervalMs, firstRetryMs: intervalMs, retryMsMax });
-    this.#endChanges = apiServices.onChange((old, next) => {
-      // The group and the version are immutable.
-      const remote = [next, old].find((one) => one?.service !== undefined);
-      if (remote === undefined) return;
+    this.#endChanges = followRemotes(apiServices, (key) => {
       this.generation += 1; // Its priority may have changed.
-      this.#add(remote.group, remote.version);
+      this.#refreshes.add(key, changeDelayMs);
     });
-    for (const { group, version } of apiServices.remotes()) this.#add(group, version);
   }
 
   documents(): readonly RemoteDocument[] {
@@ -95,10 +81,6 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
     return this.#options.apiServices.remotes().filter(({ group }) => group !== "");
   }
 
-  #add(group: string, version: string): void {
-    if (group !== "") this.#refreshes.add(formatGroupVersion(group, version), changeDelayMs);
-  }
-
   async #refresh(key: string): Promise<RefreshResult> {
     const [group, version] = key.split("/") as [string, string];
     const view = this.#options.apiServices.find(group, version);
@@ -122,8 +104,7 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
       await refresh();
       return true;
     } catch (error) {
-      // Any failure, including a document that cannot be decoded, is the server's.
-      const reason = (error as Error).message.slice(0, reasonLengthMax);
+      const reason = failureReason(error);
       this.#options.logger.warn("Could not fetch OpenAPI document", { apiService: remote.name, error: reason });
       return false;
     }

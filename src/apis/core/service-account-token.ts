@@ -8,7 +8,7 @@ import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { TokenGrant } from "../../authentication/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { currentEntry } from "../../registry/current-entry.ts";
+import { currentObject } from "../../registry/current-entry.ts";
 import type { Part } from "../fields.ts";
 
 /** How service account tokens are issued. */
@@ -177,29 +177,18 @@ async function bindTo(registry: RegistryContext, { namespace, name }: WriteReque
   if (resource === "nodes") return { node: self };
   const nodeName = object.spec.nodeName ?? "";
   if (nodeName === "") return { pod: self };
-  const node = await find(registry, "nodes", "", nodeName);
+  const node = await currentObject(registry.catalog, { group: "", resource: "nodes" }, "", nodeName);
   return { pod: self, node: { name: nodeName, ...(node?.metadata.uid !== undefined && { uid: node.metadata.uid }) } };
-}
-
-async function find(
-  { catalog }: RegistryContext,
-  resource: string,
-  namespace: string,
-  name: string,
-): Promise<KubeObject | undefined> {
-  const store = catalog.findResource("", resource)?.store;
-  const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
-  return entry && store?.decode(entry);
 }
 
 /** @throws ApiError 404 */
 async function get(
-  registry: RegistryContext,
+  { catalog }: RegistryContext,
   resource: string,
   namespace: string,
   name: string,
 ): Promise<{ uid: string; spec: Part }> {
-  const object = await find(registry, resource, namespace, name);
+  const object = await currentObject(catalog, { group: "", resource }, namespace, name);
   if (object === undefined) throw notFound({ group: "", resource }, name);
   return { uid: object.metadata.uid ?? "", spec: object.spec ?? {} };
 }

@@ -3,6 +3,7 @@
  * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/status/{remote,local}.
  */
 import { type ApiServices, type ApiServiceView, type Backends, isRemote } from "../../aggregator/contract.ts";
+import { repeat } from "../../apimachinery/repeat.ts";
 import type { ServiceSource } from "../../webhook/service-resolver.ts";
 import type { Controller, ControllerOptions, QueueObserver } from "../contract.ts";
 import { openWorkQueue } from "../work-queue.ts";
@@ -70,13 +71,12 @@ export function apiServiceAvailability(options: AvailabilityOptions): Controller
   let cancelTimer = (): void => {};
   const checkAll = (): void => {
     for (const { name } of services.remotes()) remoteQueue.add(name);
-    cancelTimer = registry.clock.after(checkMs, checkAll);
   };
   return {
     start() {
       for (const view of services.list()) enqueue(view);
       stopFollowing = services.onChange((_old, next) => next && enqueue(next));
-      cancelTimer = registry.clock.after(checkMs, checkAll);
+      cancelTimer = repeat(registry.clock, checkMs, checkAll);
     },
     async stop() {
       cancelTimer();

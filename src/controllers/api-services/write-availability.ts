@@ -4,11 +4,10 @@
  */
 import type { ApiServiceView } from "../../aggregator/contract.ts";
 import { formatTime } from "../../apimachinery/clock.ts";
-import { ApiError } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
+import { unlessConflict } from "../controller-write.ts";
 import { type ApiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
 import type { Availability } from "./check-availability.ts";
 
@@ -31,26 +30,20 @@ interface WriteOptions {
 export async function writeAvailability(
   { registry, observer }: WriteOptions,
   target: ApiServiceTarget,
-  { name, resourceVersion }: ApiServiceView,
+  { name, resourceVersion, isAvailable }: ApiServiceView,
   availability: Availability,
 ): Promise<boolean> {
   const current = await readApiService(target, name);
   if (current === undefined || current.metadata.resourceVersion !== resourceVersion) return current === undefined;
   const conditions = nextConditions(current.status?.conditions ?? [], availability, registry.clock.now());
   if (conditions === undefined) return true;
-  const wasAvailable = isAvailable(current);
-  try {
+  return unlessConflict(async () => {
     await update(registry, {
       ...writeRequest(target.target, name, "status"),
       next: () => ({ ...current, status: { ...current.status, conditions } }),
     });
-  } catch (error) {
-    if (error instanceof ApiError && error.status.reason === "NotFound") return true;
-    if (error instanceof ApiError && error.status.reason === "Conflict") return false;
-    throw error;
-  }
-  if (wasAvailable && availability.status !== "True") observer.unavailable(name, availability.reason);
-  return true;
+    if (isAvailable && availability.status !== "True") observer.unavailable(name, availability.reason);
+  });
 }
 
 interface Condition extends Partial<Availability> {
@@ -73,9 +66,4 @@ function nextConditions(
   const next: Condition = { ...old, type: "Available", ...availability, lastTransitionTime };
   if (old === undefined) return [...conditions, next];
   return deepEqual(old, next) ? undefined : conditions.with(index, next);
-}
-
-function isAvailable({ status }: KubeObject): boolean {
-  const conditions: readonly Condition[] = status?.conditions ?? [];
-  return conditions.find(({ type }) => type === "Available")?.status === "True";
 }

@@ -1,4 +1,5 @@
 /** Repeats the maintenance of flow control objects. */
+import { repeat } from "../../apimachinery/repeat.ts";
 import type { Controller, ControllerOptions } from "../../controllers/contract.ts";
 import { openWorkQueue } from "../../controllers/work-queue.ts";
 import { maintainFlowControlObjects } from "./ensure-objects.ts";
@@ -23,14 +24,10 @@ export function flowControlMaintenance({ registry, logger }: ControllerOptions):
     firstDelayMs: retryMs,
     delayMaxMs: intervalMs,
   });
-  const repeat = (): void => {
-    cancel = registry.clock.after(intervalMs, () => {
-      queue.add(key);
-      repeat();
-    });
-  };
   return {
-    start: repeat,
+    start() {
+      cancel = repeat(registry.clock, intervalMs, () => queue.add(key));
+    },
     async stop() {
       cancel();
       await queue.stop();

@@ -32,6 +32,7 @@ import {
   outsideGroups,
 } from "../representation/negotiate.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
+import { whileUnchanged } from "./while-unchanged.ts";
 
 /** The dependencies of discovery. */
 interface DiscoveryDependencies {
@@ -131,8 +132,6 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
 
 /** The groups at one moment, and their documents. */
 interface CurrentGroups {
-  /** By catalog, APIServices and other servers. */
-  readonly generations: readonly unknown[];
   readonly merged: ReturnType<typeof mergeGroups>;
   /** A group of this server. */
   find(name: string): ServedGroup | undefined;
@@ -141,16 +140,13 @@ interface CurrentGroups {
 
 /** @returns a function that returns the same value until a group changes */
 function currentGroups({ catalog, apiServices, remote }: DiscoveryDependencies): () => CurrentGroups {
-  let current: CurrentGroups | undefined;
-  return () => {
-    const generations = [catalog.generation, apiServices?.generation, remote?.generation];
-    if (current?.generations.every((one, index) => one === generations[index])) return current;
+  const generations = () => [catalog.generation, apiServices?.generation, remote?.generation];
+  return whileUnchanged(generations, () => {
     const groups = servedGroups(catalog.definitions());
     const merged = mergeGroups(groups, apiServices?.list() ?? [], remote);
     const find = (name: string): ServedGroup | undefined => groups.find(({ group }) => group === name);
-    current = { generations, merged, find, document: encodedDocuments() };
-    return current;
-  };
+    return { merged, find, document: encodedDocuments() };
+  });
 }
 
 /**

@@ -5,10 +5,10 @@ import { type ServedGroup, servedGroups } from "../../catalog/discovery.ts";
 import type { Json } from "../../openapi/dialect.ts";
 import { type DocumentSource, type Part, partsOf } from "../../openapi/documents.ts";
 import { joinedHash, partHash } from "../../openapi/part-hash.ts";
+import { whileUnchanged } from "./while-unchanged.ts";
 
 /** The content for one generation of the catalog and of other servers. */
 export interface Surface {
-  readonly generations: readonly unknown[];
   readonly groups: readonly ServedGroup[];
   /** By document name. */
   readonly parts: ReadonlyMap<string, { readonly part: Part; readonly hash: string }>;
@@ -53,13 +53,10 @@ type Settings = Pick<DocumentSource, "release" | "cbor" | "enums" | "issuer">;
 
 /** @returns a function that returns the same value until a document changes */
 export function currentSurface(catalog: Catalog, settings: Settings, remote: RemoteOpenApi | undefined): () => Surface {
-  let current: Surface | undefined;
-  return () => {
-    const generations = [catalog.generation, remote?.generation];
-    if (current?.generations.every((one, index) => one === generations[index])) return current;
-    current = surfaceOf(catalog, settings, remote);
-    return current;
-  };
+  return whileUnchanged(
+    () => [catalog.generation, remote?.generation],
+    () => surfaceOf(catalog, settings, remote),
+  );
 }
 
 function surfaceOf(catalog: Catalog, settings: Settings, remote: RemoteOpenApi | undefined): Surface {
@@ -74,7 +71,6 @@ function surfaceOf(catalog: Catalog, settings: Settings, remote: RemoteOpenApi |
   const entries = [...(remote?.entries() ?? [])].filter(([name]) => isVersion(name) || !parts.has(name));
   const urls = entries.flatMap(([name, { serverRelativeUrl }]) => [name, serverRelativeUrl]);
   return {
-    generations: [catalog.generation, remote?.generation],
     groups,
     parts,
     others,

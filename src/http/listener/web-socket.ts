@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { WebSocket } from "ws";
-import { badRequest } from "../../apimachinery/errors.ts";
+import { acceptWebSocket } from "../accept-web-socket.ts";
 import type { BodyStream, WebSocketRequest } from "../contract.ts";
 import { drained } from "./body-stream.ts";
 
@@ -16,9 +16,8 @@ export interface Upgrade {
   readonly head: Buffer;
 }
 
-/** Limits on discarded messages of a client: larger ones, or more fragments, end the connection. */
+/** A larger message of a client, which is discarded, ends the connection. */
 const messageBytesMax = 64 << 10;
-const messagePiecesMax = 1024;
 
 /**
  * Opens the WebSocket.
@@ -29,30 +28,8 @@ export async function openWebSocket(
   { socket, head }: Upgrade,
   { protocol, lingerMs }: { protocol: string | undefined; lingerMs: number },
 ): Promise<WebSocketBody> {
-  const { WebSocketServer } = await import("ws"); // Few servers need it.
-  const limits = {
-    maxPayload: messageBytesMax,
-    maxFragments: messagePiecesMax,
-    maxBufferedChunks: messagePiecesMax,
-    closeTimeout: lingerMs,
-  };
-  const server = new WebSocketServer({
-    ...limits,
-    noServer: true,
-    clientTracking: false,
-    skipUTF8Validation: true,
-    handleProtocols: () => protocol ?? false,
-  });
-  let problem = "the connection is closed";
-  server.on("wsClientError", (error) => {
-    problem = error.message;
-  });
-  const opened: WebSocket[] = [];
-  server.handleUpgrade(request, socket, head, (webSocket) => opened.push(webSocket));
-  const [webSocket] = opened;
-  if (webSocket === undefined) throw badRequest(problem);
-  // A protocol error, or a limit: the library has sent a close frame with the reason.
-  webSocket.on("error", () => socket.destroySoon());
+  const release = (): Upgrade => ({ socket, head });
+  const webSocket = await acceptWebSocket(request, release, { protocol, messageBytesMax, closeMs: lingerMs });
   return new WebSocketBody(webSocket, socket);
 }
 

@@ -30,9 +30,6 @@ export const resetStatus = { protocolError: 1, refusedStream: 3, cancel: 5 } as 
 export const finFlag = 1;
 export const headBytes = 8;
 
-/** The largest payload of a frame: its length has 24 bits. */
-export const payloadBytesMax = (1 << 24) - 1;
-
 const version = 3;
 
 /** @param block the compressed headers */

@@ -2,7 +2,7 @@
 import { type ApiError, notFound } from "../../../apimachinery/errors.ts";
 import type { GroupResource } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
-import { currentEntry } from "../../../registry/current-entry.ts";
+import { currentObject } from "../../../registry/current-entry.ts";
 import type { FindObject, LookedUpKind } from "./contract.ts";
 
 const resources: Readonly<Record<LookedUpKind, GroupResource>> = {
@@ -16,12 +16,7 @@ const resources: Readonly<Record<LookedUpKind, GroupResource>> = {
 
 /** @returns a function that sees all writes committed before the call */
 export function objectFinder(catalog: Pick<Catalog, "findResource">): FindObject {
-  return async (kind, namespace, name) => {
-    const { group, resource } = resources[kind];
-    const store = catalog.findResource(group, resource)?.store;
-    const entry = store && (await currentEntry(store, store.keyOf(namespace, name)));
-    return entry && store?.decode(entry);
-  };
+  return (kind, namespace, name) => currentObject(catalog, resources[kind], namespace, name);
 }
 
 /** @returns an error 404 that names the kind in the singular, as upstream's listers do */

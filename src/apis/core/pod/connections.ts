@@ -4,9 +4,11 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`,
  * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
+
 import { badRequest, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
+import type { QueryParameters } from "../../../lib/go-net/go-query.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { canonicalizeTime, TimeError } from "../../../lib/schema/time.ts";
 import { readBoolean } from "../../../registry/options.ts";
@@ -99,7 +101,7 @@ function checkLogOptions(options: LogOptions, query: URLSearchParams, name: stri
 }
 
 /** The parameters that the kubelet receives. */
-export function logParameters(options: LogOptions): readonly (readonly [name: string, value: string])[] {
+export function logParameters(options: LogOptions): QueryParameters {
   const { sinceSeconds, sinceTime, tailLines, limitBytes, stream } = options;
   const flags = (["follow", "previous", "timestamps"] as const).filter((name) => options[name]);
   const values = { sinceSeconds, sinceTime, tailLines, limitBytes, stream };

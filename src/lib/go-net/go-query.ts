@@ -3,6 +3,9 @@
  * net/url/url.go.
  */
 
+/** Keys and values. */
+export type QueryParameters = readonly (readonly [key: string, value: string])[];
+
 const unreserved = /^[A-Za-z0-9._~-]$/;
 
 /**
@@ -12,19 +15,29 @@ const unreserved = /^[A-Za-z0-9._~-]$/;
  * @param query without its question mark, as sent
  */
 export function encodeQueryAgain(query: string): string {
-  const values = new Map<string, string[]>();
+  const parameters: [string, string][] = [];
   for (const parameter of query.split("&")) {
     if (parameter === "" || parameter.includes(";")) continue;
     const equals = parameter.indexOf("=");
     const key = decode(equals < 0 ? parameter : parameter.slice(0, equals));
     const value = decode(equals < 0 ? "" : parameter.slice(equals + 1));
-    if (key === undefined || value === undefined) continue;
-    const known = values.get(key);
-    if (known === undefined) values.set(key, [value]);
-    else known.push(value);
+    if (key !== undefined && value !== undefined) parameters.push([key, value]);
   }
-  const keys = [...values.keys()].sort((a, b) => (a < b ? -1 : 1));
-  return keys.flatMap((key) => (values.get(key) ?? []).map((value) => `${encode(key)}=${encode(value)}`)).join("&");
+  return encodeSorted(parameters);
+}
+
+/** Encodes parameters, sorted by key. Those with the same key keep their order. */
+export function encodeQuery(parameters: QueryParameters): string {
+  return encodeSorted(parameters.map(([key, value]) => [bytesOf(key), bytesOf(value)]));
+}
+
+function encodeSorted(parameters: QueryParameters): string {
+  const sorted = parameters.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  return sorted.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&");
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString("latin1");
 }
 
 /** @returns a text with a character for each byte; undefined for a malformed escape */

@@ -1,5 +1,5 @@
 /** Repetition at an interval. */
-import type { Clock } from "../apimachinery/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** @returns a function that ends the repetition */
 export function repeat(clock: Clock, intervalMs: number, run: () => void): () => void {
