@@ -108,7 +108,7 @@ const defaults: [user: string, groups: string[], info: RequestDigest["info"], sc
     "kube-system-service-accounts",
   ],
   ["system:serviceaccount:kube-systems:x", ["system:serviceaccounts", authenticated], lease, "service-accounts"],
-  ["nobody", [], { ...pods, namespace: "x" }, undefined],
+  ["eve", [], { ...pods, namespace: "x" }, undefined],
 ];
 
 for (const [user, groups, info, schema] of defaults) {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type FakeKubelet, startFakeKubelet } from "../../test/support/fake-kubelet.ts";
-import { field } from "../../test/support/kubeconfig-fields.ts";
+import { credentialsOf } from "../../test/support/kubeconfig-fields.ts";
 import { kubeletOptions } from "../../test/support/kubelet-options.ts";
 import {
   createObjects,
@@ -38,9 +38,7 @@ before(async () => {
   target = {
     host: "127.0.0.1",
     port,
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
   };
   const client = rawClient(kubeconfig);
   const send: Send = (line, body, contentType) => {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { field } from "../../test/support/kubeconfig-fields.ts";
+import { credentialsOf } from "../../test/support/kubeconfig-fields.ts";
 import { type ProxyBackend, startProxyBackend } from "../../test/support/proxy-backend.ts";
 import { createObjects, type ProxyAnswer, type ProxyRow, sendRow } from "../../test/support/proxy-table.ts";
 import { rawClient } from "../../test/support/raw-client.ts";
@@ -37,9 +37,7 @@ before(async () => {
   target = {
     host: "127.0.0.1",
     port,
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
   };
   const client = rawClient(kubeconfig);
   await createObjects((line, body, contentType) => {

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
@@ -175,8 +175,6 @@ async function overHttp2(path: string, headers: Record<string, string>): Promise
 
 function connect(): http2.ClientHttp2Session {
   return http2.connect(server.url, {
-    ca: field(server.kubeconfig, "certificate-authority-data"),
-    cert: field(server.kubeconfig, "client-certificate-data"),
-    key: field(server.kubeconfig, "client-key-data"),
+    ...credentialsOf(server.kubeconfig),
   });
 }

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import type { Answer, RawClient } from "../support/raw-client.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
-import { startWebhookServer, type WebhookReply } from "../support/webhook-server.ts";
+import { startSlowWebhook } from "../support/slow-webhook.ts";
 
 const group = "/apis/flowcontrol.apiserver.k8s.io/v1";
 const levels = `${group}/prioritylevelconfigurations`;
@@ -15,15 +15,8 @@ const schemas = `${group}/flowschemas`;
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const tables = "/debug/api_priority_and_fairness";
 
-/** Reviews that wait for their answer. */
-const waiting: (() => void)[] = [];
-const webhook = await startWebhookServer(
-  ({ body }) =>
-    new Promise<WebhookReply>((resolve) => {
-      const { apiVersion, kind, request } = body;
-      waiting.push(() => resolve({ apiVersion, kind, response: { uid: request.uid, allowed: true } }));
-    }),
-);
+const webhook = await startSlowWebhook();
+const { waiting } = webhook;
 after(() => webhook.close());
 
 const { server, client: admin } = await startServerWithClient({

@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { type FakeKubelet, startFakeKubelet } from "../support/fake-kubelet.ts";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { kubeletOptions } from "../support/kubelet-options.ts";
 import { createObjects, type Send, sendRow, type Target } from "../support/kubelet-table.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
@@ -54,9 +54,7 @@ after(async () => {
 
 function credentials(kubeconfig: string): { ca: string; cert: string; key: string } {
   return {
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
   };
 }
 

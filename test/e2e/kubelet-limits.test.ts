@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { type FakeKubelet, startFakeKubelet } from "../support/fake-kubelet.ts";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { kubeletOptions } from "../support/kubelet-options.ts";
 import { createObjects } from "../support/kubelet-table.ts";
 import { type ManualClock, manualClock } from "../support/manual-clock.ts";
@@ -68,9 +68,7 @@ async function open(command: string, auditId = ""): Promise<{ socket: WebSocket;
   const { port, kubeconfig } = server;
   const path = `/api/v1/namespaces/default/pods/one/exec?stdin=true&stdout=true&command=${command}`;
   const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, "v5.channel.k8s.io", {
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
     headers: { "audit-id": auditId },
   });
   const messages: string[] = [];

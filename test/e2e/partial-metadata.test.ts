@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { before, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
 import { WebSocket } from "ws";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { decodeAnswer, decodeEvent, decodeEvents } from "../support/protobuf-answers.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
@@ -159,9 +159,7 @@ test("a watch over a WebSocket sends metadata", async () => {
     const webSocket = new WebSocket(`${url.replace("https", "wss")}${maps}?watch=1&${named}`, {
       origin: "https://page.example.com",
       headers: { accept },
-      ca: field(kubeconfig, "certificate-authority-data"),
-      cert: field(kubeconfig, "client-certificate-data"),
-      key: field(kubeconfig, "client-key-data"),
+      ...credentialsOf(kubeconfig),
     });
     const [data, isBinary] = (await once(webSocket, "message")) as [Buffer, boolean];
     assert.equal(isBinary, !isText);

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf, field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
@@ -406,9 +406,7 @@ describe("load", () => {
       response.write("x");
     };
     const session = http2.connect(server.url, {
-      ca: field(server.kubeconfig, "certificate-authority-data"),
-      cert: field(server.kubeconfig, "client-certificate-data"),
-      key: field(server.kubeconfig, "client-key-data"),
+      ...credentialsOf(server.kubeconfig),
     });
     const streams = Array.from({ length: 20 }, () => session.request({ ":path": `${pods}/web/proxy/x` }));
     await Promise.all(streams.map((stream) => once(stream, "data")));

@@ -8,8 +8,8 @@ import { after, test } from "node:test";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { startSlowWebhook } from "../support/slow-webhook.ts";
 import { startTestServer } from "../support/start-test-server.ts";
-import { startWebhookServer, type WebhookReply } from "../support/webhook-server.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "coxswain-in-flight-"));
 after(() => rm(directory, { recursive: true }));
@@ -20,15 +20,8 @@ await writeFile(
   "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: Metadata, users: [alice] }]\n",
 );
 
-/** Reviews that wait for their answer. */
-const waiting: (() => void)[] = [];
-const webhook = await startWebhookServer(
-  ({ body }) =>
-    new Promise<WebhookReply>((resolve) => {
-      const { apiVersion, kind, request } = body;
-      waiting.push(() => resolve({ apiVersion, kind, response: { uid: request.uid, allowed: true } }));
-    }),
-);
+const webhook = await startSlowWebhook();
+const { waiting } = webhook;
 after(() => webhook.close());
 
 const { server, client: admin } = await startServerWithClient({

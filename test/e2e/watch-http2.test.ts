@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";
 import { after, before, test } from "node:test";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
@@ -14,9 +14,7 @@ const { create, openWatches } = watchedConfigMaps(client);
 let session: http2.ClientHttp2Session;
 before(async () => {
   session = http2.connect(server.url, {
-    ca: field(server.kubeconfig, "certificate-authority-data"),
-    cert: field(server.kubeconfig, "client-certificate-data"),
-    key: field(server.kubeconfig, "client-key-data"),
+    ...credentialsOf(server.kubeconfig),
   });
   await create("first");
 });

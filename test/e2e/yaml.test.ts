@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import http2 from "node:http2";
 import { before, describe, test } from "node:test";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
-import { field } from "../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
@@ -52,9 +52,7 @@ describe("YAML on the wire", () => {
 
   test("encodes warnings in UTF-8 over HTTP/2", async () => {
     const session = http2.connect(/server: (\S+)/.exec(server.kubeconfig)?.[1] as string, {
-      ca: field(server.kubeconfig, "certificate-authority-data"),
-      cert: field(server.kubeconfig, "client-certificate-data"),
-      key: field(server.kubeconfig, "client-key-data"),
+      ...credentialsOf(server.kubeconfig),
     });
     const stream = session.request({ ":method": "POST", ":path": `${maps}?dryRun=All`, ...yaml });
     stream.end("metadata: {name: w}\ngröße: 1\n");

@@ -1,6 +1,6 @@
 /** Sends requests and watches over one HTTP/2 connection, as client-go does. */
 import http2 from "node:http2";
-import { field } from "./kubeconfig-fields.ts";
+import { credentialsOf } from "./kubeconfig-fields.ts";
 
 export interface Http2Answer {
   readonly status: number;
@@ -25,9 +25,7 @@ export interface Http2Client {
 /** @param kubeconfig the text of a kubeconfig that this project wrote */
 export function http2Client(kubeconfig: string): Http2Client {
   const session = http2.connect(/server: (\S+)/.exec(kubeconfig)?.[1] as string, {
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
   });
   return {
     send: (line, body, contentType = "application/json") =>

@@ -1,7 +1,7 @@
 /** A TLS connection for hand-written HTTP/1.1, for tests of bytes that no library sends. */
 import { once } from "node:events";
 import tls from "node:tls";
-import { field } from "./kubeconfig-fields.ts";
+import { credentialsOf } from "./kubeconfig-fields.ts";
 
 export interface RawSocket {
   readonly socket: tls.TLSSocket;
@@ -25,9 +25,7 @@ export async function rawSocket(kubeconfig: string): Promise<RawSocket> {
     port: Number(port),
     ALPNProtocols: ["http/1.1"],
     allowHalfOpen: true,
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
   };
   const socket = tls.connect(options);
   let received = "";

@@ -6,7 +6,9 @@ import type {
   Backends,
   RemoteApiService,
 } from "../../src/aggregator/contract.ts";
+import type { Logger } from "../../src/apimachinery/logger.ts";
 import type { ExtensionServer } from "./extension-servers.ts";
+import { type ManualClock, manualClock } from "./manual-clock.ts";
 
 /** A request that a server received. */
 export interface BackendCall {
@@ -93,4 +95,37 @@ export function remoteApiService(name: string, server: string, more: Partial<Api
     ...more,
     service: { namespace: "default", name: server, port: 443 },
   };
+}
+
+/** What a component that fetches documents of other servers needs. */
+export interface RemoteStubs {
+  readonly backends: StubBackends;
+  readonly apiServices: StubApiServices;
+  readonly clock: ManualClock;
+  readonly logger: Logger;
+  /** The values of logged warnings, as JSON. */
+  readonly warnings: string[];
+}
+
+/** @param views the APIServices that exist at the start */
+export function remoteStubs(
+  servers: Readonly<Record<string, ExtensionServer>>,
+  views: readonly ApiServiceView[] = [],
+): RemoteStubs {
+  const warnings: string[] = [];
+  const ignore = (): void => undefined;
+  const logger: Logger = {
+    info: ignore,
+    warn: (_, values) => void warnings.push(JSON.stringify(values)),
+    error: ignore,
+  };
+  const stubs = {
+    backends: stubBackends(servers),
+    apiServices: stubApiServices(),
+    clock: manualClock(),
+    logger,
+    warnings,
+  };
+  for (const view of views) stubs.apiServices.put(view);
+  return stubs;
 }

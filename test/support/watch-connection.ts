@@ -3,7 +3,7 @@ import http2 from "node:http2";
 import https from "node:https";
 import type { Readable } from "node:stream";
 import type { WatchEvent } from "./http2-client.ts";
-import { field } from "./kubeconfig-fields.ts";
+import { credentialsOf } from "./kubeconfig-fields.ts";
 
 interface WatchHandlers {
   event(event: WatchEvent): void;
@@ -87,9 +87,7 @@ export function http1Watches(kubeconfig: string): WatchConnection {
 function serverOf(kubeconfig: string): { url: string; ca: string; cert: string; key: string } {
   return {
     url: /server: (\S+)/.exec(kubeconfig)?.[1] as string,
-    ca: field(kubeconfig, "certificate-authority-data"),
-    cert: field(kubeconfig, "client-certificate-data"),
-    key: field(kubeconfig, "client-key-data"),
+    ...credentialsOf(kubeconfig),
   };
 }
 

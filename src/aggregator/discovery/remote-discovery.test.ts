@@ -2,39 +2,19 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ExtensionServer, extensionServers } from "../../../test/support/extension-servers.ts";
-import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
-import {
-  remoteApiService,
-  type StubApiServices,
-  type StubBackends,
-  stubApiServices,
-  stubBackends,
-} from "../../../test/support/stub-backends.ts";
+import { type RemoteStubs, remoteApiService, remoteStubs } from "../../../test/support/stub-backends.ts";
 import type { ApiServiceView } from "../contract.ts";
 import { type OpenRemoteDiscovery, openRemoteDiscovery } from "./remote-discovery.ts";
 
-interface Setup {
+interface Setup extends RemoteStubs {
   readonly discovery: OpenRemoteDiscovery;
-  readonly backends: StubBackends;
-  readonly apiServices: StubApiServices;
-  readonly clock: ManualClock;
-  readonly warnings: string[];
 }
 
 function open(t: TestContext, servers: Readonly<Record<string, ExtensionServer>>, views: ApiServiceView[] = []): Setup {
-  const [backends, apiServices, clock] = [stubBackends(servers), stubApiServices(), manualClock()];
-  const warnings: string[] = [];
-  const ignore = (): void => undefined;
-  const warn = (_: string, values?: object): void => void warnings.push(JSON.stringify(values));
-  for (const view of views) apiServices.put(view);
-  const discovery = openRemoteDiscovery({
-    apiServices,
-    backends,
-    clock,
-    logger: { info: ignore, warn, error: ignore },
-  });
+  const stubs = remoteStubs(servers, views);
+  const discovery = openRemoteDiscovery(stubs);
   t.after(() => discovery.close());
-  return { discovery, backends, apiServices, clock, warnings };
+  return { discovery, ...stubs };
 }
 
 async function settle(): Promise<void> {

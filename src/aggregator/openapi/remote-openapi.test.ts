@@ -2,34 +2,19 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExtensionServer, extensionServers } from "../../../test/support/extension-servers.ts";
-import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
-import {
-  remoteApiService,
-  type StubApiServices,
-  type StubBackends,
-  stubApiServices,
-  stubBackends,
-} from "../../../test/support/stub-backends.ts";
+import { type RemoteStubs, remoteApiService, remoteStubs } from "../../../test/support/stub-backends.ts";
 import type { ApiServiceView } from "../contract.ts";
 import { type OpenRemoteOpenApi, openRemoteOpenApi } from "./remote-openapi.ts";
 
-interface Setup {
+interface Setup extends RemoteStubs {
   readonly openApi: OpenRemoteOpenApi;
-  readonly backends: StubBackends;
-  readonly apiServices: StubApiServices;
-  readonly clock: ManualClock;
-  readonly warnings: string[];
 }
 
 function open(t: TestContext, servers: Readonly<Record<string, ExtensionServer>>, views: ApiServiceView[] = []): Setup {
-  const [backends, apiServices, clock] = [stubBackends(servers), stubApiServices(), manualClock()];
-  const warnings: string[] = [];
-  const ignore = (): void => undefined;
-  const warn = (_: string, values?: object): void => void warnings.push(JSON.stringify(values));
-  for (const view of views) apiServices.put(view);
-  const openApi = openRemoteOpenApi({ apiServices, backends, clock, logger: { info: ignore, warn, error: ignore } });
+  const stubs = remoteStubs(servers, views);
+  const openApi = openRemoteOpenApi(stubs);
   t.after(() => openApi.close());
-  return { openApi, backends, apiServices, clock, warnings };
+  return { openApi, ...stubs };
 }
 
 /** Waits until a server was asked so often. The documents are compressed in the thread pool. */

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { otherPlugins } from "../../support/admission-replay.ts";
-import { field } from "../../support/kubeconfig-fields.ts";
+import { credentialsOf } from "../../support/kubeconfig-fields.ts";
 import { type RawClient, rawClient } from "../../support/raw-client.ts";
 import {
   dryRun,
@@ -118,10 +118,7 @@ after(async () => {
 });
 
 function accessOf(kubeconfig: string): RightsUser {
-  const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map((name) =>
-    field(kubeconfig, name),
-  );
-  return { url: server.url, tls: { ca, cert, key } };
+  return { url: server.url, tls: credentialsOf(kubeconfig) };
 }
 
 /** The revision of the store, which every change increases. */
