@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --admission`: the CPU time that policies, webhooks and plugins add to a create,
- * compared with the same create in the same run without them. Most creates are dry runs, so that
+ * compared with the same create in the same run without them, and what Services cost. Most creates are dry runs, so that
  * the time of the disk does not count. `-- --admission CASE` runs only the cases whose name contains
  * CASE, and those that they are compared with.
  */
@@ -13,6 +13,8 @@ import { BenchClient, type Target } from "./client.ts";
 
 interface Case {
   readonly what: string;
+  /** The object whose first case this one is compared with; its own when unset. */
+  readonly basis?: Create;
   /** The first case of each object is the one that the others are compared with. */
   readonly create: Create;
   /** Plugins that do not run. */
@@ -134,6 +136,18 @@ const storedConfigMap: Create = {
   isStored: true,
 };
 
+const service = (spec: object): Create => ({
+  collection: "/api/v1/namespaces/default/services",
+  body: JSON.stringify({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { generateName: "s-", labels: { app: "bench" } },
+    spec: { selector: { app: "bench" }, ports: [{ port: 80 }], ...spec },
+  }),
+  isStored: true,
+});
+const headless = service({ clusterIP: "None" });
+
 /** A pod of ten containers that `restricted` allows. */
 const pod: Create = {
   collection: "/api/v1/namespaces/pods/pods",
@@ -186,6 +200,8 @@ const casesWith = (webhooks: WebhookServer): readonly Case[] => [
   ...configMapCases(webhooks).map((one) => ({ ...one, create: configMap })),
   { what: "a stored object", create: storedConfigMap, setup: [] },
   { what: "a stored object that a quota counts", create: storedConfigMap, goal: 15, setup: quota },
+  { what: "a headless service", create: headless, basis: storedConfigMap, setup: [] },
+  { what: "a service with a cluster IP", create: service({}), basis: storedConfigMap, setup: [] },
   { what: "a pod of ten containers", create: pod, setup: namespaceOfPods({}) },
   {
     what: "a pod of ten containers, restricted",
@@ -199,12 +215,13 @@ const casesWith = (webhooks: WebhookServer): readonly Case[] => [
 
 /** The chosen cases, and those that they are compared with. */
 function choose(cases: readonly Case[], text: string): readonly Case[] {
-  const chosen = new Set(cases.filter(({ what }) => what.includes(text)).map(({ create }) => create));
-  return cases.filter((one) => one.what.includes(text) || (chosen.has(one.create) && one === firstOf(cases, one)));
+  const chosen = cases.filter(({ what }) => what.includes(text));
+  const first = new Set(chosen.map((one) => firstOf(cases, one)));
+  return cases.filter((one) => chosen.includes(one) || first.has(one));
 }
 
-function firstOf<One extends Case>(cases: readonly One[], { create }: Case): One {
-  return cases.find((one) => one.create === create) as One;
+function firstOf<One extends Case>(cases: readonly One[], { create, basis = create }: Case): One {
+  return cases.find((one) => one.create === basis) as One;
 }
 
 interface Subject extends Case {

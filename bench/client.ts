@@ -29,6 +29,7 @@ export class BenchClient {
       settings: { initialWindowSize: 16 << 20 },
     });
     this.#session.setMaxListeners(0);
+    this.#session.on("error", () => {}); // Every request of the session has the error, too.
     this.#session.on("connect", () => this.#session.setLocalWindowSize(64 << 20));
   }
 

@@ -11,6 +11,7 @@
  * - `npm run bench -- --fairness`: other users during a flood of lists, see fairness.ts.
  * - `npm run bench -- --flow-control`: CPU time of flow control, see flow-control-cost.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
+ * - `npm run bench -- --etcd`: compared with upstream's sample API server on one etcd, see etcd.ts.
  * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
  *   two baselines in the same run: (a) a bare node:http2 server, (b) durable LMDB transactions of
  *   three keys at concurrency 16. (c) is this server on LMDB.
@@ -38,6 +39,9 @@ const { values, positionals } = parseArgs({
     "webhook-faults": { type: "boolean" },
     audit: { type: "boolean" },
     backup: { type: "string" },
+    etcd: { type: "boolean" },
+    memory: { type: "string", default: "0" },
+    profile: { type: "string" },
     fairness: { type: "boolean" },
     "flow-control": { type: "boolean" },
   },
@@ -71,6 +75,11 @@ if (values.audit === true) {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   await auditBench(directory);
   rmSync(directory, { recursive: true, force: true });
+  process.exit(0);
+}
+if (values.etcd === true) {
+  const { etcdBench } = await import("./etcd.ts");
+  await etcdBench({ objects: Number(values.objects), memory: Number(values.memory), profile: values.profile });
   process.exit(0);
 }
 if (values.backup !== undefined) {

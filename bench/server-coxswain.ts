@@ -11,6 +11,7 @@ const server = await startServer({
   storage: "lmdb",
   dataDir: dataDir as string,
   durability: "full",
+  serviceClusterIpRange: "10.96.0.0/12",
   ...(clientCaFile !== "" && { clientCaFile }),
   ...(disabled !== "" && { admission: { ...defaultOptions.admission, disable: disabled.split(",") } }),
 });

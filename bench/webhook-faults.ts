@@ -3,7 +3,8 @@
  * webhook of another kind fails, compared with the same load while that webhook answers. Windows
  * with and without the fault alternate; each row has the medians of their 99th percentiles and of
  * their ratios. Another process serves the webhooks; the operating system shares the processors with
- * it.
+ * it. So there are windows in which the server makes healthy calls only, and one more process calls
+ * the failing webhook: their ratio (`direct`) is what the processors alone cost.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,6 +47,8 @@ function configuration(fault: string, url: string, ca: string): string {
 
 interface Subject {
   readonly child: Child;
+  readonly urls: ReadonlyMap<string, string>;
+  readonly ca: string;
   readonly steady: BenchClient;
   readonly reviewed: BenchClient;
 }
@@ -80,17 +83,32 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }
 
+/** @returns as `window`, while another process calls the failing webhook */
+async function directWindow(subject: Subject, fault: string): Promise<number> {
+  const args = [subject.urls.get(fault) as string, subject.ca, String(reviewedLoops), String(pauseMs)];
+  const caller = await startChild(new URL("webhook-caller.ts", import.meta.url), args);
+  try {
+    return await window(subject, "healthy");
+  } finally {
+    await caller.stop();
+  }
+}
+
 async function measure(subject: Subject, fault: string): Promise<void> {
   const healthy: number[] = [];
   const failing: number[] = [];
+  const direct: number[] = [];
   for (let turn = 0; turn < turns; turn++) {
     healthy.push(await window(subject, "healthy"));
     failing.push(await window(subject, fault));
+    direct.push(await directWindow(subject, fault));
   }
-  const ratio = median(failing.map((value, index) => value / (healthy[index] as number)));
+  const ratioOf = (values: readonly number[]): string =>
+    median(values.map((value, index) => value / (healthy[index] as number))).toFixed(2);
   const { rssMiB } = await subject.child.usage();
   const times = `p99 ${median(failing).toFixed(1)} ms (healthy ${median(healthy).toFixed(1)} ms)`;
-  console.log(`${fault.padEnd(10)} ${times}  ratio ${ratio.toFixed(2)} (goal ${goal})  rss ${rssMiB.toFixed(0)} MiB`);
+  const ratios = `ratio ${ratioOf(failing)} (goal ${goal}, direct ${ratioOf(direct)})`;
+  console.log(`${fault.padEnd(10)} ${times}  ${ratios}  rss ${rssMiB.toFixed(0)} MiB`);
 }
 
 /** Prints a row for each fault whose name contains the text. */
@@ -109,7 +127,7 @@ export async function webhookFaultsBench(text = ""): Promise<void> {
   for (const [fault, url] of urls)
     await create(`${group}/mutatingwebhookconfigurations`, configuration(fault, url, ca));
   await create(configMaps, configMap("writes", { by: "setup" }));
-  const subject = { child, steady, reviewed };
+  const subject = { child, urls, ca, steady, reviewed };
   for (let turn = 0; turn < 2; turn++) await window(subject, "healthy"); // Compiles the code.
   const chosen = [...urls.keys()].filter((fault) => fault.includes(text)); // "healthy" shows the noise.
   for (const fault of chosen) await measure(subject, fault);

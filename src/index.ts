@@ -2,6 +2,7 @@
 import { defaultAdmissionOptions } from "./admission/options.ts";
 import { systemClock } from "./apimachinery/clock.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
+import { defaultLeaderElection } from "./controllers/leader-election/options.ts";
 import { defaultMetricsOptions } from "./metrics/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
@@ -11,6 +12,7 @@ export type { ServiceResolver } from "./webhook/service-resolver.ts";
 /** The default of each option of {@link startServer}. */
 export const defaultOptions: Omit<ServerOptions, "logger"> = {
   storage: "memory",
+  storageMediaType: "application/vnd.kubernetes.protobuf",
   dataDir: undefined,
   durability: "full",
   historyMs: 5 * 60_000,
@@ -22,6 +24,9 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   advertiseAddress: undefined,
   serviceClusterIpRange: "10.0.0.0/24",
   serviceNodePortRange: "30000-32767",
+  endpointReconciler: "lease",
+  apiserverCount: 1,
+  kubernetesServiceNodePort: 0,
   enableAggregatorRouting: false,
   kubelet: {
     certificateAuthorityFile: undefined,
@@ -70,6 +75,8 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   runtimeConfig: "",
   featureGates: "",
   controllers: ["*"],
+  leaderElection: defaultLeaderElection,
+  coordinatedLeadership: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
   enablePriorityAndFairness: true,
   maxRequestsInflight: 400,
   maxMutatingRequestsInflight: 200,

@@ -6,16 +6,27 @@ import type { AuditOptions } from "./audit/contract.ts";
 import type { OidcOptions } from "./authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
 import type { AuthorizationOptions } from "./authorization/contract.ts";
+import type { KubernetesServiceOptions } from "./bootstrap/kubernetes-service/contract.ts";
+import type { ElectionTimes, LeaderElectionOptions } from "./controllers/leader-election/contract.ts";
 import type { TlsOptions } from "./http/listener/contract.ts";
 import type { KubeletOptions } from "./kubelet/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
 import type { AddressPolicy } from "./proxy/contract.ts";
+import type { StorageMediaType } from "./registry/contract.ts";
+import type { EtcdServerOptions } from "./storage/etcd/options.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
 /** Options of `startServer`. Flags with the same names are described in `coxswain --help`. */
-export interface ServerOptions {
-  /** `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`. */
-  readonly storage: "memory" | "lmdb";
+export interface ServerOptions extends KubernetesServiceOptions {
+  /**
+   * `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`; `etcd` keeps them in the cluster
+   * of `etcd`, which several servers can share.
+   */
+  readonly storage: "memory" | "lmdb" | "etcd";
+  /** The cluster of the engine `etcd`. */
+  readonly etcd?: EtcdServerOptions;
+  /** How a store that is shared with kube-apiserver keeps built-in objects; embedded stores keep JSON. */
+  readonly storageMediaType: StorageMediaType;
   /**
    * Directory of certificates, the kubeconfig and the store. Undefined, which `memory` alone allows: the server writes
    * nothing to disk.
@@ -59,6 +70,19 @@ export interface ServerOptions {
   readonly proxyClientCertFile: string | undefined;
   /** PEM file with the key of `proxyClientCertFile`. */
   readonly proxyClientKeyFile: string | undefined;
+  /**
+   * PEM file with the authorities of other servers over the same store, reloaded when it changes: requests for
+   * resources that only they serve are forwarded to them. Undefined: these are not found.
+   */
+  readonly peerCaFile?: string;
+  /** Address at which other servers reach this one. Used with `peerAdvertisePort`; otherwise `advertiseAddress`. */
+  readonly peerAdvertiseIp?: string;
+  readonly peerAdvertisePort?: number;
+  /**
+   * The name of this server's host in its identity; that of the operating system by default. No two servers over one
+   * store can have the same.
+   */
+  readonly hostname?: string;
   /** Whether redirects of servers of APIServices are answered with 502. */
   readonly rejectForwardingRedirects: boolean;
   /** PEM file with the serving certificate and its intermediates. Undefined: the server makes one. */
@@ -130,6 +154,13 @@ export interface ServerOptions {
   readonly featureGates: string;
   /** Names of the controllers that run: `*` for all, `-name` to disable one. */
   readonly controllers: readonly string[];
+  /** Of servers that share a store, one runs the controllers: the one that holds a Lease. */
+  readonly leaderElection: LeaderElectionOptions;
+  /**
+   * With the gate CoordinatedLeaderElection, of the election of the server that elects the holders of Leases that have
+   * LeaseCandidates.
+   */
+  readonly coordinatedLeadership: ElectionTimes;
   /**
    * Whether priority levels and flow schemas limit requests. Otherwise, only `maxRequestsInflight` and
    * `maxMutatingRequestsInflight` do.

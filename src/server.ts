@@ -8,6 +8,7 @@ import type { RegistryContext } from "./registry/contract.ts";
 import { certificateNames } from "./server/addresses.ts";
 import { openAdmission } from "./server/admission.ts";
 import { openAggregation } from "./server/aggregation.ts";
+import { announce } from "./server/announce.ts";
 import { openAuthentication } from "./server/authentication.ts";
 import { openAuthorization } from "./server/authorization.ts";
 import { ensureBootObjects } from "./server/bootstrap.ts";
@@ -19,36 +20,42 @@ import { openFlowControl } from "./server/flow-control.ts";
 import { openHttp } from "./server/http.ts";
 import { loopbackCredentials } from "./server/loopback.ts";
 import { openMetrics } from "./server/metrics.ts";
+import { openPeers } from "./server/peers.ts";
 import { readSettings } from "./server/settings.ts";
 import { runningServer } from "./server/shutdown.ts";
 import { newState } from "./server/state.ts";
-import { openStorage } from "./server/storage.ts";
+import { openStorage, sharedEncoding } from "./server/storage.ts";
 import { validationObserver } from "./server/validation.ts";
 import { servingSetup } from "./serving/serving-setup.ts";
+import type { Storage } from "./storage/contract.ts";
 
-/** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
-export async function openServer(options: ServerOptions): Promise<RunningServer> {
+/**
+ * @param shared the store, instead of the one of `storage`, for tests of several servers over one store; the caller
+ *   closes it
+ * @throws Error when an option is not valid, the port is taken, or the data directory is in use
+ */
+export async function openServer(options: ServerOptions, shared?: Storage): Promise<RunningServer> {
   const closers = new Closers();
   try {
-    return await buildServer(options, closers);
+    return await buildServer(options, closers, shared);
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function buildServer(options: ServerOptions, closers: Closers): Promise<RunningServer> {
+async function buildServer(options: ServerOptions, closers: Closers, shared?: Storage): Promise<RunningServer> {
   const { clock, logger } = options;
   const settings = await readSettings(options);
   const { gates } = settings;
-  const state = newState(options);
 
   const calls = callMetrics();
   const audit = await openAudit(options.audit, { clock, logger, calls: calls.observer });
   closers.add(() => audit.close());
 
   // Storage locks the data directory, in which the next step may renew certificates.
-  const { storage, installer } = await openStorage(options, gates, closers);
+  const { storage, installer, isShared } = await openStorage(options, gates, closers, shared);
+  const state = newState(options, isShared);
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
   const serving = await servingSetup(options, names);
   closers.add(() => serving.close());
@@ -83,32 +90,32 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     }),
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),
+    ...(isShared && { sharedEncoding: sharedEncoding(options, gates) }),
     random,
   };
   const security = { authorization, serving, loopback, state, metrics, closers };
   const authentication = await openAuthentication(settings.authentication, options, { registry, ...security });
 
   const aggregation = await openAggregation(options, { registry, state, metrics, closers });
+  const peers = await openPeers(options, { registry, aggregation, metrics, closers });
   const flowControl = openFlowControl(options, { registry, metrics });
   const http = await openHttp(options, {
     registry,
     audit,
     authentication,
     aggregation,
+    peers,
     flowControl,
     ...security,
   });
-  await ensureBootObjects(options, { registry, authorization, state });
+  const serviceAddresses = await ensureBootObjects(options, { registry, settings, authorization, metrics, state });
   await startControllers(settings.controllers, options, {
-    registry,
-    catalog,
-    aggregation,
-    flowControl,
+    ...{ registry, serviceAddresses, catalog, aggregation, flowControl },
     listener: http.listener,
     release: installer.release,
     issueForSecret: authentication.issueForSecret,
     ...security,
   });
-  state.isBooted = true;
+  await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
   return runningServer(options, { http, serving, state, closers });
 }

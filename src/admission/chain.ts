@@ -55,6 +55,16 @@ export function createAdmission(
     mutate: chain("admit", "mutate"),
     authorize: (attributes) => runFrom(authorizing, 0, attributes, observer.clock),
     validate: chain("validate", "validate"),
+    removed: removedBy([...plugins, ...rules]),
+  };
+}
+
+/** @returns a promise only when a plugin waits */
+function removedBy(plugins: readonly AdmissionPlugin[]): Admission["removed"] {
+  const calls = plugins.flatMap((plugin) => plugin.removed?.bind(plugin) ?? []);
+  return (resource, object) => {
+    const pending = calls.map((call) => call(resource, object)).filter((one) => one !== undefined);
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
   };
 }
 

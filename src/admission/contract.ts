@@ -2,8 +2,8 @@
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
-import type { Resolved } from "../catalog/contract.ts";
-import type { DerivedValue, Stored } from "../storage/contract.ts";
+import type { Resolved, Resource } from "../catalog/contract.ts";
+import type { DerivedValue, DerivedWrite, Stored } from "../storage/contract.ts";
 import type { Lifetime } from "../webhook/contract.ts";
 
 /** The operations that admission plugins distinguish. */
@@ -43,15 +43,48 @@ export interface AdmissionAttributes {
    * this attempt to store the write fails.
    */
   readonly undo: (() => void)[];
+  /** Functions that run after this attempt was stored, before the client is answered. */
+  readonly done: (() => void | Promise<void>)[];
   /**
-   * A validating plugin adds changes of other objects that are committed together with this write,
-   * or not at all. A dry run commits none.
+   * A plugin adds changes of other objects that are committed together with this write, or not at
+   * all. A dry run commits none.
    */
-  readonly joint: JointWrite[];
+  readonly joint: JointChange[];
   /** Receives what plugins do, if the client requested an explanation. */
   readonly trace?: AdmissionTrace | undefined;
   /** Set by the first mutating plugin that calls others or may be called again. */
   reinvocation?: Reinvocation;
+}
+
+/** A change of another object in the commit of a write. */
+export type JointChange = JointWrite | JointCreation | JointValue;
+
+/** Another object that is created in the commit of a write, by `prepareCreation` of the registry. */
+export interface JointCreation {
+  readonly target: Resolved;
+  readonly key: string;
+  /** Complete and valid. The commit fails with {@link JointConflict} when the key is not absent. */
+  readonly object: KubeObject;
+}
+
+/**
+ * A change of a value that is not an object of the catalog, such as a range of ports. Its `derive`
+ * may throw {@link JointConflict}.
+ */
+export interface JointValue {
+  readonly value: DerivedWrite;
+}
+
+/**
+ * A joint change was not possible, because another writer was first: the attempt to store the write
+ * is repeated from the current state.
+ */
+export class JointConflict extends Error {
+  /** @param key of the value that another writer changed */
+  constructor(key: string) {
+    super(`another writer has changed ${key}`);
+    this.name = "JointConflict";
+  }
 }
 
 /** A change of the status of another object in the commit of a write. */
@@ -70,7 +103,9 @@ export interface JointWrite {
 }
 
 /** @param change changes the status of the object */
-export type UpdateStatus = (change: (object: KubeObject) => void) => Required<DerivedValue> & { object: KubeObject };
+export type UpdateStatus = (
+  change: (object: KubeObject) => void,
+) => Required<Omit<DerivedValue, "shared">> & { object: KubeObject };
 
 /** How long plugins can work on a request. */
 export interface RequestLifetime extends Lifetime {
@@ -138,6 +173,12 @@ export interface AdmissionPlugin {
    */
   authorize?(attributes: AdmissionAttributes): void | Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
+  /**
+   * Releases what belongs to an object that was removed, before the client is answered.
+   *
+   * @param object returns its last stored state
+   */
+  removed?(resource: Resource, object: () => KubeObject): void | Promise<void>;
 }
 
 /** The steps as metrics name them. */
@@ -170,6 +211,8 @@ export interface Admission {
   mutate(attributes: AdmissionAttributes): void | Promise<void>;
   authorize(attributes: AdmissionAttributes): void | Promise<void>;
   validate(attributes: AdmissionAttributes): void | Promise<void>;
+  /** Calls `removed` of all plugins; a plugin handles its own errors. */
+  removed(resource: Resource, object: () => KubeObject): void | Promise<void>;
 }
 
 /** Which plugins run, by kube-apiserver's names, and their configuration. */

@@ -3,18 +3,13 @@
  * k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/{apiserver,handler_proxy}.go.
  */
 import type { Clock } from "../apimachinery/clock.ts";
-import { ApiError } from "../apimachinery/errors.ts";
 import type { RequestContext } from "../http/contract.ts";
-import { requestSweepMs } from "../http/filters/open-requests.ts";
-import { isLongRunning } from "../http/request-info.ts";
 import { sendText } from "../http/respond.ts";
 import type { PathHandler } from "../http/serve.ts";
-import { encodeQueryAgain } from "../lib/go-net/go-query.ts";
-import type { ProxyOptions, ProxyTarget } from "../proxy/contract.ts";
-import { formatAddress } from "../webhook/connect.ts";
-import { type Address, WebhookError } from "../webhook/contract.ts";
+import { type Address, type CertificateObserver, WebhookError } from "../webhook/contract.ts";
 import { type ApiServices, type ApiServiceView, type Backends, isRemote, type RemoteApiService } from "./contract.ts";
-import { identityHeaders, isIdentityHeader } from "./identity-headers.ts";
+import { forwardTo } from "./forward-to.ts";
+import type { PeerRequests } from "./peers/peer-requests.ts";
 import type { Transport, Transports } from "./transports.ts";
 
 interface AggregatedOptions {
@@ -28,6 +23,8 @@ interface AggregatedOptions {
   readonly sendsUid: boolean;
   /** Called when this server answers a request with an error of its own. */
   readonly terminated: (context: RequestContext, code: number) => void;
+  /** Notified of flaws of the certificates of servers. Each request has a connection of its own. */
+  readonly certificates?: CertificateObserver;
 }
 
 /** Finds the handler of a path that belongs to another server. @param path without escapes */
@@ -37,17 +34,23 @@ export type AggregatedRequests = (path: string) => PathHandler | undefined;
 const ownGroup = "apiregistration.k8s.io";
 /** The name of the APIService of the core group, which has the whole path `/api`. */
 const coreService = "v1.";
-/** The limit for `/apis/{group}/{version}`, because clients read it from all servers. */
-const discoveryMs = 5_000;
 
 /** Creates the function that finds requests for other servers. */
 export function aggregatedRequests(options: AggregatedOptions): AggregatedRequests {
   const { services } = options;
   return (path) => {
-    if (services.remotes().length === 0) return undefined;
+    if (!services.hasRemotes) return undefined;
     const remote = findRemote(services, path);
     return remote && ((context) => forwardRequest(context, remote, options));
   };
+}
+
+/** Finds the handler of a request that a peer, or the server of an APIService, serves. */
+export function forwardedRequests(
+  aggregated: AggregatedRequests,
+  peers: Pick<PeerRequests, "find"> | undefined,
+): (context: RequestContext) => PathHandler | undefined {
+  return (context) => peers?.find(context) ?? aggregated(context.info.path);
 }
 
 function findRemote(services: ApiServices, path: string): RemoteApiService | undefined {
@@ -86,75 +89,15 @@ export async function forwardRequest(
     if (!(error instanceof WebhookError)) throw error;
     return fail(503, unavailable);
   }
-  context.execution?.watchStarted();
-  const { proxyRequest } = await import("../proxy/proxy-request.ts");
-  context.exchange.forgetHeaders(isIdentityHeader);
-  const signal = limitOf(context, options.clock);
-  const proxied = proxyOptions(context, options, { transport, address });
-  try {
-    await proxyRequest(context, { ...proxied, ...(signal && { signal }) });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    sendText(context, 503, error.message);
-  }
+  const { rejectsRedirects, sendsUid, clock } = options;
+  const user = sendsUid ? context.user : { ...context.user, uid: "" };
+  return forwardTo(context, {
+    address,
+    user,
+    rejectsRedirects,
+    clock,
+    open: (signal) => transport.connect(address, signal, options.certificates),
+  });
 }
 
 const unavailable = "service unavailable";
-
-function proxyOptions(
-  context: RequestContext,
-  { rejectsRedirects, sendsUid }: AggregatedOptions,
-  { transport, address }: { readonly transport: Transport; readonly address: Address },
-): ProxyOptions {
-  const { exchange, info, user } = context;
-  const host = formatAddress(address);
-  const mark = exchange.target.indexOf("?");
-  const query = mark < 0 ? "" : encodeQueryAgain(exchange.target.slice(mark + 1));
-  const target: ProxyTarget = {
-    scheme: "https",
-    host,
-    path: info.path,
-    query,
-    upgradeQuery: query,
-    open: (signal) => transport.connect(address, signal),
-  };
-  const identity = identityHeaders(sendsUid ? user : { ...user, uid: "" });
-  const forwarded = { "x-forwarded-host": host, "x-forwarded-proto": "https" };
-  return {
-    target,
-    isWrapped: true,
-    usesTargetHost: true,
-    rejectsRedirects,
-    headers: {
-      "audit-id": context.auditId,
-      ...(exchange.upgrade === undefined && forwarded),
-      ...byName(identity),
-    },
-  };
-}
-
-/** Groups values by the name of their header, in lower case. */
-function byName(lines: readonly string[]): Record<string, string[]> {
-  const values: Record<string, string[]> = {};
-  for (let at = 0; at < lines.length; at += 2) {
-    const name = (lines[at] as string).toLowerCase();
-    values[name] = [...(values[name] ?? []), lines[at + 1] as string];
-  }
-  return values;
-}
-
-/** Limits the time of the whole response, except for watches and upgrades. */
-function limitOf(context: RequestContext, clock: Clock): AbortSignal | undefined {
-  const { info, exchange, endsAt } = context;
-  if (exchange.upgrade !== undefined || isLongRunning(info)) return undefined;
-  const controller = new AbortController();
-  // The filters answer requests that have no response at their end.
-  const limitMs = isDiscovery(context) ? discoveryMs : endsAt - clock.now() + 2 * requestSweepMs;
-  const expire = (): void => controller.abort(new WebhookError("timeout", "context deadline exceeded"));
-  exchange.onClose(clock.after(Math.max(limitMs, 0), expire));
-  return controller.signal;
-}
-
-function isDiscovery({ info }: RequestContext): boolean {
-  return !info.isResourceRequest && info.path.split("/").filter((part) => part !== "").length === 3;
-}

@@ -61,6 +61,7 @@ class ApiServiceSet implements ApiServices {
   readonly #observers = new Set<ApiServiceObserver>();
   #sorted: readonly ApiServiceView[] | undefined;
   #remotes: readonly RemoteApiService[] | undefined;
+  #remoteCount = 0;
   #generation = 0;
 
   get generation(): number {
@@ -75,6 +76,10 @@ class ApiServiceSet implements ApiServices {
   remotes(): readonly RemoteApiService[] {
     this.#remotes ??= this.list().filter(isRemote);
     return this.#remotes;
+  }
+
+  get hasRemotes(): boolean {
+    return this.#remoteCount > 0;
   }
 
   get(name: string): ApiServiceView | undefined {
@@ -104,6 +109,7 @@ class ApiServiceSet implements ApiServices {
   #changed(old: ApiServiceView | undefined, next: ApiServiceView | undefined): void {
     this.#sorted = undefined;
     this.#remotes = undefined;
+    this.#remoteCount += Number(next !== undefined && isRemote(next)) - Number(old !== undefined && isRemote(old));
     this.#generation += 1;
     for (const observe of this.#observers) observe(old, next);
   }

@@ -3,8 +3,7 @@
  * k8s.io/client-go@v0.36.0/transport/transport.go.
  */
 import { X509Certificate } from "node:crypto";
-
-const block = /-----BEGIN ([^\r\n-]+)-----\r?\n([A-Za-z0-9+/=\s]*?)-----END \1-----/g;
+import { pemBlocks } from "../lib/x509/pem-blocks.ts";
 
 /**
  * Returns the certificates of a bundle as PEM; other blocks, and certificates that cannot be parsed
@@ -15,19 +14,19 @@ const block = /-----BEGIN ([^\r\n-]+)-----\r?\n([A-Za-z0-9+/=\s]*?)-----END \1--
  */
 export function readAuthorities(bundle: string): string {
   const failed = (why: string): Error => new Error(`unable to load root certificates: ${why}`);
-  const blocks = [...bundle.matchAll(block)];
-  const certificates = blocks.filter(([, type]) => type === "CERTIFICATE").map(([text]) => text);
-  const valid = certificates.filter(isCertificate);
-  if (valid.length > 0) return valid.join("\n");
-  if (certificates.length > 0) throw failed("failed to parse certificate: x509: malformed certificate");
+  const blocks = pemBlocks(bundle).filter(({ type, hasHeaders }) => type === "CERTIFICATE" && !hasHeaders);
+  const valid = blocks.flatMap(({ bytes }) => parse(bytes));
+  if (valid.length > 0) return valid.join("");
+  if (blocks.length > 0) throw failed("failed to parse certificate: x509: malformed certificate");
   throw failed("unable to parse bytes as PEM block");
 }
 
-function isCertificate(pem: string): boolean {
+/** @returns PEM, or nothing for a block that is not a certificate */
+function parse(bytes: Buffer): string[] {
   try {
-    return new X509Certificate(pem) !== undefined;
+    return [new X509Certificate(bytes).toString()];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code?.startsWith("ERR_OSSL")) return false;
+    if ((error as NodeJS.ErrnoException).code?.startsWith("ERR_OSSL")) return [];
     throw error;
   }
 }

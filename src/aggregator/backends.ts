@@ -5,6 +5,7 @@ import { Connections } from "../webhook/connections.ts";
 import { type Address, WebhookError } from "../webhook/contract.ts";
 import { Deadline } from "../webhook/deadline.ts";
 import { exchange, UnfinishedAnswer } from "../webhook/exchange.ts";
+import { untilAborted } from "../webhook/lifetime.ts";
 import type { ServiceResolver } from "../webhook/service-resolver.ts";
 import type { BackendRequest, Backends, RemoteApiService } from "./contract.ts";
 import { identityHeaders } from "./identity-headers.ts";
@@ -55,16 +56,29 @@ export function openBackends({ resolve, transports }: BackendOptions): OpenBacke
 
 type Exchange<T> = (...args: Parameters<typeof exchange>) => Promise<T>;
 
-async function call<T>(
+function call<T>(
   pools: Pools,
   remote: RemoteApiService,
-  { address, path, headers = {}, user, answerBytesMax, ...limits }: BackendRequest & { readonly address: Address },
+  request: BackendRequest & { readonly address: Address },
   send: Exchange<T>,
 ): Promise<T> {
-  const host = formatAddress(address);
-  const connections = pools.of(remote, address);
+  return callOver(pools.of(remote, request.address), formatAddress(request.address), request, send);
+}
+
+/**
+ * Sends a GET request of this server itself.
+ *
+ * @param host host and port of the server
+ * @throws WebhookError without a complete response, with Go's message
+ */
+export async function callOver<T>(
+  connections: Connections,
+  host: string,
+  { path, headers = {}, user, answerBytesMax, timeoutMs, signal }: Omit<BackendRequest, "address">,
+  send: Exchange<T>,
+): Promise<T> {
   const lines = ["host", host, "user-agent", userAgent, ...Object.entries(headers).flat(), ...identityHeaders(user)];
-  const deadline = new Deadline(limits);
+  const deadline = new Deadline({ timeoutMs, lifetime: signal && untilAborted(signal) });
   try {
     const request = { method: "GET", path, headers: lines, body: undefined, answerBytesMax } as const;
     return await send(connections, request, deadline);

@@ -45,6 +45,8 @@ export interface ApiServices {
   list(): readonly ApiServiceView[];
   /** Those with a service, ordered by name. */
   remotes(): readonly RemoteApiService[];
+  /** Whether there are any. */
+  readonly hasRemotes: boolean;
   get(name: string): ApiServiceView | undefined;
   find(group: string, version: string): ApiServiceView | undefined;
   /** Incremented by every change, so that documents derived from the APIServices can be cached. */
@@ -64,6 +66,7 @@ export type ApiServiceObserver = (old: ApiServiceView | undefined, next: ApiServ
 /** The user of a call, sent in request headers. */
 export interface BackendUser {
   readonly name: string;
+  readonly uid?: string;
   readonly groups: readonly string[];
 }
 

@@ -5,7 +5,7 @@
 import type net from "node:net";
 import { createSecureContext } from "node:tls";
 import { connect } from "../webhook/connect.ts";
-import type { Address } from "../webhook/contract.ts";
+import type { Address, CertificateObserver } from "../webhook/contract.ts";
 import { readAuthorities } from "./authorities.ts";
 import type { RemoteApiService } from "./contract.ts";
 
@@ -23,9 +23,10 @@ export interface Transport {
    * Opens a TLS connection.
    *
    * @param signal aborts with a WebhookError
+   * @param observer notified of flaws of the server's certificates
    * @throws WebhookError of kind `connect`, `tls` or `timeout`, or that of the signal
    */
-  connect(address: Address, signal?: AbortSignal): Promise<net.Socket>;
+  connect(address: Address, signal?: AbortSignal, observer?: CertificateObserver): Promise<net.Socket>;
 }
 
 /** @returns the certificate, or undefined without one; its identity changes with its content */
@@ -75,6 +76,7 @@ function build(remote: RemoteApiService, certificate: ProxyCertificate | undefin
   const tls = { context, serverName, insecureSkipTlsVerify, ca };
   return {
     key: JSON.stringify([serverName, service.port, insecureSkipTlsVerify, caBundle, certificate?.cert]),
-    connect: (address, signal) => connect({ ...address, tls, ...(signal && { signal }) }),
+    connect: (address, signal, observer) =>
+      connect({ ...address, tls: { ...tls, observer }, ...(signal && { signal }) }),
   };
 }

@@ -35,3 +35,11 @@ export function formatTime(ms: number): string {
   }
   return lastText;
 }
+
+/**
+ * Formats a `metav1.MicroTime`: RFC 3339 in UTC with microseconds. The clock has a resolution of
+ * one millisecond.
+ */
+export function formatMicroTime(ms: number): string {
+  return `${formatTime(ms).slice(0, -1)}.${String(ms % 1000).padStart(3, "0")}000Z`;
+}

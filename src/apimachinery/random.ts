@@ -20,3 +20,12 @@ export function pooledRandom(): (bytes: number) => Buffer {
     return taken;
   };
 }
+
+/** @returns a UUID of version 4 */
+export function randomUuid(random: (bytes: number) => Buffer): string {
+  const bytes = random(16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

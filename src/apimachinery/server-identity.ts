@@ -4,6 +4,10 @@
  */
 import { createHash } from "node:crypto";
 
+/** Where the Leases of servers are, and their label. */
+export const identityNamespace = "kube-system";
+export const identityLabel = ["apiserver.kubernetes.io/identity", "kube-apiserver"] as const;
+
 /**
  * @param hostname at most 65,535 bytes
  * @returns `apiserver-` and 26 characters that depend only on the host name

@@ -4,12 +4,13 @@
  */
 import { dnsLabelProblems, dnsSubdomainProblems } from "../lib/names/names.ts";
 
-const prefix = "system:serviceaccount:";
+/** The names of the users of service accounts start with it. */
+export const serviceAccountPrefix = "system:serviceaccount:";
 
 /** @returns undefined if the user is not a service account */
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
-  if (!userName.startsWith(prefix)) return undefined;
-  const [namespace = "", name = "", ...rest] = userName.slice(prefix.length).split(":");
+  if (!userName.startsWith(serviceAccountPrefix)) return undefined;
+  const [namespace = "", name = "", ...rest] = userName.slice(serviceAccountPrefix.length).split(":");
   if (rest.length > 0 || dnsLabelProblems(namespace).length > 0 || dnsSubdomainProblems(name).length > 0)
     return undefined;
   return { namespace, name };
@@ -17,7 +18,7 @@ export function serviceAccountOf(userName: string): { readonly namespace: string
 
 /** @returns the user name of a service account */
 export function serviceAccountUser(namespace: string, name: string): string {
-  return `${prefix}${namespace}:${name}`;
+  return `${serviceAccountPrefix}${namespace}:${name}`;
 }
 
 /** @returns the group of all service accounts and that of the namespace */

@@ -10,8 +10,8 @@ export type Part = Record<string, any>;
 
 /** Sets absent fields. An empty string counts as absent, as in Go. */
 export function setAbsent(target: Part, values: Readonly<Part>): void {
-  for (const [field, value] of Object.entries(values)) {
-    if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = value;
+  for (const field in values) {
+    if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = values[field];
   }
 }
 

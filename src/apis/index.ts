@@ -149,6 +149,8 @@ export const builtinConversions: Readonly<Record<string, Conversion>> = {
   "resource.k8s.io/resourceslices/v1beta1": resourceSliceV1beta1,
 };
 
+export { storedConversions } from "./stored-conversions.ts";
+
 /** Options of a server that strategies depend on. */
 interface StrategyOptions {
   /** How long events live: `--event-ttl`. */

@@ -7,9 +7,15 @@ import { evictPod } from "./policy/eviction.ts";
 /**
  * Performs the action of a created body. The response is a Status with 201 and Success.
  * @param request the name is empty for `bindings`
+ * @param admit runs the validating admission plugins, after the checks of the body
  * @throws ApiError when the action is rejected
  */
-type CreateAction = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
+type CreateAction = (
+  registry: RegistryContext,
+  request: WriteRequest,
+  body: KubeObject,
+  admit: () => void | Promise<void>,
+) => Promise<void>;
 
 /**
  * Actions by `group/resource/subresource`, and by `group/resource` for resources that are not

@@ -2,7 +2,7 @@
  * Formats events as JSON or in the legacy format.
  * Source: k8s.io/apiserver@v0.36.0/pkg/apis/audit/v1/types.go and pkg/audit/format.go.
  */
-import { formatTime } from "../apimachinery/clock.ts";
+import { formatMicroTime } from "../apimachinery/clock.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -37,7 +37,7 @@ function formatFields(event: AuditEvent): string {
   if (event.responseStatus !== undefined) text += `,"responseStatus":${statusJson(event.responseStatus)}`;
   if (event.requestObject !== undefined) text += `,"requestObject":${event.requestObject}`;
   if (event.responseObject !== undefined) text += `,"responseObject":${event.responseObject}`;
-  text += `,"requestReceivedTimestamp":"${microTime(event.requestReceivedAt)}","stageTimestamp":"${microTime(event.stageAt)}"`;
+  text += `,"requestReceivedTimestamp":"${formatMicroTime(event.requestReceivedAt)}","stageTimestamp":"${formatMicroTime(event.stageAt)}"`;
   return event.annotations.size === 0 ? text : `${text},"annotations":${mapJson(event.annotations, encodeString)}`;
 }
 
@@ -86,14 +86,6 @@ function statusJson({ status = "", message = "", reason = "", details, code = 0 
   if (reason !== "") text += `,"reason":${encodeString(reason)}`;
   if (details !== undefined) text += `,"details":${encodeAny(details)}`;
   return code === 0 ? `${text}}` : `${text},"code":${code}}`;
-}
-
-/**
- * Formats a `metav1.MicroTime`: RFC 3339 in UTC with microseconds. The clock has a resolution of
- * one millisecond.
- */
-function microTime(ms: number): string {
-  return `${formatTime(ms).slice(0, -1)}.${String(ms % 1000).padStart(3, "0")}000Z`;
 }
 
 /** Formats an event as a line of the legacy format, including the newline. */

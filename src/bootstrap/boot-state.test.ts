@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import { ensureBootState } from "./boot-state.ts";
 
-const options = { advertiseAddress: "192.0.2.1", port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
+const options = { port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
 
 test("creates the boot state once and does not change existing objects", async () => {
   const cluster = await openMemoryRegistry();
@@ -14,10 +14,6 @@ test("creates the boot state once and does not change existing objects", async (
   const service = await cluster.find(["/services", "default"], "kubernetes");
   assert.equal(service?.spec.clusterIP, "10.0.0.1");
   assert.deepEqual(service?.spec.ports, [{ name: "https", protocol: "TCP", port: 443, targetPort: 6443 }]);
-  assert.deepEqual((await cluster.find(["/endpoints", "default"], "kubernetes"))?.subsets, [
-    { addresses: [{ ip: "192.0.2.1" }], ports: [{ name: "https", port: 6443, protocol: "TCP" }] },
-  ]);
-  assert.equal((await cluster.find(["discovery.k8s.io/endpointslices", "default"], "kubernetes"))?.addressType, "IPv4");
   assert.equal(
     (await cluster.find(["scheduling.k8s.io/priorityclasses", ""], "system-node-critical"))?.value,
     2_000_001_000,
@@ -29,12 +25,5 @@ test("creates the boot state once and does not change existing objects", async (
   const revision = await cluster.registry.storage.current();
   await ensureBootState(cluster.registry, options);
   assert.equal(await cluster.registry.storage.current(), revision);
-  await cluster.close();
-});
-
-test("creates no endpoints without an advertise address", async () => {
-  const cluster = await openMemoryRegistry();
-  await ensureBootState(cluster.registry, { ...options, advertiseAddress: undefined });
-  assert.equal(await cluster.find(["/endpoints", "default"], "kubernetes"), undefined);
   await cluster.close();
 });

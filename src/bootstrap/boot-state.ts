@@ -2,30 +2,23 @@
  * The objects that the first start creates in every cluster: the system namespaces, the Service
  * `kubernetes` and the system priority classes.
  */
-import assert from "node:assert/strict";
-import { isIP } from "node:net";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
+import { type AddressOwner, refersTo } from "../apimachinery/service-addresses.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
-import type { ResourceStore } from "../catalog/contract.ts";
-import { addressAt, parseIpRanges } from "../lib/ip-range/ip-range.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { removeUnread } from "../registry/commit.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
+import { deleteIpAddress } from "../registry/ip-addresses.ts";
 import type { Stored } from "../storage/contract.ts";
+import { EncryptedValue } from "../watch-cache/encrypted-value.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
 import { isReadFailure, UnreadableObjects } from "../watch-cache/unreadable.ts";
+import { kubernetesService, type ServiceOptions } from "./kubernetes-service/service.ts";
 
-interface BootOptions {
-  /**
-   * The address at which clients in the cluster reach this server. If undefined, the Service has no
-   * endpoints.
-   */
-  readonly advertiseAddress?: string | undefined;
-  readonly port: number;
-  /** One CIDR, or one of each family separated by a comma. The Service has the first address. */
-  readonly serviceClusterIpRange: string;
+interface BootOptions extends ServiceOptions {
   readonly logger?: Logger;
 }
 
@@ -36,6 +29,8 @@ export interface BootObject {
   readonly resource: string;
   readonly namespace: string;
   readonly object: Omit<KubeObject, "apiVersion">;
+  /** Whether it is also created when `--runtime-config` disables its kind. */
+  readonly evenIfDisabled?: boolean;
 }
 
 /** The field manager and user agent of the server's own writes. */
@@ -50,7 +45,7 @@ const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-le
  */
 export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
   await ensureAll(registry, systemNamespaces.map(namespaceNamed), options); // The other objects need their namespaces.
-  await ensureAll(registry, [...serverObjects(options), ...priorityClasses], options);
+  await ensureAll(registry, [kubernetesService(options), ...priorityClasses], options);
 }
 
 /**
@@ -66,7 +61,9 @@ async function ensureAll(
     try {
       await ensureObject(registry, desired);
     } catch (error) {
-      if (!(error instanceof UnreadableObjects)) throw error;
+      // The addresses of the command line may not be those of the store: the Service has none then.
+      const isRejected = error instanceof ApiError && error.status.reason === "Invalid";
+      if (!isRejected && !(error instanceof UnreadableObjects)) throw error;
       const { resource, namespace, object } = desired;
       logger?.error("Could not create an object of the boot state", {
         resource,
@@ -88,18 +85,17 @@ async function ensureAll(
  */
 export async function ensureObject(
   registry: RegistryContext,
-  { group, version, resource, namespace, object }: BootObject,
+  { group, version, resource, namespace, object, evenIfDisabled = false }: BootObject,
   fieldManager = serverName,
 ): Promise<KubeObject | undefined> {
-  const target = registry.catalog.findServed(group, version, resource);
+  const { catalog } = registry;
+  const target = evenIfDisabled ? catalog.find(group, version, resource) : catalog.findServed(group, version, resource);
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return undefined; // Disabled by --runtime-config.
-  const key = store.keyOf(namespace, object.metadata.name as string);
-  const stored = await registry.storage.get(key);
-  const existing = stored && decodeStored(stored, store);
+  const existing = await readOrRemove(registry, target, namespace, object.metadata.name as string);
   if (existing !== undefined) return existing;
-  // A damaged object cannot be updated. The watch cache has logged it.
-  if (stored !== undefined) await removeUnread(registry, target.resource, object.metadata.name as string, stored);
+  if (resource === "services")
+    await freeAddress(registry, object.spec?.clusterIP, { namespace, name: object.metadata.name as string });
   const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
   try {
     await create(registry, {
@@ -124,12 +120,47 @@ export async function ensureObject(
   }
 }
 
-/** @returns undefined if the bytes cannot be decoded */
+/**
+ * Reads an object of the server. Removes it if its bytes cannot be decoded, because a damaged object
+ * cannot be updated; the watch cache has logged it.
+ *
+ * @returns undefined if there is none any more
+ * @throws ApiError
+ * @throws EncryptedValue
+ */
+export async function readOrRemove(
+  registry: RegistryContext,
+  { resource }: Resolved,
+  namespace: string,
+  name: string,
+): Promise<KubeObject | undefined> {
+  const { store } = resource;
+  const stored = store && (await registry.storage.get(store.keyOf(namespace, name)));
+  if (store === undefined || stored === undefined) return undefined;
+  const existing = decodeStored(stored, store);
+  if (existing === undefined) await removeUnread(registry, resource, name, stored);
+  return existing;
+}
+
+/** The IPAddress of a Service that was damaged, or one that is damaged, would prevent its creation. */
+async function freeAddress(registry: RegistryContext, address: string, owner: AddressOwner): Promise<void> {
+  const resource = registry.catalog.find("networking.k8s.io", "v1", "ipaddresses")?.resource;
+  const stored = resource?.store && (await registry.storage.get(resource.store.keyOf("", address)));
+  if (resource?.store === undefined || stored === undefined) return;
+  const ipAddress = decodeStored(stored, resource.store);
+  if (ipAddress === undefined) await removeUnread(registry, resource, address, stored);
+  else if (refersTo(ipAddress, owner)) await deleteIpAddress(registry, ipAddress);
+}
+
+/**
+ * @returns undefined if the bytes cannot be decoded
+ * @throws EncryptedValue: the object of another server is not lost, and must not be replaced
+ */
 function decodeStored(stored: Stored, store: ResourceStore): KubeObject | undefined {
   try {
     return store.decode(entryFromStored(stored, store.source));
   } catch (error) {
-    if (!isReadFailure(error)) throw error;
+    if (!isReadFailure(error) || error instanceof EncryptedValue) throw error;
     return undefined;
   }
 }
@@ -141,45 +172,6 @@ const namespaceNamed = (name: string): BootObject => ({
   namespace: "",
   object: { kind: "Namespace", metadata: { name } },
 });
-
-/** The Service `kubernetes` and its endpoints. */
-function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
-  const [addresses] = parseIpRanges(serviceClusterIpRange) ?? [];
-  assert.ok(addresses !== undefined, `${serviceClusterIpRange} is not a CIDR`);
-  const own = { group: "", version: "v1", namespace: "default" };
-  const service = {
-    kind: "Service",
-    metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
-    spec: {
-      clusterIP: addressAt(addresses, 1),
-      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
-    },
-  };
-  return [
-    { ...own, resource: "services", object: service },
-    ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port)),
-  ];
-}
-
-function endpointsAt(address: string, port: number): BootObject[] {
-  const ports = [{ name: "https", port, protocol: "TCP" }];
-  const endpoints = {
-    kind: "Endpoints",
-    metadata: { name: "kubernetes", labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
-    subsets: [{ addresses: [{ ip: address }], ports }],
-  };
-  const slice = {
-    kind: "EndpointSlice",
-    metadata: { name: "kubernetes", labels: { "kubernetes.io/service-name": "kubernetes" } },
-    addressType: isIP(address) === 6 ? "IPv6" : "IPv4",
-    endpoints: [{ addresses: [address], conditions: { ready: true } }],
-    ports,
-  };
-  return [
-    { group: "", version: "v1", resource: "endpoints", namespace: "default", object: endpoints },
-    { group: "discovery.k8s.io", version: "v1", resource: "endpointslices", namespace: "default", object: slice },
-  ];
-}
 
 const priorityClass = (name: string, value: number, description: string): BootObject => ({
   group: "scheduling.k8s.io",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
-import { ensureDefaultServiceRange } from "./default-service-range.ts";
+import { ensureDefaultServiceRange, type RangeProblem } from "./default-service-range.ts";
 
 const place = ["networking.k8s.io/servicecidrs", ""] as const;
 
@@ -39,8 +39,17 @@ test("adds the range of a second family, but does not change the ranges of anoth
   await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24");
   await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24,fd00::/112");
   assert.deepEqual(await cidrs(), ["10.0.0.0/24", "fd00::/112"]);
-  await ensureDefaultServiceRange(cluster.registry, "10.1.0.0/24");
+  const problems: RangeProblem[] = [];
+  await ensureDefaultServiceRange(cluster.registry, "10.1.0.0/24", (_range, problem) => problems.push(problem));
   assert.deepEqual(await cidrs(), ["10.0.0.0/24", "fd00::/112"]);
+  assert.deepEqual(problems, [
+    {
+      kind: "inconsistent",
+      reason: "KubernetesDefaultServiceCIDRInconsistent",
+      message:
+        "The default ServiceCIDR [10.0.0.0/24 fd00::/112] does not match the controller flag configurations [10.1.0.0/24]",
+    },
+  ]);
   await cluster.close();
 });
 
@@ -50,7 +59,7 @@ test("keeps the condition Ready of another writer", async () => {
     type: "Ready",
     status: "False",
     reason: "Gone",
-    message: "",
+    message: "no range",
     lastTransitionTime: "2026-01-02T03:04:05Z",
   };
   await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24");
@@ -62,7 +71,9 @@ test("keeps the condition Ready of another writer", async () => {
     },
     "status",
   );
-  await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24");
+  const problems: RangeProblem[] = [];
+  await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24", (_range, problem) => problems.push(problem));
+  assert.deepEqual(problems, [{ kind: "notReady", reason: "Gone", message: "Configuration matches, but no range" }]);
   assert.deepEqual((await cluster.find(place, "kubernetes"))?.status.conditions, [unready]);
   await cluster.close();
 });

@@ -10,6 +10,7 @@ import type {
   RuntimeConfig,
   ServedVersion,
   StorageForm,
+  StoredConversion,
   Strategy,
   SubresourceDefinition,
 } from "./contract.ts";
@@ -24,6 +25,8 @@ interface BuiltinOptions {
    * version.
    */
   readonly conversions: Readonly<Record<string, Conversion>>;
+  /** By the kind of storage, and then as in {@link ResourceDefinition.storedConversions}. */
+  readonly storedConversions?: Readonly<Record<string, Readonly<Record<string, StoredConversion>>>>;
   readonly served: RuntimeConfig;
 }
 
@@ -60,7 +63,8 @@ export function builtinVersions(conversions: Readonly<Record<string, Conversion>
   );
 }
 
-function definitionFrom(row: ResourceRow, { strategies, conversions, served }: BuiltinOptions): ResourceDefinition {
+function definitionFrom(row: ResourceRow, options: BuiltinOptions): ResourceDefinition {
+  const { strategies, conversions, storedConversions = {}, served } = options;
   const key = `${row.group}/${row.resource}`;
   const special = Object.hasOwn(strategies, key) ? strategies[key] : undefined;
   const hasStatus = row.versions.some(({ subresources }) => subresources?.some(({ name }) => name === "status"));
@@ -79,6 +83,7 @@ function definitionFrom(row: ResourceRow, { strategies, conversions, served }: B
     allowUnconditionalUpdate: row.conditionalUpdate !== true,
     deleteReturnsObject: row.deleteReturnsObject === true,
     custom: false,
+    storedConversions: (row.storage && storedConversions[row.storage.kind]) ?? {},
     strategy: strategy({ ...special, isolatesStatus: hasStatus && special?.isolatesStatus !== false }),
   };
 }

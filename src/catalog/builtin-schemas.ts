@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Any, Embedding, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "../lib/schema/schema.ts";
+import { storedTypeRow } from "./stored-kinds.ts";
 import { type FieldExtras, type FieldRow, readTypesTable, type TypeRow } from "./types-table.ts";
 
 /**
@@ -52,7 +53,7 @@ function table(): Readonly<Record<string, TypeRow>> {
 }
 
 function rowOf(definition: string): TypeRow {
-  const row = table()[definition];
+  const row = table()[definition] ?? storedTypeRow(definition);
   assert.ok(row !== undefined, `no type ${definition}`);
   return row;
 }

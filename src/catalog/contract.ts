@@ -134,10 +134,32 @@ export interface ResourceDefinition {
   readonly custom: boolean;
   readonly strategy: Strategy;
   /**
+   * Conversions to the storage version by apiVersion, for versions that are not in `versions` and
+   * at which other servers stored objects of this kind. Versions that differ from the storage
+   * version only in their apiVersion are not listed.
+   */
+  readonly storedConversions?: Readonly<Record<string, StoredConversion>>;
+  /**
    * The conversion webhook, if the definition has one; `conversion` of the versions only changes
    * apiVersion then.
    */
   readonly converter?: Converter;
+}
+
+/** The conversion from a version that is only stored. */
+export interface StoredConversion {
+  /**
+   * Sets the defaults that differ from those of the storage version, and converts an object to it.
+   * May modify and return its argument.
+   */
+  toStorage(object: KubeObject): KubeObject;
+  /**
+   * Set if kube-apiserver stores objects at this version: converts an object to it, which is not
+   * changed.
+   */
+  toShared?(object: KubeObject): KubeObject;
+  /** The version lacks defaults that the storage version has: `toStorage` sets all. */
+  readonly setsAllDefaults?: boolean;
 }
 
 /** The storage version of a resource and the prefix of its keys. */

@@ -53,7 +53,7 @@ function open(version: string): Resolved & { readonly converted: ConvertedVersio
       return objects.map((json) => ({ ...JSON.parse(json.toString()), apiVersion, spec: { mark } }));
     },
   };
-  const { install } = createInstaller({ storage, clock: systemClock });
+  const { install } = createInstaller({ storageOf: () => storage, clock: systemClock });
   const resolved = openCatalog([{ ...made, converter }], install).find("example.com", version, "ts");
   assert.ok(resolved?.converted);
   return { ...resolved, converted: resolved.converted };

@@ -1,6 +1,7 @@
 /**
  * The objects of a resource at a version to which a {@link Converter} converts the stored objects.
  */
+import assert from "node:assert/strict";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import { parseJson, peekTypeMeta } from "../lib/json/parse.ts";
 import { conform } from "../lib/schema/decode.ts";
@@ -56,6 +57,7 @@ class VersionByConverter implements ConvertedVersion {
       get schema() {
         return version.schema;
       },
+      decode: () => assert.fail("converted entries are not stored"),
       selectableFields: definition.strategy.selectableFields,
       indexedFields: [],
     };

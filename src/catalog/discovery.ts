@@ -131,8 +131,16 @@ function apiResources({ definition, version }: ServedResource): object[] {
   return [main, ...below];
 }
 
+/** An APIGroupDiscoveryList. */
+export interface GroupDiscoveryList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly { readonly metadata: { readonly name?: string } }[];
+}
+
 /** Aggregated discovery: `/api` has only the core group, `/apis` all others. */
-export function apiGroupDiscoveryList(groups: readonly MergedGroup[]): object {
+export function apiGroupDiscoveryList(groups: readonly MergedGroup[]): GroupDiscoveryList {
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
@@ -141,7 +149,10 @@ export function apiGroupDiscoveryList(groups: readonly MergedGroup[]): object {
   };
 }
 
-function groupDiscovery({ group, versions }: MergedGroup): object {
+function groupDiscovery({
+  group,
+  versions,
+}: MergedGroup): GroupDiscoveryList["items"][number] & { versions: object[] } {
   return { metadata: group === "" ? {} : { name: group }, versions: versions.map(versionDiscovery) };
 }
 

@@ -1,7 +1,7 @@
 /** Installs definitions: creates the watch cache, keys and fingerprint of a resource. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
-import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
 import { openTurns, type Turns } from "../apimachinery/turns.ts";
 import { decodeEncoded } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
@@ -10,9 +10,11 @@ import { type EntrySource, entryFromStored, schemaFor } from "../watch-cache/ent
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { decodeValue } from "./stored-value.ts";
 
 interface InstallOptions {
-  readonly storage: Storage;
+  /** Returns the store that has the keys with the prefix. */
+  readonly storageOf: (prefix: string) => Storage;
   readonly clock: Clock;
   readonly gates?: FeatureGates;
   /** How long old revisions can be read and watched from; unlimited if unset. */
@@ -68,9 +70,10 @@ function installResource(
 
 function openSharedCache(
   form: StorageForm,
-  { strategy, resource, converter }: ResourceDefinition,
-  { storage, clock, gates, historyMs }: InstallOptions,
+  definition: ResourceDefinition,
+  { storageOf, clock, gates, historyMs }: InstallOptions,
 ): SharedCache {
+  const { strategy, resource, converter } = definition;
   let fingerprint: number | undefined;
   let { selectableFields } = strategy;
   const source: EntrySource = {
@@ -86,12 +89,12 @@ function openSharedCache(
     get selectableFields() {
       return selectableFields;
     },
-    apiVersion: converter === undefined ? formatGroupVersion(form.group, form.version) : undefined,
+    decode: (value) => decodeValue(value, { form, definition, gates }),
     schemaOf: converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion),
   };
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
   const cache = openWatchCache({
-    storage,
+    storage: storageOf(form.prefix),
     clock,
     prefix: form.prefix,
     resource: { group: form.group, resource },

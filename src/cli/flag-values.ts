@@ -5,6 +5,7 @@ import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import { DurationError, parseDuration } from "../lib/duration/duration.ts";
 import { formatPortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
+import type { StorageMediaType } from "../registry/contract.ts";
 
 /** A flag has an invalid value; the message is for the user. */
 export class FlagValueError extends Error {
@@ -93,6 +94,15 @@ export function portRange(text: string): string {
 export function oneOf<const Word extends string>(text: string, words: readonly Word[]): Word {
   const found = words.find((word) => word === text);
   if (found === undefined) throw new FlagValueError(`must be one of ${words.join(", ")}`);
+  return found;
+}
+
+const storageMediaTypes = ["application/json", "application/vnd.kubernetes.protobuf", "application/yaml"] as const;
+
+/** A media type for stored objects; JSON if empty, as in upstream. */
+export function storageMediaType(text: string): StorageMediaType {
+  const found = storageMediaTypes.find((one) => one === (text || "application/json"));
+  if (found === undefined) throw new FlagValueError(`invalid, allowed values: ${storageMediaTypes.join(", ")}`);
   return found;
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { etcdDefaults } from "../storage/etcd/options.ts";
 import { commandDefaults, FlagError, flagGroups, parseFlags, type Settings } from "./flags.ts";
 
 function settings(...argv: string[]): Settings {
@@ -102,12 +103,37 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     ],
     { requestHeader: { ...commandDefaults.server.requestHeader, groupHeaders: ["G", "", "H"] } },
   ],
+  [
+    ["--leader-elect", "--leader-elect-lease-duration=30s", "--leader-elect-resource-name=a"],
+    {
+      leaderElection: {
+        ...commandDefaults.server.leaderElection,
+        elect: true,
+        leaseDurationMs: 30_000,
+        resourceName: "a",
+      },
+    },
+  ],
+  [
+    ["--endpoint-reconciler-type=none", "--kubernetes-service-node-port=30443"],
+    { endpointReconciler: "none", kubernetesServiceNodePort: 30_443 },
+  ],
+  [["--endpoint-reconciler-type="], { endpointReconciler: "lease" }],
+  [
+    ["--peer-ca-file=ca", "--peer-advertise-ip=192.0.2.1", "--peer-advertise-port=6444"],
+    { peerCaFile: "ca", peerAdvertiseIp: "192.0.2.1", peerAdvertisePort: 6444 },
+  ],
+  [["--peer-ca-file=ca", "--peer-ca-file=", "--peer-advertise-ip=", "--peer-advertise-port="], {}],
   [["--cert-dir=/c"], { certDir: "/c", dataDir: "/c/coxswain" }],
   [["--cert-dir=/c", "--data-dir=.coxswain"], { certDir: "/c" }],
   [
     ["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"],
     { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" },
   ],
+  [["--storage-media-type=application/yaml"], { storageMediaType: "application/yaml" }],
+  [["--storage-media-type="], { storageMediaType: "application/json" }],
+  [["--emulated-version=1.36", "--min-compatibility-version= kube = v1.35.0 "], {}],
+  [["--emulated-version=", "--min-compatibility-version=1.35"], {}],
 ];
 for (const [argv, want] of settingRows) {
   test(`flags: ${argv.join(" ")}`, () =>
@@ -116,10 +142,14 @@ for (const [argv, want] of settingRows) {
 
 const rejectedRows: [argv: string[], message: string][] = [
   [["--secure-prot=1"], "unknown flag: --secure-prot (did you mean --secure-port?)"],
-  [["--etcd-server=x"], "unknown flag: --etcd-server"],
+  [["--etcd-server=x"], "unknown flag: --etcd-server (did you mean --etcd-servers?)"],
   [
     ["--storage-backend=etcd2"],
     'invalid argument "etcd2" for "--storage-backend" flag: invalid, allowed values: etcd3. If not specified, it will default to \'etcd3\'',
+  ],
+  [
+    ["--storage-media-type=application/cbor"],
+    'invalid argument "application/cbor" for "--storage-media-type" flag: invalid, allowed values: application/json, application/vnd.kubernetes.protobuf, application/yaml',
   ],
   [
     ["--goaway-chance=0.03"],
@@ -137,11 +167,36 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--encryption-provider-config=a"],
     'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not supported yet',
   ],
-  [["--etcd-prefix=/other"], 'invalid argument "/other" for "--etcd-prefix" flag: keys begin with /registry'],
+  [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
   [
-    ["--endpoint-reconciler-type=none"],
-    'invalid argument "none" for "--endpoint-reconciler-type" flag: the endpoints of the Service kubernetes are always reconciled',
+    ["--etcd-servers-overrides=events#http://a"],
+    'invalid argument "events#http://a" for "--etcd-servers-overrides" flag: --etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated',
   ],
+  [
+    ["--endpoint-reconciler-type=some"],
+    'invalid argument "some" for "--endpoint-reconciler-type" flag: Reconciler not implemented: some',
+  ],
+  [
+    ["--peer-advertise-port=a"],
+    'invalid argument "a" for "--peer-advertise-port" flag: strconv.ParseInt: parsing "a": invalid syntax',
+  ],
+  [
+    ["--leader-elect-resource-lock=endpoints"],
+    'invalid argument "endpoints" for "--leader-elect-resource-lock" flag: Invalid lock-type endpoints',
+  ],
+  [
+    ["--emulated-version=1.32"],
+    "[emulation version 1.32 is not between [1.33, 1.36.0], minCompatibilityVersion version 1.33 is not between [1.33, 1.32]]",
+  ],
+  [["--emulated-version=1.37"], "emulation version 1.37 is not between [1.33, 1.36.0]"],
+  [["--emulated-version=1.35"], "--emulated-version 1.35: this server supports only 1.36"],
+  [["--emulated-version=a"], 'could not parse "a" as version'],
+  [["--emulated-version=1"], 'illegal version string "1"'],
+  [["--emulated-version=kube=1.36.1"], "patch version not allowed, got: kube=1.36.1"],
+  [["--emulated-version=other=1.36"], "component not registered: other"],
+  [["--emulated-version=1.36,kube=1.35"], "duplicate version flag, kube=1.36 and kube=1.35"],
+  [["--min-compatibility-version=1.37"], "minCompatibilityVersion version 1.37 is not between [1.33, 1.36]"],
+  [["--min-compatibility-version=1.36"], "--min-compatibility-version 1.36: this server supports only 1.35"],
   [["--secure-port"], "flag needs an argument: --secure-port"],
   [["--secure-port=x"], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
   [
@@ -199,7 +254,8 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--tls-curve-preferences=x"],
     'invalid argument "x" for "--tls-curve-preferences" flag: strconv.ParseInt: parsing "x": invalid syntax',
   ],
-  [["--storage=etcd"], 'invalid argument "etcd" for "--storage" flag: must be one of lmdb, memory'],
+  [["--storage=etcd2"], 'invalid argument "etcd2" for "--storage" flag: must be one of lmdb, memory, etcd'],
+  [["--storage=etcd"], "--etcd-servers must be specified"],
   [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file must be set together"],
   [["serve"], "unexpected arguments: only flags are accepted"],
 ];
@@ -212,6 +268,26 @@ test("shows the actual defaults in --help", () => {
     if (shown !== undefined)
       assert.deepEqual({ ...settings(`${longName(term)}=${shown}`), warnings: [] }, commandDefaults, term);
   }
+});
+
+test("reads the servers of etcd and of some resources", () => {
+  const { server } = settings(
+    "--etcd-servers=http://a,http://b",
+    "--etcd-servers=http://c",
+    "--etcd-servers-overrides=/events#http://d;http://e,coordination.k8s.io/leases#http://f",
+    "--etcd-prefix=/other",
+    "--etcd-compaction-interval=1m",
+  );
+  assert.deepEqual(server.etcd, {
+    ...etcdDefaults,
+    servers: ["http://a", "http://b", "http://c"],
+    overrides: [
+      { group: "", resource: "events", servers: ["http://d", "http://e"] },
+      { group: "coordination.k8s.io", resource: "leases", servers: ["http://f"] },
+    ],
+    prefix: "/other",
+  });
+  assert.equal(server.compactionIntervalMs, 60_000);
 });
 
 const deprecated = "--audit-webhook-batch-initial-backoff=20s";
@@ -230,8 +306,10 @@ const warningRows: [argv: string[], want: string[]][] = [
     ],
   ],
   [[deprecated, "--suppress-deprecation-warnings"], []],
+  [["--etcd-servers=http://a"], []],
   [
     [
+      "--storage=lmdb",
       "--etcd-servers=http://a",
       "--kubelet-timeout=1s",
       "--etcd-cafile=b",
@@ -241,7 +319,7 @@ const warningRows: [argv: string[], want: string[]][] = [
       "-v=2",
     ],
     [
-      "Ignored flags: --etcd-servers, --etcd-cafile: objects are stored in the embedded store, not in etcd; see --storage and --data-dir",
+      "Ignored flags: --etcd-servers, --etcd-cafile: objects are stored in the embedded store, not in etcd; see --storage",
     ],
   ],
 ];
@@ -250,7 +328,7 @@ for (const [argv, want] of warningRows) {
     assert.deepEqual(settings(...argv).warnings, want));
 }
 
-test("accepts the flags of kubeadm's manifest, and warns about ignored ones", () => {
+test("accepts the flags of kubeadm's manifest", () => {
   const pki = "/etc/kubernetes/pki";
   const { server, warnings } = settings(
     "--advertise-address=192.0.2.1",
@@ -295,10 +373,14 @@ test("accepts the flags of kubeadm's manifest, and warns about ignored ones", ()
       },
     ],
   );
-  assert.deepEqual(
-    warnings.map((text) => text.slice(0, text.lastIndexOf(":"))),
-    ["Ignored flags: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers"],
-  );
+  assert.deepEqual(server.etcd, {
+    ...etcdDefaults,
+    servers: ["https://127.0.0.1:2379"],
+    caFile: `${pki}/etcd/ca.crt`,
+    certFile: `${pki}/apiserver-etcd-client.crt`,
+    keyFile: `${pki}/apiserver-etcd-client.key`,
+  });
+  assert.deepEqual([server.storage, server.compactionIntervalMs, warnings], ["etcd", 300_000, []]);
 });
 
 test("a deprecated flag still has its effect", () => {

@@ -9,10 +9,12 @@ import packageJson from "../../package.json" with { type: "json" };
 import { controllerNames } from "../controllers/enabled.ts";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
+import { type EtcdServerOptions, etcdDefaults } from "../storage/etcd/options.ts";
 import { admissionFlags } from "./admission-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { authorizationFlags } from "./authorization-flags.ts";
+import { etcdFlags, ignoredEtcdFlags } from "./etcd-flags.ts";
 import {
   boolValue,
   byteCount,
@@ -24,14 +26,19 @@ import {
   ipAddress,
   oneOf,
   portRange,
+  storageMediaType,
   stringSlice,
   unlessEmpty,
 } from "./flag-values.ts";
 import { flowControlFlags } from "./flow-control-flags.ts";
 import { ignoredFlags } from "./ignored-flags.ts";
 import { kubeletFlags } from "./kubelet-flags.ts";
+import { kubernetesServiceFlags } from "./kubernetes-service-flags.ts";
+import { leaderElectionFlags } from "./leader-election-flags.ts";
 import { metricsFlags } from "./metrics-flags.ts";
+import { peerFlags } from "./peer-flags.ts";
 import { tlsFlags } from "./tls-flags.ts";
+import { type VersionDraft, versionFlags, versionProblem } from "./version-flags.ts";
 
 type LoggingFormat = "text" | "json";
 
@@ -56,7 +63,8 @@ export class FlagError extends Error {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-interface Draft {
+/** What the flags have set so far. */
+export interface Draft {
   server: Mutable<Settings["server"]>;
   loggingFormat: LoggingFormat;
   warnings: string[];
@@ -65,6 +73,11 @@ interface Draft {
   suppressDeprecationWarnings: boolean;
   /** Undefined until the flag is parsed: the default depends on another flag. */
   historyMs?: number;
+  engine?: ServerOptions["storage"];
+  etcd: Mutable<Partial<EtcdServerOptions>>;
+  /** Names of etcd's flags on the command line. */
+  etcdFlags: Set<string>;
+  readonly versions: VersionDraft;
 }
 
 /** One flag of the command line. */
@@ -93,6 +106,9 @@ export interface Flag {
 const { clock: _clock, ...libraryDefaults } = defaultOptions;
 
 const dataDirDefault = ".coxswain";
+
+/** The default of kube-apiserver. */
+const etcdCompactionIntervalMs = 5 * 60_000;
 
 /** The settings without any flag. */
 export const commandDefaults: Settings = {
@@ -155,6 +171,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       ...tlsFlags,
     ],
   ],
+  ["Flags of etcd", etcdFlags],
   [
     "Storage flags",
     [
@@ -169,10 +186,18 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--storage <engine>",
-        help: "The storage engine: lmdb stores objects in --data-dir, memory discards them at exit.",
+        help: "The storage engine: lmdb stores objects in --data-dir, memory discards them at exit, etcd stores them in --etcd-servers, and is the default if that is set.",
         shown: "lmdb",
+        set: (text, draft) => {
+          draft.engine = oneOf(text, ["lmdb", "memory", "etcd"]);
+        },
+      },
+      {
+        term: "--storage-media-type <type>",
+        help: "The encoding of built-in objects in a store that is shared with kube-apiserver: application/json, application/vnd.kubernetes.protobuf or application/yaml. Embedded stores keep JSON.",
+        shown: "application/vnd.kubernetes.protobuf",
         set: (text, { server }) => {
-          server.storage = oneOf(text, ["lmdb", "memory"]);
+          server.storageMediaType = storageMediaType(text);
         },
       },
       {
@@ -193,7 +218,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--etcd-compaction-interval <duration>",
-        help: "How often the store is compacted to the revision that was current one interval earlier; 0 disables it, so that only the other limits apply.",
+        help: "How often the store is compacted to the revision that was current one interval earlier; 0 disables it, so that only the other limits apply. 5m0s with etcd.",
         set: (text, { server }) => {
           server.compactionIntervalMs = durationMs(text);
         },
@@ -295,6 +320,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           server.serviceNodePortRange = portRange(text);
         },
       },
+      ...kubernetesServiceFlags,
       {
         term: "--enable-aggregator-routing [bool]",
         help: "Connects to the Services of webhooks and APIServices by their endpoint addresses instead of the cluster IP.",
@@ -317,6 +343,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           server.proxyClientKeyFile = unlessEmpty(text);
         },
       },
+      ...peerFlags,
       {
         term: "--aggregator-reject-forwarding-redirect [bool]",
         help: "Answers 502 when the server of an APIService redirects a request.",
@@ -327,6 +354,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
+  ["Leader election flags", leaderElectionFlags],
   ["Kubelet flags", kubeletFlags],
   ["Admission flags", admissionFlags],
   ["Flow control flags", flowControlFlags],
@@ -388,7 +416,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
-  ["Ignored flags", ignoredFlags],
+  ["Ignored flags", [...ignoredFlags, ...versionFlags]],
 ];
 
 /**
@@ -405,6 +433,9 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     warnings: [],
     ignored: new Map(),
     suppressDeprecationWarnings: false,
+    etcd: {},
+    etcdFlags: new Set(),
+    versions: { emulated: [], minCompatibility: [] },
   };
   const command = newCommand(draft);
   try {
@@ -416,21 +447,41 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const misc = command.opts<{ help?: true; version?: true }>();
   if (misc.help) return { run: "print", text: command.helpInformation() };
   if (misc.version) return { run: "print", text: `${versionText()}\n` };
-  checkCombination(draft.server);
+  checkCombination(draft);
   const { certDir } = draft.server;
   draft.server.dataDir ??= certDir === undefined ? dataDirDefault : join(certDir, "coxswain");
+  const etcdWarning = chooseEngine(draft);
   const { historyMs = draft.server.compactionIntervalMs === undefined ? server.historyMs : Number.POSITIVE_INFINITY } =
     draft;
   draft.server.historyMs = historyMs;
   const ignored = Array.from(draft.ignored, ([why, names]) => `Ignored flags: ${[...names].join(", ")}: ${why}`);
-  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...ignored];
+  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...etcdWarning, ...ignored];
   return { run: "server", settings: { server: draft.server, loggingFormat: draft.loggingFormat, warnings } };
+}
+
+/**
+ * Chooses the engine.
+ * @returns a warning for flags of etcd if another one was chosen
+ */
+function chooseEngine({ server, engine, etcd, etcdFlags: used }: Draft): string[] {
+  const { servers } = etcd;
+  server.storage = engine ?? (servers === undefined ? server.storage : "etcd");
+  if (server.storage !== "etcd") {
+    const warning = ignoredEtcdFlags(used);
+    return warning === undefined ? [] : [warning];
+  }
+  if (servers === undefined) throw new FlagError("--etcd-servers must be specified");
+  if ((etcd.certFile === undefined) !== (etcd.keyFile === undefined))
+    throw new FlagError("--etcd-certfile and --etcd-keyfile must be set together");
+  server.etcd = { ...etcdDefaults, ...etcd, servers };
+  server.compactionIntervalMs ??= etcdCompactionIntervalMs;
+  return [];
 }
 
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
     .description(
-      "A Kubernetes 1.36 API server with an embedded store. Subcommands: `coxswain cel --help` evaluates and checks CEL expressions, `coxswain auth --help` explains access decisions, `coxswain admission --help` explains what admission does to a request, `coxswain policy --help` tests admission policies, `coxswain pod-security --help` checks pods against Pod Security Standards, `coxswain quota --help` explains the usage of resource quotas, `coxswain envtest --help` runs tests of operators, `coxswain store --help` backs up and repairs the store.",
+      "A Kubernetes 1.36 API server with an embedded store. Subcommands: `coxswain cel --help` evaluates and checks CEL expressions, `coxswain auth --help` explains access decisions, `coxswain admission --help` explains what admission does to a request, `coxswain policy --help` tests admission policies, `coxswain pod-security --help` checks pods against Pod Security Standards, `coxswain quota --help` explains the usage of resource quotas, `coxswain envtest --help` runs tests of operators, `coxswain store --help` backs up, repairs and copies the store.",
     )
     .usage("[flags]")
     .helpOption(false)
@@ -487,7 +538,9 @@ function upstreamText({ code, message }: CommanderError): string {
   return message;
 }
 
-function checkCombination(server: Draft["server"]): void {
+function checkCombination({ server, versions }: Draft): void {
+  const problem = versionProblem(versions);
+  if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
     throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
 }

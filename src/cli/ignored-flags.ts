@@ -4,7 +4,7 @@
  * for flags whose effect users may rely on. Flags that must not be ignored are rejected.
  */
 
-import { boolValue, durationMs, FlagValueError, integerWithin, oneOf, stringSlice } from "./flag-values.ts";
+import { boolValue, durationMs, FlagValueError, integerWithin } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 type Check = (text: string) => unknown;
@@ -49,30 +49,11 @@ function storageBackend(text: string): void {
     throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
 }
 
-const embedded = "objects are stored in the embedded store, not in etcd; see --storage and --data-dir";
 const notYet = "not supported yet";
 
-const mediaTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
-const reconcilers = ["master-count", "lease"] as const;
-
 export const ignoredFlags: readonly Flag[] = [
-  ignored("--etcd-servers <urls>", stringSlice, embedded),
-  ignored("--etcd-servers-overrides <overrides>", stringSlice, embedded),
-  ignored("--etcd-cafile <file>", anything, embedded),
-  ignored("--etcd-certfile <file>", anything, embedded),
-  ignored("--etcd-keyfile <file>", anything, embedded),
-  unsupported(
-    "--etcd-prefix <prefix>",
-    "keys begin with /registry",
-    (text) => text.replace(/^\/|\/$/g, "") === "registry",
-  ),
   ignored("--etcd-count-metric-poll-period <duration>", durationMs),
-  ignored("--etcd-db-metric-poll-interval <duration>", durationMs),
-  ignored("--etcd-healthcheck-timeout <duration>", durationMs),
-  ignored("--etcd-readycheck-timeout <duration>", durationMs),
-  ignored("--lease-reuse-duration-seconds <int>", count),
-  ignored("--storage-backend <name>", storageBackend, embedded),
-  ignored("--storage-media-type <type>", (text) => oneOf(text, mediaTypes)),
+  ignored("--storage-backend <name>", storageBackend),
   ignored("--storage-initialization-timeout <duration>", durationMs),
   ignored("--delete-collection-workers <int>", atLeast(1, "must be a positive number")),
   unsupported(
@@ -84,14 +65,6 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("--kubelet-timeout <duration>", durationMs), // Without effect in upstream, too.
   ignored("--profiling [bool]", boolValue),
   ignored("--contention-profiling [bool]", boolValue),
-  ignored("--coordinated-leadership-lease-duration <duration>", durationMs),
-  ignored("--coordinated-leadership-renew-deadline <duration>", durationMs),
-  ignored("--coordinated-leadership-retry-period <duration>", durationMs),
-  unsupported(
-    "--endpoint-reconciler-type <type>",
-    "the endpoints of the Service kubernetes are always reconciled",
-    (text) => (reconcilers as readonly string[]).includes(text),
-  ),
   ignored("-v, --v <level>", (text) => count(text.replace(/^=/, ""))), // `-v=2` is `-v 2`.
   ignored("--vmodule <settings>", anything),
   ignored("--log-flush-frequency <duration>", durationMs),
@@ -104,8 +77,6 @@ export const ignoredFlags: readonly Flag[] = [
   unsupported("--cors-allowed-origins <patterns>", notYet),
   unsupported("--debug-socket-path <path>", notYet),
   unsupported("--disable-http2-serving [bool]", "HTTP/2 cannot be disabled", isFalse),
-  unsupported("--emulated-version <versions>", "this server supports only 1.36"),
-  unsupported("--min-compatibility-version <versions>", "this server supports only 1.36"),
   unsupported("--emulation-forward-compatible [bool]", notYet, isFalse),
   unsupported("--runtime-config-emulation-forward-compatible [bool]", notYet, isFalse),
   unsupported("--enable-logs-handler [bool]", "/logs is not served", isFalse),
@@ -117,11 +88,7 @@ export const ignoredFlags: readonly Flag[] = [
   ),
   unsupported("--external-hostname <name>", notYet),
   unsupported("--http2-max-streams-per-connection <int>", "the limit is not configurable", isZero),
-  unsupported("--kubernetes-service-node-port <int>", notYet, isZero),
   unsupported("--max-connection-bytes-per-sec <int>", notYet, isZero),
-  unsupported("--peer-advertise-ip <ip>", notYet),
-  unsupported("--peer-advertise-port <port>", notYet),
-  unsupported("--peer-ca-file <file>", notYet),
   unsupported("--permit-address-sharing [bool]", notYet, isFalse),
   unsupported("--permit-port-sharing [bool]", notYet, isFalse),
   unsupported("--service-account-signing-endpoint <endpoint>", notYet),

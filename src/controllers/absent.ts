@@ -57,7 +57,6 @@ export const absentControllers: ReadonlySet<string> = new Set([
   "resource-claim-controller",
   "resourcepoolstatusrequest-controller",
   "selinux-warning-controller",
-  "service-cidr-controller",
   "service-lb-controller",
   "service",
   "statefulset-controller",

@@ -1,5 +1,5 @@
-import { ApiError } from "../apimachinery/errors.ts";
 import { controllerUser } from "../apimachinery/system-user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
 
@@ -16,8 +16,11 @@ const server = "kube-apiserver";
  * @param name the service account of the controller; `kube-apiserver` for controllers in the server
  */
 export function writesAs(name: string): ControllerWrites {
-  const user = controllerUser(name);
-  const manager = name === server ? server : program;
+  return writesBy(controllerUser(name), name === server ? server : program);
+}
+
+/** @param manager the field manager and user agent */
+export function writesBy(user: UserInfo, manager: string): ControllerWrites {
   return {
     of: (target, namespace, objectName, subresource = "") => ({
       target,
@@ -31,22 +34,4 @@ export function writesAs(name: string): ControllerWrites {
       warnings: [],
     }),
   };
-}
-
-/**
- * Runs a write of one object that was checked before.
- *
- * @returns false when another writer has changed the object; true also when it does not exist any
- *   more
- */
-export async function unlessConflict(write: () => Promise<void>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.status.reason === "NotFound") return true;
-    if (error.status.reason === "Conflict") return false;
-    throw error;
-  }
 }

@@ -11,6 +11,7 @@ const protection = [
 const rest = [
   "resourcequota-controller",
   "root-ca-certificate-publisher-controller",
+  "service-cidr-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
 ];

@@ -16,6 +16,7 @@ export const controllerNames = [
   "podgroup-protection-controller",
   "resourcequota-controller",
   "root-ca-certificate-publisher-controller",
+  "service-cidr-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
   "token-cleaner-controller",

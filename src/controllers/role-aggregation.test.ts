@@ -16,7 +16,6 @@ async function settle(): Promise<void> {
 test("aggregates the rules of other roles by label, without duplicates, and follows changes", async () => {
   const cluster = await openMemoryRegistry();
   await ensureBootState(cluster.registry, {
-    advertiseAddress: undefined,
     port: 6443,
     serviceClusterIpRange: "10.0.0.0/24",
   });

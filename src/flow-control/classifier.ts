@@ -4,7 +4,7 @@
  * flow schemas.
  * Source: Kubernetes docs, "API Priority and Fairness", heading "FlowSchema".
  */
-import { serviceAccountUser } from "../apimachinery/service-account.ts";
+import { serviceAccountPrefix, serviceAccountUser } from "../apimachinery/service-account.ts";
 import { items, type Part } from "../apis/fields.ts";
 import type { RequestDigest } from "./contract.ts";
 import type { FlowSchema } from "./flow-schema.ts";
@@ -21,8 +21,6 @@ interface Candidate {
 
 /** Candidates by a property of the user, each list in the order of the flow schemas. */
 type Index = Map<string, Candidate[]>;
-
-const accountPrefix = "system:serviceaccount:";
 
 /** Sorts flow schemas as classification tries them. */
 export function inMatchingOrder<T extends FlowSchema>(schemas: Iterable<T>): T[] {
@@ -81,7 +79,7 @@ function listIn(index: Index, key: string): Candidate[] {
 
 /** The namespace of a service account; empty for other users. */
 function accountNamespace(name: string): string {
-  if (!name.startsWith(accountPrefix)) return "";
-  const end = name.indexOf(":", accountPrefix.length);
-  return end < 0 ? "" : name.slice(accountPrefix.length, end);
+  if (!name.startsWith(serviceAccountPrefix)) return "";
+  const end = name.indexOf(":", serviceAccountPrefix.length);
+  return end < 0 ? "" : name.slice(serviceAccountPrefix.length, end);
 }

@@ -9,6 +9,7 @@ import { answerHeaders } from "../http/respond.ts";
 import type { PathRoute } from "../http/serve.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
+import { formatNanoTime } from "../lib/schema/time.ts";
 import type { TrackedRequest } from "./filter.ts";
 import type { Level } from "./level.ts";
 import type { Levels } from "./levels.ts";
@@ -146,11 +147,7 @@ function detailCells({ user, info }: RequestContext): Row {
 /** @param ms since 1970, with fractions; NaN for requests that have not started */
 function formatTimeOf(ms: number): string {
   if (Number.isNaN(ms)) return "0001-01-01T00:00:00Z";
-  const second = new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19);
-  const fraction = String(Math.floor((ms % 1000) * 1e6))
-    .padStart(9, "0")
-    .replace(/0+$/, "");
-  return `${second}${fraction === "" ? "" : `.${fraction}`}Z`;
+  return formatNanoTime(Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6));
 }
 
 const cellMin = 8;

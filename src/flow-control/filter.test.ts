@@ -5,9 +5,12 @@ import { manualClock } from "../../test/support/manual-clock.ts";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
+import { json } from "../http/representation/json.ts";
 import { requestInfo } from "../http/request-info.ts";
+import { createServe } from "../http/serve.ts";
 import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import { flowControlMetrics } from "../metrics/flow-control-metrics.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import type { FlowControlObserver } from "./contract.ts";
 import { type FlowControl, openFlowControl } from "./flow-control.ts";
 import { maxInFlightFilter } from "./max-in-flight.ts";
@@ -32,6 +35,7 @@ function newRequest({ line = "GET /api/v1/pods", user = "alice", groups = ["syst
   const answer: TestRequest["answer"] = { status: 0, headers: {} };
   const exchange = {
     method,
+    target,
     protocol: "HTTP/2.0",
     onClose: (run: () => void) => closing.push(run),
     respond(status: number, headers: TestRequest["answer"]["headers"]) {
@@ -96,6 +100,31 @@ test("a request occupies its seat until its endpoint has returned and its respon
       ends[1]?.();
       assert.equal(executing(control), 0, order);
     }
+  }));
+
+test("TestTotalRequestsExecutingWithPanic: a request whose endpoint throws frees its seat", () =>
+  withFlowControl(async (control) => {
+    const { context, close, answer } = newRequest({ line: "GET /panics" });
+    const during: number[] = [];
+    const throwing = (): never => {
+      during.push(executing(control));
+      throw new Error("apiserver panic'd");
+    };
+    const errors: string[] = [];
+    const serve = createServe({
+      filters: [(own) => void Object.assign(own, { user: context.user }), control.filter],
+      routes: [{ path: "/panics", handler: throwing }],
+      encodings: [json],
+      clock: manualClock(),
+      logger: { info() {}, warn() {}, error: (message) => void errors.push(message) },
+      registry: {} as RegistryContext, // Not used: the path names no resource.
+      endpoints: { verbs: {}, computed: {}, subresources: {} },
+    });
+    serve({ ...context.exchange, header: () => undefined });
+    while (answer.status === 0) await new Promise(setImmediate);
+    close();
+    await new Promise(setImmediate);
+    assert.deepEqual([during, executing(control), answer.status, errors], [[1], 0, 500, ["Request failed"]]);
   }));
 
 test("a watch occupies its seat until its first objects were sent", () =>

@@ -102,7 +102,9 @@ function takeTurns(
 ): Promise<void> | undefined {
   const weight = config.isExempt ? exemptWeight : Math.max(1, limits.nominal);
   const share = { level: name, weight, flow: ticket.flow };
-  ticket.descriptor.context.turn = (work) => {
+  const { context } = ticket.descriptor;
+  context.turnWithSeats = (work) => turns.piece(share, work);
+  context.turn = (work) => {
     queues.lendSeats(ticket);
     return turns.piece(share, work);
   };

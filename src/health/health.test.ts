@@ -39,7 +39,7 @@ const rows: [target: string, checks: HealthCheck[], status: number, text: string
   ["/livez?verbose", [ping, shutdown], 200, "[+]ping ok\nhealthz check passed\n"],
   ["/livez", [ping, broken], 500, "[+]ping ok\n[-]broken failed: reason withheld\nlivez check failed\n"],
   ["/readyz", [throwing], 500, "[-]throwing failed: reason withheld\nreadyz check failed\n"],
-  ["/healthz/broken", [broken], 500, "internal server error: reason withheld\n"],
+  ["/healthz/broken", [broken], 500, "internal server error: no disk\n"],
   ["/readyz?exclude=broken", [ping, broken], 200, "ok"],
 ];
 for (const [target, checks, status, text] of rows) {

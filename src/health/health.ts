@@ -7,7 +7,7 @@ import type { AnswerHeaders, RequestContext } from "../http/contract.ts";
 /** One health check. */
 export interface HealthCheck {
   readonly name: string;
-  /** @returns the problem, for the log only; undefined when the check passes */
+  /** @returns the problem, which requests of the single check show; undefined when the check passes */
   check(): string | undefined | Promise<string | undefined>;
   /** Whether only /readyz includes the check. */
   readonly readinessOnly?: boolean;
@@ -59,8 +59,9 @@ export function healthHandler(
 async function respondSingle(context: RequestContext, checks: readonly HealthCheck[], name: string): Promise<void> {
   const found = checks.find((one) => one.name === name);
   if (found === undefined) return respond(context, 404, "404 page not found\n");
-  if ((await runCheck(found)) === undefined) return respond(context, 200, "ok");
-  respond(context, 500, "internal server error: reason withheld\n");
+  const problem = await runCheck(found);
+  if (problem === undefined) return respond(context, 200, "ok");
+  respond(context, 500, `internal server error: ${problem}\n`);
 }
 
 /** An exception is a failure of the check. */

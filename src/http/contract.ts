@@ -216,9 +216,12 @@ export interface RequestContext {
   annotations: AuditAnnotations | undefined;
   /**
    * Runs a part of a long response, which does not wait for anything, when it is the request's turn.
-   * The work returns the bytes that it wrote. Set by flow control; without it, parts run at once.
+   * The work returns the bytes that it wrote. Set by flow control; without it, parts run at once. The
+   * seats of a request that only runs such parts are lent to others.
    */
   turn?: (work: () => number) => Promise<void> | undefined;
+  /** As `turn`, for requests that also wait for storage or a webhook: they keep their seats. */
+  turnWithSeats?: (work: () => number) => Promise<void> | undefined;
   /** Whether a long response may be compressed; false until the compression filter runs. */
   gzip: boolean;
   /** Set if the client requested an explanation of admission, which the response then contains. */

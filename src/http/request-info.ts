@@ -120,12 +120,8 @@ export function isConnectTarget(target: string): boolean {
   return info !== undefined && info.group === "" && longSubresources.has(info.subresource);
 }
 
-/** @returns the path without escapes; undefined when it is malformed */
-export function pathOfTarget(target: string): string | undefined {
-  return infoOfTarget(target)?.path;
-}
-
-function infoOfTarget(target: string): RequestInfo | undefined {
+/** @returns what a GET of this path and query requests; undefined when the path has malformed escapes */
+export function infoOfTarget(target: string): RequestInfo | undefined {
   try {
     return requestInfo("GET", target);
   } catch (error) {

@@ -3,6 +3,7 @@ import { ApiError, internalError, type Status } from "../apimachinery/errors.ts"
 import type { Logger } from "../apimachinery/logger.ts";
 import type { RequestAudit, ResponseStatus } from "../audit/contract.ts";
 import { indentJson } from "../lib/json/indent.ts";
+import { answerOfStorageError } from "../registry/storage-error.ts";
 import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";
 import type { Shown } from "./representation/contract.ts";
 import { gzipBody, gzipHeaders, gzipThresholdBytes, respondGzipped } from "./representation/gzip.ts";
@@ -38,7 +39,8 @@ export function stream(
 ): BodyStream {
   const headers = answerHeaders(context, contentType);
   if (!compressed) return context.exchange.stream(200, headers);
-  return gzipBody(context.exchange, context.exchange.stream(200, gzipHeaders(headers)));
+  const body = context.exchange.stream(200, gzipHeaders(headers));
+  return gzipBody(context.exchange, body, { takesSlots: context.turn !== undefined });
 }
 
 /** Sends an object in the negotiated form. */
@@ -117,20 +119,23 @@ export function statusBody(status: Status): StatusBody {
   };
 }
 
-/** Sends an error. Errors other than ApiError are bugs: they are logged and answered with a 500. */
+/**
+ * Sends an error. Errors of the store are logged. Others except ApiError are bugs: they are logged
+ * and answered with a 500.
+ */
 export function sendError(context: RequestContext, error: unknown, logger: Logger): void {
+  const expected = error instanceof ApiError ? error : answerOfStorageError(error);
   if (!(error instanceof ApiError))
-    logger.error("Request failed", {
+    logger.error(expected === undefined ? "Request failed" : "The store failed", {
       path: context.info.path,
       verb: context.info.verb,
-      error: error instanceof Error ? error.stack : String(error),
+      error: error instanceof Error ? (expected === undefined ? error.stack : error.message) : String(error),
     });
   if (context.exchange.answered || context.exchange.closed) return;
-  const { status } =
-    error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
+  const { status } = expected ?? internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined && retryAfter > 0) context.headers["retry-after"] = String(retryAfter);
-  if (!(error instanceof ApiError)) context.audit?.panicked(status.message);
+  if (expected === undefined) context.audit?.panicked(status.message);
   const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
   if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // Nothing acceptable.
   const shown = metaObject(statusBody(status));

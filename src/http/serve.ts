@@ -48,8 +48,8 @@ interface ServeParts {
   readonly registry: RegistryContext;
   readonly endpoints: ResourceEndpoints;
   readonly routes: readonly PathRoute[];
-  /** Finds the handler of a path that another server serves. */
-  readonly aggregated?: (path: string) => PathHandler | undefined;
+  /** Finds the handler of a request that another server serves. */
+  readonly forwarded?: (context: RequestContext) => PathHandler | undefined;
   /** The supported encodings; the first is the default. */
   readonly encodings: readonly Encoding[];
   readonly clock: Clock;
@@ -84,8 +84,8 @@ async function handle(
     const pending = filter(context);
     if (pending !== undefined) await pending;
   }
-  const aggregated = parts.aggregated?.(context.info.path);
-  if (aggregated !== undefined) return aggregated(context);
+  const forwarded = parts.forwarded?.(context);
+  if (forwarded !== undefined) return forwarded(context);
   if (context.info.isResourceRequest) return serveResource(context, parts.registry, parts.endpoints);
   const handler = route(context.info.path);
   if (handler === undefined) return pathNotFound(context);

@@ -40,7 +40,7 @@ export async function serveStreams(
   connection: KubeObject,
   parts: StreamParts,
 ): Promise<void> {
-  const { client, observer } = parts;
+  const { client, observer, clock } = parts;
   const location = await streamLocation(context, registry, kind, connection, client.options);
   const open = client.opener(location.kubelet);
   if (registry.gates.enabled(gateOf[kind])) {
@@ -48,7 +48,7 @@ export async function serveStreams(
     observer.streamsRequested(kind, isKubelets ? "proxied_to_kubelet" : "translated_at_apiserver");
     const upgrade = isKubelets ? undefined : context.exchange.upgrade;
     if (upgrade !== undefined && kind === "portforward" && isTunnel(context.exchange, upgrade))
-      return tunnelStreams(context, upgrade, { location, open, observer });
+      return tunnelStreams(context, upgrade, { location, open, observer, clock });
     if (upgrade !== undefined && kind !== "portforward" && isTranslated(context.exchange, upgrade))
       return translateStreams(context, upgrade, connection, { ...parts, location, open });
   }
@@ -59,5 +59,5 @@ export async function serveStreams(
     upgradeQuery: location.query,
     open,
   } as const;
-  return proxyRequest(context, { target, isWrapped: false, requiresUpgrade: true });
+  return proxyRequest(context, { target, clock, isWrapped: false, requiresUpgrade: true });
 }

@@ -2,6 +2,7 @@
  * Carries SPDY of `portforward` over WebSockets: the bytes of binary messages are those of the connection to the
  * kubelet. Source: k8s.io/apiserver@v0.36.0/pkg/util/proxy/streamtunnel.go; KEP-4006.
  */
+import type { Clock } from "../apimachinery/clock.ts";
 import type { Exchange, RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { answerHeaders } from "../http/respond.ts";
 import { handshakeRejection } from "../http/web-socket-rejection.ts";
@@ -21,6 +22,7 @@ interface TunnelParts {
   readonly location: KubeletLocation;
   readonly open: OpenBackend;
   readonly observer: KubeletObserver;
+  readonly clock: Clock;
 }
 
 /** Whether the client requests a WebSocket that carries SPDY. */
@@ -41,7 +43,7 @@ function tunneledProtocols(exchange: Exchange): string[] {
 export async function tunnelStreams(
   context: RequestContext,
   upgrade: UpgradeRequest,
-  { location, open, observer }: TunnelParts,
+  { location, open, observer, clock }: TunnelParts,
 ): Promise<void> {
   const { exchange } = context;
   const headers = requestHeaders(exchange, {
@@ -60,7 +62,7 @@ export async function tunnelStreams(
   const { message, upgraded } = await sendUpgrade(open, request, endOf(context));
   if (upgraded === undefined) {
     observer.tunneled(message.statusCode as number);
-    return forwardFailure(context, message);
+    return forwardFailure(context, message, clock);
   }
   const { socket, head } = upgraded;
   const rejected = isSpdy(message.headers) ? handshakeProblem(exchange) : missingHeaders;
@@ -85,7 +87,7 @@ export async function tunnelStreams(
   });
   if (head.length > 0) socket.unshift(head);
   const { createWebSocketStream } = await import("ws"); // Few servers need it.
-  await joinSockets(createWebSocketStream(webSocket), socket);
+  await joinSockets(createWebSocketStream(webSocket), socket, clock);
 }
 
 function isSpdy({

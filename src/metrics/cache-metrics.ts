@@ -22,6 +22,9 @@ interface CountedCache {
   /** The number of reads per bucket of waiting time, and the total waiting time. */
   readonly waits: readonly number[];
   readonly waitedSeconds: number;
+  readonly shardWatches: number;
+  readonly shardWatchesStarted: number;
+  readonly excludedByShard: number;
 }
 
 type Counted = readonly (readonly [GroupResource, CountedCache])[];
@@ -85,6 +88,12 @@ const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: strin
       ({ listed: objects }) => objects,
       listed,
     ],
+    [
+      "apiserver_watch_filtered_events_total",
+      "ALPHA",
+      "Objects in events that watches excluded by their shard selector.",
+      ({ excludedByShard }) => excludedByShard,
+    ],
   ];
 
 /**
@@ -105,6 +114,7 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
         all,
         ({ fetched }) => fetched,
       ),
+      shardWatches(all),
       consistentReads(all),
       readWaits(all, waitBounds),
     ];
@@ -135,6 +145,16 @@ function listCounter(
     })),
   );
   return { name, type: "counter", stability: "ALPHA", help, samples };
+}
+
+function shardWatches(all: Counted): Metric {
+  const samples = samplesOf(
+    all,
+    (counts) => counts.shardWatches,
+    (counts) => counts.shardWatchesStarted,
+  );
+  const help = "Open watches with a shard selector.";
+  return { name: "apiserver_watch_shards_total", type: "gauge", stability: "ALPHA", help, samples };
 }
 
 /** Consistent reads never fall back to storage here. */

@@ -26,6 +26,7 @@ import { flowControlMetrics } from "./flow-control-metrics.ts";
 import { healthMetrics } from "./health-metrics.ts";
 import { impersonationMetrics } from "./impersonation-metrics.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
+import { leaderElectionMetrics } from "./leader-election-metrics.ts";
 import { manifestMetrics } from "./manifest-metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { defaultMetricsOptions } from "./options.ts";
@@ -188,6 +189,7 @@ async function everyMetric(): Promise<Metric[]> {
   all.push(...webhooks.collect());
   const aggregation = aggregationMetrics(() => [unavailable]);
   aggregation.observer.unavailable(unavailable.name, "FailedDiscoveryCheck");
+  aggregation.observer.aggregated();
   all.push(...aggregation.collect());
   const conversion = conversionMetrics();
   conversion.observer.called(undefined, 1);
@@ -232,6 +234,9 @@ async function everyMetric(): Promise<Metric[]> {
     lists: new Map([["f:x", { lists: 1, fetched: 1 }]]),
     waits: [...readWaitBounds.map(() => 1), 1],
     waitedSeconds: 9,
+    shardWatches: 1,
+    shardWatchesStarted: 1,
+    excludedByShard: 1,
   };
   const caches = { collect: cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds) };
   const calls = callMetrics();
@@ -241,11 +246,15 @@ async function everyMetric(): Promise<Metric[]> {
   queues.observers("q").added()()();
   const flowControl = flowControlMetrics(() => 0);
   observeFlowControl(flowControl.observer);
+  const elections = leaderElectionMetrics();
+  elections.isLeader("l", true);
+  elections.slowPath("l");
   const validation = validationMetrics();
   validation.mismatched("pod_create", 2);
   validation.panic("pod_create");
   const others = [
     flowControl,
+    elections,
     validation,
     manifests,
     calls,

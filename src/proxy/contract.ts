@@ -1,5 +1,6 @@
 /** The contract of proxies: requests that this server forwards to another one. */
 import type { Socket } from "node:net";
+import type { Clock } from "../apimachinery/clock.ts";
 
 /**
  * Opens a connection to the backend, after the handshake of TLS with `https`.
@@ -40,6 +41,7 @@ export interface ProxyTarget {
 /** How a request is forwarded. */
 export interface ProxyOptions {
   readonly target: ProxyTarget;
+  readonly clock: Clock;
   /**
    * Adds `X-Forwarded-Uri`, rewrites `Location` and the links of HTML, removes headers for other
    * origins, and reports unreachable backends as 503 instead of 500.

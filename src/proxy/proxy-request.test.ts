@@ -21,7 +21,7 @@ const silent = { info() {}, warn() {}, error() {} };
 let certificates: Certificates;
 let listener: Listener;
 /** The options of the next requests; the target is the backend of the test. */
-let options: Partial<ProxyOptions> = {};
+let options: Partial<Omit<ProxyOptions, "clock">> = {};
 /** What the backend does with a connection after the headers of a request. */
 let serve: (socket: Socket, head: string) => void = () => undefined;
 const open = new Set<Socket>();
@@ -63,6 +63,7 @@ before(async () => {
                 path: context.info.path.slice("/proxy".length),
                 open: (signal) => connect({ host: "127.0.0.1", port, signal }),
               },
+              clock: systemClock,
               isWrapped: true,
               ...options,
             }),

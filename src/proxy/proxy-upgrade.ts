@@ -4,6 +4,7 @@
  * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/upgradeaware.go.
  */
 import type { Duplex } from "node:stream";
+import type { Clock } from "../apimachinery/clock.ts";
 import { type ApiError, plainError } from "../apimachinery/errors.ts";
 import type { RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
@@ -38,12 +39,12 @@ export async function proxyUpgrade(
       message.destroy();
       throw plainError(`invalid upgrade response: status code ${status}`);
     }
-    return forwardFailure(context, message);
+    return forwardFailure(context, message, options.clock);
   }
   const client = upgrade.take(status);
   client.write(headOf(message));
   if (upgraded.head.length > 0) client.write(upgraded.head);
-  await joinSockets(client, upgraded.socket);
+  await joinSockets(client, upgraded.socket, options.clock);
 }
 
 async function send(
@@ -97,14 +98,17 @@ function upgradeFailure(error: unknown, isOpen: boolean): ApiError | unknown {
 }
 
 /** Forwards an unsuccessful response with the headers of the backend alone. */
-export async function forwardFailure({ exchange }: RequestContext, message: BackendResponse["message"]): Promise<void> {
-  const timer = setTimeout(
-    () => message.destroy(new WebhookError("timeout", "the response took too long")),
-    failedResponseMs,
+export async function forwardFailure(
+  { exchange }: RequestContext,
+  message: BackendResponse["message"],
+  clock: Clock,
+): Promise<void> {
+  const cancel = clock.after(failedResponseMs, () =>
+    message.destroy(new WebhookError("timeout", "the response took too long")),
   );
   const stream = exchange.stream(message.statusCode as number, joinHeaders({}, backendHeaders(message.rawHeaders)));
   await forwardBody(message, stream);
-  clearTimeout(timer);
+  cancel();
 }
 
 /** The status line and the headers as the backend has sent them. */
@@ -118,15 +122,15 @@ function headOf({ statusCode, statusMessage, rawHeaders }: BackendResponse["mess
  * Copies each connection to the other one, at the pace of the reader. When one ends, the other one
  * gets the bytes that were received, and ends, too.
  */
-export function joinSockets(one: Duplex, other: Duplex): Promise<void> {
+export function joinSockets(one: Duplex, other: Duplex, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const pair = [one, other];
     let open = 2;
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: (() => void) | undefined;
     const finish = (): void => {
-      timer ??= setTimeout(() => {
+      cancel ??= clock.after(lingerMs, () => {
         for (const socket of pair) socket.destroy();
-      }, lingerMs);
+      });
       for (const socket of pair) socket.end(() => socket.destroy());
     };
     for (const socket of pair) {
@@ -136,7 +140,7 @@ export function joinSockets(one: Duplex, other: Duplex): Promise<void> {
         finish();
         open--;
         if (open > 0) return;
-        clearTimeout(timer);
+        cancel?.();
         resolve();
       });
     }

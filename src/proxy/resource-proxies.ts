@@ -45,11 +45,11 @@ export function resourceProxies({ policy, findKubelet, random = Math.random }: P
   const secure = createSecureContext();
   const through =
     (locate: typeof podLocation): Connect =>
-    async (context, { catalog }, options) => {
+    async (context, { catalog, clock }, options) => {
       const { namespace, name } = context.info;
       const location = await locate({ catalog, policy, random }, namespace, name);
       const target = { ...targetOf(location, secure), path: pathOf(options) };
-      return proxyRequest(context, { target, isWrapped: true });
+      return proxyRequest(context, { target, clock, isWrapped: true });
     };
   return {
     pods: through(podLocation),
@@ -63,7 +63,11 @@ export function resourceProxies({ policy, findKubelet, random = Math.random }: P
         port === "" || port === String(kubelet.port)
           ? { scheme: "https" as const, host: formatHost(kubelet.host, String(kubelet.port)), open: kubelet.open }
           : targetOf({ scheme: scheme || "http", address, port }, secure, kubelet.host);
-      return proxyRequest(context, { target: { ...target, path: pathOf(options) }, isWrapped: true });
+      return proxyRequest(context, {
+        target: { ...target, path: pathOf(options) },
+        clock: registry.clock,
+        isWrapped: true,
+      });
     },
   };
 }

@@ -7,6 +7,13 @@ import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
 import type { Catalog } from "../catalog/contract.ts";
+import {
+  internalPackage,
+  notRegistered,
+  notRegisteredInternally,
+  ownSchemes,
+  unknownConversion,
+} from "../catalog/go-scheme.ts";
 import { type Document, JsonSyntaxError, type TypeMeta } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { DecodeError, decodeDocument } from "../lib/schema/decode.ts";
@@ -188,18 +195,6 @@ export const nullVersion = ".apiVersion accessor error: <nil> is of the type <ni
 export const isReportedWithoutSchema = (problem: string): boolean =>
   problem.startsWith("duplicate field") || problem.startsWith('unknown field "metadata.');
 
-/**
- * The scheme's name in messages: the source line of kube-apiserver that creates it. Used for
- * upstream's other schemes, too.
- */
-const schemeName = "pkg/api/legacyscheme/scheme.go:30";
-
-/**
- * Groups that upstream serves with separate schemes, which contain only their own kinds and the
- * shared ones.
- */
-const ownSchemes: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
-
 interface KindProblem {
   readonly why: string;
   /** Whether the kinds differ only in version. */
@@ -217,7 +212,7 @@ export function kindProblem(named: NamedKind, expected: ExpectedKind, catalog: C
   const type = isRegistered(named, expected) ? goTypeOf(named, catalog) : undefined;
   if (type === undefined) {
     return {
-      why: `no kind ${quoteGo(named.kind)} is registered for version ${quoteGo(groupVersion)} in scheme ${quoteGo(schemeName)}`,
+      why: notRegistered(named),
       converts: false,
       isKnown: false,
     };
@@ -233,7 +228,7 @@ export function kindProblem(named: NamedKind, expected: ExpectedKind, catalog: C
     };
   }
   return {
-    why: `converting (${type}) to (${internalPackage(ours?.group ?? expected.group)}.${expected.kind}): unknown conversion`,
+    why: unknownConversion(type, `${internalPackage(ours?.group ?? expected.group)}.${expected.kind}`),
     converts: false,
     isKnown: true,
   };
@@ -244,11 +239,9 @@ export function kindProblem(named: NamedKind, expected: ExpectedKind, catalog: C
  */
 export function internalKindProblem(named: NamedKind, expected: ExpectedKind, catalog: Catalog): string | undefined {
   if (named.kind === expected.kind) return undefined;
-  if (!isRegistered(named, expected) || goTypeOf(named, catalog) === undefined) {
-    return `no kind ${quoteGo(named.kind)} is registered for the internal version of group ${quoteGo(named.group)} in scheme ${quoteGo(schemeName)}`;
-  }
-  const expectedPackage = internalPackage(expected.group);
-  return `converting (${internalPackage(named.group)}.${named.kind}) to (${expectedPackage}.${expected.kind}): unknown conversion`;
+  if (!isRegistered(named, expected) || goTypeOf(named, catalog) === undefined) return notRegisteredInternally(named);
+  const internalType = ({ group, kind }: NamedKind): string => `${internalPackage(group)}.${kind}`;
+  return unknownConversion(internalType(named), internalType(expected));
 }
 
 function isRegistered({ group, version, kind }: NamedKind, expected: ExpectedKind): boolean {
@@ -274,11 +267,4 @@ function goTypeOf({ group, version, kind }: NamedKind, catalog: Catalog): string
   if (definition !== undefined) return builtinSchema(definition).goType;
   const found = catalog.findKind(group, version, kind);
   return found?.resource.definition.custom === false ? found.version.schema.goType : undefined;
-}
-
-/** Go's package of a group's internal types. */
-function internalPackage(group: string): string {
-  if (group === "") return "core";
-  if (group === "internal.apiserver.k8s.io") return "apiserverinternal";
-  return group.split(".")[0] as string;
 }

@@ -3,7 +3,7 @@
  * wins.
  */
 
-import type { RequestLifetime } from "../admission/contract.ts";
+import { JointConflict, type RequestLifetime } from "../admission/contract.ts";
 import { ApiError, conflict, objectModified, timeout } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
@@ -11,6 +11,7 @@ import { storeOf } from "../catalog/catalog.ts";
 import type { Resource } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
+import { readable } from "../watch-cache/unreadable.ts";
 import { type Put, put, remove } from "./commit.ts";
 import type { RegistryContext } from "./contract.ts";
 import { currentEntry, readAfterCacheFailure } from "./current-entry.ts";
@@ -103,16 +104,28 @@ async function commitInTurn(
       fresh = true;
       continue;
     }
-    if (target.dryRun || step.do === "nothing") return { step, entry: existing };
+    if (target.dryRun || step.do === "nothing") {
+      if (fresh) return { step, entry: existing };
+      // No commit finds out that the cache of a remote store lags.
+      const current = await currentEntry(store, key);
+      fresh = true;
+      if (current?.revision === existing?.revision) return { step, entry: existing };
+      existing = current;
+      continue;
+    }
     const stopTimer = target.audit?.timing("etcd");
     const written =
       step.do === "put"
-        ? await put(registry, target.resource, key, existing, step)
+        ? await put(registry, target.resource, key, existing, step).catch(catchJointConflict)
         : await remove(registry, key, existing);
     stopTimer?.();
-    if ("entry" in written) return { step, entry: written.entry };
+    if (written !== undefined && "entry" in written) return { step, entry: written.entry };
     checkRetry(registry, target, attempts);
-    existing = written.current && entryFromStored(written.current, store.source);
+    if (written === undefined) {
+      existing = await currentEntry(store, key);
+      continue;
+    }
+    existing = written.current && readable(written.current, (stored) => entryFromStored(stored, store.source));
     if (turn.leave === undefined) {
       turn.leave = await store.turns.enter(key);
       existing = await currentEntry(store, key); // Writers with earlier turns have committed.
@@ -121,13 +134,21 @@ async function commitInTurn(
   }
 }
 
+function catchJointConflict(error: unknown): undefined {
+  if (!(error instanceof JointConflict)) throw error;
+}
+
 /**
  * Whether another attempt may follow. An admission webhook that writes to the object of the request
  * can make every attempt fail.
  *
  * @throws ApiError 504 if the request has ended, 409 after the last attempt
  */
-function checkRetry({ clock }: RegistryContext, { resource, name, lifetime }: CommitTarget, attempts: number): void {
+export function checkRetry(
+  { clock }: Pick<RegistryContext, "clock">,
+  { resource, name, lifetime }: Pick<CommitTarget, "resource" | "name" | "lifetime">,
+  attempts: number,
+): void {
   if (lifetime === undefined) {
     if (attempts === attemptsMax) throw conflict(storedResource(resource), name, objectModified);
     return;

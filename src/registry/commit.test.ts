@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { send } from "../../test/support/api-client.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import type { ApiError } from "../apimachinery/errors.ts";
-import { type Storage, StorageUnavailable, ValueTooLarge } from "../storage/contract.ts";
+import { SharedStoreError, type Storage, StorageUnavailable, ValueTooLarge } from "../storage/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
@@ -70,6 +70,18 @@ test("generates a name that exists again, eight times", async () => {
 
 const faults: [what: string, error: Error, status: number, message: string][] = [
   ["a full disk", new StorageUnavailable("no space left on device"), 503, "no space left on device"],
+  [
+    "an error of a shared store",
+    new SharedStoreError("etcdserver: no leader", { isTimeout: false }),
+    500,
+    "etcdserver: no leader",
+  ],
+  [
+    "a shared store that does not answer",
+    new SharedStoreError("context deadline exceeded", { isTimeout: true }),
+    504,
+    "Timeout: request did not complete within requested timeout - context deadline exceeded",
+  ],
   ["an object over the store's limit", new ValueTooLarge(2, 1), 500, "etcdserver: request is too large"],
 ];
 
@@ -152,6 +164,7 @@ test("waits for asynchronous validating admission before the write", async () =>
     mutate() {},
     authorize() {},
     validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(rejection))),
+    removed() {},
   };
   await assert.rejects(
     send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }),

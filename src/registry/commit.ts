@@ -2,8 +2,8 @@
  * Commits writes of objects: encodes an object once, checks the revision, and returns the stored entry.
  * {@link settle} makes the object that is encoded.
  */
-import type { JointWrite } from "../admission/contract.ts";
-import { conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
+import type { JointChange } from "../admission/contract.ts";
+import { conflict, objectModified, serviceUnavailable } from "../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
@@ -11,8 +11,9 @@ import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import {
   type Committed,
   type Conflict,
+  type DerivedWrite,
   type Seal,
-  StorageUnavailable,
+  type Storage,
   type Stored,
   ValueTooLarge,
   type Write,
@@ -21,8 +22,13 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
-import { derivedWrite } from "./joint-write.ts";
+import { commitJointly } from "./joint-write.ts";
 import { storedResource } from "./resource-names.ts";
+import { isStoredAs, sharedForm } from "./shared-encoding.ts";
+import { answerOfStorageError } from "./storage-error.ts";
+
+type Commit = Parameters<Storage["commit"]>;
+type Result = Committed | Conflict;
 
 /** An object to be stored. */
 export interface Put {
@@ -30,7 +36,7 @@ export interface Put {
   /** Stores the object without its managed fields if only those make it too large. */
   readonly mayDropManagedFields?: boolean;
   /** Changes of other objects in the same commit. */
-  readonly joint?: readonly JointWrite[];
+  readonly joint?: readonly JointChange[];
 }
 
 /**
@@ -66,14 +72,14 @@ const insertedTogetherMax = 100;
 /**
  * Stores many new objects in few commits.
  * @returns false when one of them exists already; some others may have been stored then
- * @throws ApiError 500, 503
+ * @throws ApiError 500, 503, 504
  */
-export async function insertAll({ storage }: RegistryContext, objects: readonly NewObject[]): Promise<boolean> {
-  const writes = objects.map(({ resource, key, object }) => writeOf(resource, key, object).write);
+export async function insertAll(registry: RegistryContext, objects: readonly NewObject[]): Promise<boolean> {
+  const writes = objects.map((one) => writeOf(registry, one).write);
   for (let at = 0; at < writes.length; at += insertedTogetherMax) {
     const some = writes.slice(at, at + insertedTogetherMax);
     const absent = some.map(({ key }) => ({ key, revision: 0 }));
-    const { ok } = await storage.commit(absent, some).catch(throwStorageError);
+    const { ok } = await commitFenced(registry, absent, some).catch(throwStorageError);
     if (!ok) return false;
   }
   return true;
@@ -88,17 +94,21 @@ function encode({ store }: Resource, object: KubeObject): { seal: Seal; encoded:
   return { seal: { fingerprint, versionOffset: encoded.versionOffset, itemOffset: encoded.itemOffset }, encoded };
 }
 
-function writeOf(resource: Resource, key: string, object: KubeObject): { write: Write; seal: Seal; encoded: Encoded } {
+/** @returns the write of an object without checks */
+export function writeOf({ sharedEncoding }: RegistryContext, { resource, key, object }: NewObject) {
   const { seal, encoded } = encode(resource, object);
   const { ttlSeconds } = resource.definition.strategy;
-  return { write: { key, value: encoded.json, seal, ...(ttlSeconds !== undefined && { ttlSeconds }) }, seal, encoded };
+  const shared = sharedEncoding && sharedForm(sharedEncoding, resource, object, encoded.json);
+  const write = { key, value: encoded.json, seal, ...shared, ...(ttlSeconds !== undefined && { ttlSeconds }) };
+  return { write, seal, encoded };
 }
 
 /**
  * Stores an object. Nothing is written when the stored bytes are the same.
  * @param existing the object that it replaces, at the revision that must be current; undefined for
  *   a new object
- * @throws ApiError 500, 503 when the store cannot commit
+ * @throws ApiError 500, 503, 504 when the store cannot commit
+ * @throws JointConflict when a joint change was not possible, once the cache of its object shows why
  */
 export async function put(
   registry: RegistryContext,
@@ -108,8 +118,9 @@ export async function put(
   { object, mayDropManagedFields = false, joint = [] }: Put,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
-  const { write, seal, encoded } = writeOf(resource, key, object);
-  if (existing !== undefined && isSame(existing, encoded)) return { entry: existing };
+  const { write, seal, encoded } = writeOf(registry, { resource, key, object });
+  if (existing !== undefined && isSame(existing, encoded) && (await isStoredAs(registry, store, existing, write)))
+    return { entry: existing };
   let committed: Committed | Conflict;
   try {
     committed = await commit(registry, existing, write, joint);
@@ -121,13 +132,14 @@ export async function put(
   }
   if (!committed.ok) return committed;
   const cached = store.cache.latest().get(key);
-  if (cached?.revision === committed.revision) return { entry: cached };
+  // The cache may still have another history, whose revisions mean other states: compare the bytes.
+  if (cached?.revision === committed.revision && isSame(cached, encoded)) return { entry: cached };
   return { entry: makeEntry(key, committed.revision, encoded.json, seal, store.source) };
 }
 
 /**
  * Removes an object that could not be read, if it is unchanged.
- * @throws ApiError 409 when it has changed; 500, 503 when the store cannot commit
+ * @throws ApiError 409 when it has changed; 500, 503, 504 when the store cannot commit
  */
 export async function removeUnread(
   registry: RegistryContext,
@@ -141,7 +153,7 @@ export async function removeUnread(
 
 /**
  * Removes an object.
- * @throws ApiError 500, 503 when the store cannot commit
+ * @throws ApiError 500, 503, 504 when the store cannot commit
  */
 export async function remove(
   registry: RegistryContext,
@@ -152,23 +164,50 @@ export async function remove(
   return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
 }
 
-function commit(
+/**
+ * Commits one write with changes of other objects.
+ * @param existing what the write replaces; undefined: the key must be absent
+ * @throws errors of the store
+ */
+export function commit(
   registry: RegistryContext,
   existing: Pick<Entry, "revision"> | undefined,
   write: Write,
-  joint: readonly JointWrite[] = [],
+  joint: readonly JointChange[] = [],
 ): Promise<Committed | Conflict> {
   const checks = [{ key: write.key, revision: existing?.revision ?? 0 }];
-  if (joint.length === 0) return registry.storage.commit(checks, [write]);
-  const derived = joint.map((one) => derivedWrite(registry, one, (object) => encode(one.target.resource, object)));
-  return registry.storage.commit(checks, [write, ...derived]);
+  if (joint.length === 0) return commitFenced(registry, checks, [write]);
+  return commitJointly({ registry, encode, commit: commitFenced.bind(undefined, registry) }, checks, write, joint);
 }
 
-/** @throws ApiError 500, 503 for errors of the store */
-function throwStorageError(error: unknown): never {
-  if (error instanceof ValueTooLarge) throw plainError(error.message);
-  if (error instanceof StorageUnavailable) throw serviceUnavailable(error.message);
-  throw error;
+/**
+ * Changes a value that is not an object of the catalog, such as a range of ports.
+ * @throws ApiError 500, 503, 504 when the store cannot commit
+ * @throws Error that `derive` throws
+ */
+export async function putValue(registry: RegistryContext, value: DerivedWrite): Promise<void> {
+  await commitFenced(registry, [], [value]).catch(throwStorageError);
+}
+
+/** How often the key of a fence may change during a commit. */
+const fencedAttemptsMax = 20;
+
+/** @throws ApiError 503 when the fence does not permit the write */
+async function commitFenced({ storage, fence }: RegistryContext, ...[checks, writes]: Commit): Promise<Result> {
+  if (fence === undefined) return storage.commit(checks, writes);
+  for (let attempts = 1; ; attempts++) {
+    const condition = fence.check();
+    const committed = await storage.commit([condition, ...checks], writes);
+    if (committed.ok || committed.key !== condition.key) return committed;
+    fence.changed(committed.current);
+    if (checks.some(({ key }) => key === condition.key)) return committed; // The caller writes the key itself.
+    if (attempts === fencedAttemptsMax) throw serviceUnavailable("the lease changes too often");
+  }
+}
+
+/** @throws ApiError 500, 503, 504 for errors of the store */
+export function throwStorageError(error: unknown): never {
+  throw answerOfStorageError(error) ?? error;
 }
 
 /** Whether the entry holds these bytes, with its resourceVersion inserted. */

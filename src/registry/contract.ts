@@ -6,7 +6,7 @@ import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Catalog, FindDenial, Resolved } from "../catalog/contract.ts";
-import type { Storage } from "../storage/contract.ts";
+import type { Check, Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
 /** What happens to unknown and repeated fields of a body: nothing, a warning, or an error. */
@@ -124,9 +124,40 @@ export interface ValidationMismatch {
   readonly declarative: readonly string[];
 }
 
+/**
+ * Permits writes while a condition of another key holds, such as a lease. The condition is part of
+ * each commit, so a writer that has lost it unnoticed cannot write.
+ */
+export interface WriteFence {
+  /**
+   * The condition of the next commit.
+   * @throws ApiError 503 when writes are not permitted any more
+   */
+  check(): Check;
+  /**
+   * Called when the key of the condition has changed; the write is repeated with the next condition.
+   * @param current the state of the key; undefined when it is absent
+   * @throws ApiError 503 when writes are not permitted any more
+   */
+  changed(current: Stored | undefined): void;
+}
+
+/** The media types of `--storage-media-type`. */
+export type StorageMediaType = "application/json" | "application/vnd.kubernetes.protobuf" | "application/yaml";
+
+/** How objects are encoded for a store that is shared with kube-apiserver. */
+export interface SharedEncoding {
+  /** Of built-in objects. */
+  readonly mediaType: StorageMediaType;
+  /** Whether custom resources are CBOR, not JSON: the gate `CBORServingAndStorage`. */
+  readonly customCbor: boolean;
+}
+
 /** The dependencies of the verbs; one per server. */
 export interface RegistryContext {
   readonly storage: Storage;
+  /** Limits all writes; undefined: none. */
+  readonly fence?: WriteFence;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly gates: FeatureGates;
@@ -135,6 +166,8 @@ export interface RegistryContext {
   readonly validation: ValidationObserver;
   /** Checks rights that strategies require beyond that of the request. */
   readonly findDenial: FindDenial;
+  /** Undefined for a store that this server alone uses: writes have no second form then. */
+  readonly sharedEncoding?: SharedEncoding;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

@@ -1,5 +1,5 @@
 /** Creates one object: POST, and a PUT or apply of an object that does not exist. */
-import type { AdmissionAttributes, JointWrite } from "../admission/contract.ts";
+import { type AdmissionAttributes, JointConflict } from "../admission/contract.ts";
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -9,6 +9,7 @@ import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { insert, settle } from "./commit.ts";
+import { checkRetry } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { currentEntry } from "./current-entry.ts";
 import { validateDeclared } from "./declarative-validation.ts";
@@ -26,7 +27,7 @@ import {
 } from "./prepare.ts";
 import { invalidObject, storedResource } from "./resource-names.ts";
 
-interface CreateRequest extends WriteRequest {
+export interface CreateRequest extends WriteRequest {
   /**
    * Returns the object in the storage version, owned by the registry; a new one at each call, for
    * retries with another generated name.
@@ -39,24 +40,38 @@ const generatedNamesMax = 8;
 
 /** @throws ApiError 400, 403 (admission), 404 (namespace), 409, 422 */
 export async function create(registry: RegistryContext, request: CreateRequest): Promise<Written> {
+  const warned = request.warnings.length;
+  let named = 0;
   for (let attempts = 1; ; attempts++) {
     const object = request.decode();
     const generated = needsName(object.metadata);
     try {
-      return await createOnce(registry, request, object);
+      return await createOnce(registry, request, object, store);
     } catch (error) {
-      if (
-        !generated ||
-        !(error instanceof ApiError) ||
-        error.status.reason !== "AlreadyExists" ||
-        attempts === generatedNamesMax
-      )
-        throw error;
+      if (error instanceof JointConflict) checkRetry(registry, { ...request, ...request.target }, attempts);
+      else if (!generated || !isTaken(error) || ++named === generatedNamesMax) throw error;
+      request.warnings.length = warned;
     }
   }
 }
 
-async function createOnce(registry: RegistryContext, request: CreateRequest, object: KubeObject): Promise<Written> {
+const isTaken = (error: unknown): boolean => error instanceof ApiError && error.status.reason === "AlreadyExists";
+
+/** The last step of a creation. */
+type Finish<Result> = (
+  registry: RegistryContext,
+  request: CreateRequest,
+  object: KubeObject,
+  attributes: AdmissionAttributes,
+) => Promise<Result>;
+
+/** One attempt. @throws ApiError, JointConflict */
+export async function createOnce<Result>(
+  registry: RegistryContext,
+  request: CreateRequest,
+  object: KubeObject,
+  finish: Finish<Result>,
+): Promise<Result> {
   wipeSystemFields(object.metadata);
   checkNamespace(object, request.namespace);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
@@ -73,7 +88,7 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
     if (authorizing !== undefined) await authorizing;
     const validating = registry.admission.validate(withGeneratedName(attributes, object));
     if (validating !== undefined) await validating;
-    return await store(registry, request, object, attributes.joint);
+    return await finish(registry, request, object, attributes);
   } catch (error) {
     undoAll(attributes.undo);
     throw error;
@@ -83,6 +98,11 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
 /** Plugins that validate see the generated name; those that mutate run before it is generated. */
 function withGeneratedName(attributes: AdmissionAttributes, { metadata }: KubeObject): AdmissionAttributes {
   return attributes.name === "" ? { ...attributes, name: metadata.name as string } : attributes;
+}
+
+/** Runs what admission plugins do after a write was stored. */
+export async function finishAll(done: AdmissionAttributes["done"]): Promise<void> {
+  await Promise.all(done.splice(0).map((one) => one()));
 }
 
 /** Undoes the side effects of admission, such as quota usage, for a write that is not stored. */
@@ -143,7 +163,7 @@ async function store(
   registry: RegistryContext,
   request: CreateRequest,
   object: KubeObject,
-  joint: readonly JointWrite[],
+  { joint, done }: AdmissionAttributes,
 ): Promise<Written> {
   const { resource } = request.target;
   const target = storeOf(resource);
@@ -157,6 +177,7 @@ async function store(
     const stored = await insert(registry, resource, key, { object: settled, joint });
     stopTimer?.();
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
+    if (done.length > 0) await finishAll(done);
     return { entry: stored.entry, created: true };
   }
   const taken = await currentEntry(target, key);

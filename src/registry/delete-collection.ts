@@ -6,6 +6,7 @@ import type { RegistryContext } from "./contract.ts";
 import { type DeleteRequest, deleteOne, warnOfOrphans } from "./delete.ts";
 import { type ListResult, listEntries } from "./list.ts";
 import { checkWatchOptions, type ListOptions, withWatchDefaults } from "./list-options.ts";
+import { type RunInTurn, startInTurn } from "./scan.ts";
 import { checkSelectable, parseSelectors } from "./selection.ts";
 
 /** Concurrent deletions; they share commits. */
@@ -13,6 +14,8 @@ const deletionsAtOnce = 32;
 
 interface DeleteCollectionRequest extends DeleteRequest {
   readonly list: ListOptions;
+  /** Runs the steps of the scan, and the start of each deletion. */
+  readonly inTurn?: RunInTurn;
 }
 
 /**
@@ -38,15 +41,16 @@ export function checkCollection(
  *   deleted already
  */
 export async function deleteMany(registry: RegistryContext, request: DeleteCollectionRequest): Promise<ListResult> {
-  const { target, namespace } = request;
+  const { target, namespace, inTurn } = request;
   warnOfOrphans(request);
-  const { meta, entries } = await listEntries(target.resource, namespace, exactly(request.list), target.converted);
+  const options = exactly(request.list);
+  const { meta, entries } = await listEntries(target.resource, namespace, options, target.converted, inTurn);
   const found = [...entries];
   const errors = new Map<number, unknown>();
   let next = 0;
   const work = async (): Promise<void> => {
     for (let at = next++; at < found.length && errors.size === 0; at = next++) {
-      const error = await tryDelete(registry, request, found[at] as Entry);
+      const error = await startInTurn(() => tryDelete(registry, request, found[at] as Entry), inTurn);
       if (error !== undefined) errors.set(at, error);
     }
   };

@@ -52,17 +52,32 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
   const last = entry as Entry;
   const uid = step.object.metadata.uid ?? "";
   if (step.do === "remove") {
-    await deleteCompanion(registry, request);
+    await afterRemoval(registry, request, last);
     return { kind: "gone", entry: last, uid };
   }
   return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, uid);
 }
 
 /**
+ * Deletes what belongs to a removed object: its companion, and what admission plugins allocated.
+ *
+ * @param last its last stored state
+ */
+export async function afterRemoval(
+  registry: RegistryContext,
+  request: WriteRequest,
+  last: Entry | undefined,
+): Promise<void> {
+  const { resource } = request.target;
+  await deleteCompanion(registry, request);
+  if (last !== undefined) await registry.admission.removed(resource, () => storeOf(resource).decode(last));
+}
+
+/**
  * Deletes the object that belongs to a removed one: the Endpoints of a Service. Like upstream,
  * ignores rejections.
  */
-export async function deleteCompanion(registry: RegistryContext, request: WriteRequest): Promise<void> {
+async function deleteCompanion(registry: RegistryContext, request: WriteRequest): Promise<void> {
   const { companion } = request.target.resource.definition.strategy;
   const target = companion === undefined ? undefined : registry.catalog.find("", "v1", companion);
   if (target === undefined) return;
@@ -118,6 +133,7 @@ async function removeMarked(
     return { do: "remove", object };
   };
   const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun: false }, remove);
+  if (step.do === "remove") await afterRemoval(registry, request, entry);
   const isHeld = step.do === "nothing" && step.object.metadata.uid === uid;
   if (isHeld) return { kind: "pending", entry: entry as Entry };
   return { kind: "gone", entry: step.do === "remove" ? (entry as Entry) : marked, uid };

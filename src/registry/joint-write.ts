@@ -1,28 +1,101 @@
 /** Changes of other objects in the commit of a write, such as the usage of a quota. */
-import type { JointWrite, UpdateStatus } from "../admission/contract.ts";
+import {
+  type JointChange,
+  JointConflict,
+  type JointCreation,
+  type JointWrite,
+  type UpdateStatus,
+} from "../admission/contract.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
 import { storeOf } from "../catalog/catalog.ts";
+import type { Resource } from "../catalog/contract.ts";
+import { decodeEncoded } from "../lib/schema/decode.ts";
 import type { Encoded } from "../lib/schema/encode.ts";
-import type { DerivedWrite, Seal, Stored } from "../storage/contract.ts";
-import { entryFromStored } from "../watch-cache/entry.ts";
+import type {
+  Check,
+  Committed,
+  Conflict,
+  DerivedValue,
+  DerivedWrite,
+  Seal,
+  Storage,
+  Stored,
+  Write,
+} from "../storage/contract.ts";
+import { entryFromStored, sealedState } from "../watch-cache/entry.ts";
+import { readable } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
+import { currentEntry } from "./current-entry.ts";
 import { trackManagedFields } from "./managed-fields/track.ts";
+import { sharedForm } from "./shared-encoding.ts";
 
-type Encode = (object: KubeObject) => { readonly encoded: Encoded; readonly seal: Seal };
+type Encode = (resource: Resource, object: KubeObject) => { readonly encoded: Encoded; readonly seal: Seal };
 
 /** The field manager of the server's own writes, as upstream. */
 const manager = "kube-apiserver";
 
+interface JointCommit {
+  readonly registry: RegistryContext;
+  readonly encode: Encode;
+  readonly commit: Storage["commit"];
+}
+
+/**
+ * Commits a write with changes of other objects.
+ *
+ * @returns a conflict only of the write itself
+ * @throws JointConflict when another change was not possible, once the watch cache shows why
+ */
+export async function commitJointly(
+  { registry, encode, commit }: JointCommit,
+  checks: readonly Check[],
+  write: Write,
+  joint: readonly JointChange[],
+): Promise<Committed | Conflict> {
+  const creations = joint.filter((one) => "object" in one);
+  const derived = joint.flatMap((one): DerivedWrite[] => {
+    if ("value" in one) return [one.value];
+    return "object" in one ? [] : [derivedWrite(registry, one, encode)];
+  });
+  const created = creations.map(({ target, key, object }): Write => {
+    const { encoded, seal } = encode(target.resource, object);
+    const { sharedEncoding } = registry;
+    const shared = sharedEncoding && sharedForm(sharedEncoding, target.resource, object, encoded.json);
+    return { key, value: encoded.json, seal, ...shared };
+  });
+  const absent = created.map(({ key }) => ({ key, revision: 0 }));
+  // Engines merge only derived writes at the end of commits.
+  const committed = await commit([...checks, ...absent], [write, ...created, ...derived]);
+  if (committed.ok || committed.key === write.key) return committed;
+  await showConflict(creations, committed.key);
+  throw new JointConflict(committed.key);
+}
+
+/** Waits until the watch cache has the object that another writer created. */
+async function showConflict(creations: readonly JointCreation[], key: string): Promise<void> {
+  const target = creations.find((one) => one.key === key)?.target;
+  if (target !== undefined) await currentEntry(storeOf(target.resource), key);
+}
+
 /** Converts a joint write to one of the storage engine. */
-export function derivedWrite(registry: RegistryContext, joint: JointWrite, encode: Encode): DerivedWrite {
+function derivedWrite(registry: RegistryContext, joint: JointWrite, encode: Encode): DerivedWrite {
   return {
     key: joint.key,
     derive(newest) {
       if (newest === undefined) return undefined;
-      return joint.derive(newest, statusUpdate(registry, joint, newest, encode));
+      const sealed = readable(newest, (stored) => sealedState(stored, storeOf(joint.target.resource).source));
+      const derived = joint.derive(sealed, statusUpdate(registry, joint, sealed, encode));
+      return derived && withShared(registry, joint, derived);
     },
   };
+}
+
+/** Adds the form for shared stores to a value, which may be made of bytes. */
+function withShared({ sharedEncoding }: RegistryContext, { target }: JointWrite, derived: DerivedValue): DerivedValue {
+  if (sharedEncoding === undefined) return derived;
+  const object = decodeEncoded(derived.value, storeOf(target.resource).form.schema) as KubeObject;
+  return { ...derived, ...sharedForm(sharedEncoding, target.resource, object, derived.value) };
 }
 
 /** Neither admission nor validation runs for this update: it happens while a commit is decided. */
@@ -35,7 +108,7 @@ function statusUpdate(registry: RegistryContext, { target }: JointWrite, newest:
     const { namespace, name } = entry.index;
     const writer = { user: loopbackUser, dryRun: false, fieldManager: manager, userAgent: manager, warnings: [] };
     trackManagedFields(registry, { target, namespace, name, subresource: "status", ...writer }, object, old);
-    const { encoded, seal } = encode(object);
+    const { encoded, seal } = encode(target.resource, object);
     return { value: encoded.json, seal, object };
   };
 }

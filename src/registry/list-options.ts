@@ -24,6 +24,8 @@ export interface ListOptions {
   readonly allowWatchBookmarks: boolean;
   /** Undefined when the parameter is absent, which differs from false. */
   readonly sendInitialEvents: boolean | undefined;
+  /** As sent, also while the gate ShardedListAndWatch is off; empty when absent. */
+  readonly shardSelector: string;
 }
 
 /** The options of a list without parameters. */
@@ -42,6 +44,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
     allowWatchBookmarks: parseFlag(query.get("allowWatchBookmarks")) ?? false,
     sendInitialEvents: parseFlag(query.get("sendInitialEvents")),
+    shardSelector: query.get("shardSelector") ?? "",
   };
 }
 

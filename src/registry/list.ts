@@ -9,12 +9,15 @@ import { checkReached } from "./get.ts";
 import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
 import { afterOthers, inSteps, type RunInTurn, scannedMax } from "./scan.ts";
 import { type Selection, selectionOf } from "./selection.ts";
+import { selectsShard, withinShard } from "./shard-selection.ts";
 
 /** The metadata of a list. */
 export interface ListMeta {
   readonly resourceVersion: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  /** Only of built-in resources: upstream's lists of custom resources have no such field. */
+  readonly shardInfo?: { readonly selector: string };
 }
 
 /** One page of a list. */
@@ -34,9 +37,9 @@ const readMax = 2500;
  * @param namespace empty for all namespaces
  * @param converted for resources with a conversion webhook: the entries are as the webhook
  *   converted them
- * @param inTurn runs the steps of a scan, except for those that wait for conversion
+ * @param inTurn runs the steps of a scan; for lists that are converted, it must not lend seats
  * @throws ApiError 400 for options that exclude each other, 410 when the revision is compacted, 504
- *   when it is not reached yet, 500 when conversion fails
+ *   when it is not reached yet, 500 when conversion fails or a shard selector cannot be parsed
  */
 export async function listEntries(
   resource: Resource,
@@ -46,8 +49,9 @@ export async function listEntries(
   inTurn: RunInTurn = afterOthers,
 ): Promise<ListResult> {
   checkListOptions(options);
-  const selection = selectionOf(resource.definition, options);
   const store = storeOf(resource);
+  const everyShard = selectionOf(resource.definition, options);
+  const selection = selectsShard(options, store) ? await withinShard(everyShard, options.shardSelector) : everyShard;
   const prefix = namespace === "" ? store.form.prefix : store.keyOf(namespace, "");
   const token = options.continueToken === "" ? undefined : continueFrom(options);
   // The continuation of a list reads a range, whatever it selects.
@@ -56,11 +60,12 @@ export async function listEntries(
     token === undefined
       ? await stateFor(store.cache, options, resource.definition.strategy)
       : await continuedState(store.cache, token);
+  const shardInfo = shardInfoOf(resource, selection);
   if (single !== undefined) {
     const entry = snapshot.get(single);
     const found = entry === undefined ? [] : (await shownOf(converted, [entry])).filter(selection.matches);
     store.cache.counts.countList("", { fetched: Number(entry !== undefined), returned: found.length });
-    return { meta: metaOf(snapshot), entries: found };
+    return { meta: metaOf(snapshot, shardInfo), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
   const { uncached } = resource.definition.strategy;
@@ -70,29 +75,50 @@ export async function listEntries(
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
     store.cache.counts.countList("", { fetched: count, returned: count });
-    return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
+    return { meta: metaOf(snapshot, shardInfo), entries: snapshot.range(prefix, after) };
   }
-  const { entries, last, fetched } =
+  const { entries, last, fetched, candidatesFollow } =
     converted === undefined
-      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, uncached, inTurn })
-      : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
+      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, inTurn })
+      : await collectConverted(snapshot.range(prefix, after), converted, selection, { limit, inTurn });
   store.cache.counts.countList(converted === undefined ? indexName(selection, store) : "", {
     fetched,
     returned: entries.length,
   });
   const chunk = { entries, ...(token !== undefined && { totalCount: snapshot.size }) };
-  if (last === undefined) return { meta: metaOf(snapshot), ...chunk };
+  const continues =
+    last !== undefined &&
+    (isIndexed(options, selection, store) ? candidatesFollow : snapshot.count(prefix, last.key) > 0);
+  if (!continues) return { meta: metaOf(snapshot, shardInfo), ...chunk };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
-  const remainingItemCount = selection.all ? snapshot.count(prefix, last.key) : undefined;
-  return {
-    meta: { ...metaOf(snapshot), continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) },
-    ...chunk,
-  };
+  // As upstream, which counts the objects of all shards and subtracts what a chunk of one shard has.
+  const remainingItemCount = selection.isPlain ? snapshot.count(prefix, after) - limit : undefined;
+  const position = { continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) };
+  return { meta: metaOf(snapshot, shardInfo, position), ...chunk };
 }
 
-function metaOf({ revision }: Snapshot): ListMeta {
-  return { resourceVersion: String(revision) };
+/** Whether upstream reads an index, so that only objects in it can follow. */
+function isIndexed(
+  { resourceVersion, resourceVersionMatch, continueToken }: ListOptions,
+  selection: Selection,
+  store: ResourceStore,
+): boolean {
+  const isLatest = continueToken === "" && (resourceVersion === "" || resourceVersionMatch === "NotOlderThan");
+  return isLatest && indexName(selection, store) !== "";
+}
+
+/** The fields are in the order of upstream's type. */
+function metaOf(
+  { revision }: Snapshot,
+  shardInfo: ListMeta["shardInfo"],
+  position: Pick<ListMeta, "continue" | "remainingItemCount"> = {},
+): ListMeta {
+  return { resourceVersion: String(revision), ...position, ...(shardInfo !== undefined && { shardInfo }) };
+}
+
+function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["shardInfo"] {
+  return shard === undefined || definition.custom ? undefined : { selector: shard.text };
 }
 
 /** The state of the first chunk of a list. */
@@ -178,18 +204,21 @@ async function collectConverted(
   all: Iterable<Entry>,
   converted: ConvertedVersion,
   selection: Selection,
-  limit: number,
+  { limit, inTurn }: { readonly limit: number; readonly inTurn: RunInTurn },
 ): Promise<Collected> {
   const entries: Entry[] = [];
-  const isFull = (): boolean => limit > 0 && entries.length > limit;
+  const isFull = (): boolean => limit > 0 && entries.length === limit;
   const take = async (some: readonly Entry[]): Promise<void> => {
-    for (const entry of await converted.show(some, { list: true }))
-      if (!isFull() && selection.matches(entry)) entries.push(entry);
-    await new Promise((resolve) => setImmediate(resolve));
+    const showing = converted.show(some, { list: true });
+    const shown = await showing;
+    const pending = inTurn(() => {
+      for (const entry of shown) if (!isFull() && selection.matches(entry)) entries.push(entry);
+      return showing instanceof Promise ? bytesOf(shown) : 0; // The webhook received as much.
+    });
+    if (pending !== undefined) await pending;
   };
-  // Without a selector, converts at most what is returned, and one more to see whether the list
-  // continues.
-  const atOnce = selection.all && limit > 0 ? limit + 1 : scannedMax;
+  // Without a selector, converts only what is returned.
+  const atOnce = selection.all && limit > 0 ? limit : scannedMax;
   let pending: Entry[] = [];
   let fetched = 0;
   for (const entry of all) {
@@ -201,45 +230,44 @@ async function collectConverted(
     if (isFull()) break;
   }
   if (pending.length > 0 && !isFull()) await take(pending);
-  if (!isFull()) return { entries, fetched };
-  const kept = entries.slice(0, limit);
-  return { entries: kept, last: kept[limit - 1] as Entry, fetched };
+  return { entries, fetched, last: isFull() ? entries.at(-1) : undefined, candidatesFollow: false };
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((bytes, { json }) => bytes + json.length, 0);
 }
 
 interface Collected {
   readonly entries: Entry[];
   /** The number of entries checked. */
   readonly fetched: number;
-  /** The last entry, if more follow. */
-  readonly last?: Entry;
+  /** The last entry, if the limit is reached. */
+  readonly last: Entry | undefined;
+  /** Whether other candidates follow the last entry. */
+  readonly candidatesFollow: boolean;
 }
 
-/**
- * @param uncached whether the list continues if any object follows, as upstream reads etcd;
- *   otherwise only if a selected one follows
- */
 async function collect(
   all: Iterable<Entry>,
   selection: Selection,
-  { limit, uncached, inTurn }: { readonly limit: number; readonly uncached: boolean; readonly inTurn: RunInTurn },
+  { limit, inTurn }: { readonly limit: number; readonly inTurn: RunInTurn },
 ): Promise<Collected> {
   const remaining = all[Symbol.iterator]();
   const entries: Entry[] = [];
   const stepMax = selection.all ? readMax : scannedMax;
   let fetched = 0;
-  let continues = false;
+  const isFull = (): boolean => limit > 0 && entries.length === limit;
   const step = (): boolean => {
     for (let read = 0; read < stepMax; read++) {
       const next = remaining.next();
       if (next.done === true) return true;
       fetched += 1;
-      const isFull = limit > 0 && entries.length === limit;
-      continues = isFull && (uncached || selection.matches(next.value));
-      if (continues) return true;
-      if (!isFull && selection.matches(next.value)) entries.push(next.value);
+      if (selection.matches(next.value)) entries.push(next.value);
+      if (isFull()) return true;
     }
     return false;
   };
   await inSteps(step, inTurn);
-  return continues ? { entries, last: entries.at(-1) as Entry, fetched } : { entries, fetched };
+  if (!isFull()) return { entries, fetched, last: undefined, candidatesFollow: false };
+  return { entries, fetched, last: entries.at(-1), candidatesFollow: remaining.next().done !== true };
 }

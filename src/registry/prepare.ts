@@ -6,6 +6,7 @@ import type { AdmissionAttributes, AdmissionOperation } from "../admission/contr
 import { formatTime } from "../apimachinery/clock.ts";
 import { badRequest } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
+import { randomUuid } from "../apimachinery/random.ts";
 import type { ResourceDefinition, StrategyContext } from "../catalog/contract.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
@@ -73,7 +74,7 @@ export function wipeSystemFields(meta: ObjectMeta): void {
 /** Sets creationTimestamp and uid, and the name if it is generated. */
 export function fillSystemFields(meta: ObjectMeta, registry: RegistryContext, now: number): void {
   meta.creationTimestamp = formatTime(now);
-  meta.uid = randomUid(registry);
+  meta.uid = randomUuid(registry.random);
   if (needsName(meta)) meta.name = generateName(registry, meta.generateName as string);
 }
 
@@ -121,15 +122,6 @@ export function generateName({ random: randomBytes }: Pick<RegistryContext, "ran
   return name;
 }
 
-/** A version 4 UUID. */
-function randomUid(registry: RegistryContext): string {
-  const bytes = registry.random(16);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
 const duplicateOwners = {
   sent: ".metadata.ownerReferences contains duplicate entries",
   admitted: ".metadata.ownerReferences contains duplicate entries after mutating admission happens",
@@ -165,13 +157,14 @@ interface Change {
   readonly object?: KubeObject;
   readonly oldObject?: KubeObject | undefined;
   readonly undo?: AdmissionAttributes["undo"];
+  readonly done?: AdmissionAttributes["done"];
   readonly joint?: AdmissionAttributes["joint"];
 }
 
 /** The attributes by which admission plugins see a write. A namespace belongs to itself. */
 export function admissionAttributes(
   request: WriteRequest,
-  { operation, object, oldObject, undo = [], joint = [] }: Change,
+  { operation, object, oldObject, undo = [], done = [], joint = [] }: Change,
 ): AdmissionAttributes {
   const { target, subresource, user, dryRun, warnings, audit, lifetime, operationOptions, trace } = request;
   const { group, resource } = target.resource.definition;
@@ -195,6 +188,7 @@ export function admissionAttributes(
     audit,
     lifetime,
     undo,
+    done,
     joint,
     trace,
   };

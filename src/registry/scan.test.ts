@@ -1,9 +1,11 @@
 /** Guarantees: scans let other requests run, in turns that are fair by flow. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
-import type { Resolved } from "../catalog/contract.ts";
+import { type MemoryRegistry, openMemoryRegistry, requestOf } from "../../test/support/memory-registry.ts";
+import type { ConvertedVersion, Resolved } from "../catalog/contract.ts";
 import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { deleteMany } from "./delete-collection.ts";
 import { listEntries } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";
 import type { RunInTurn } from "./scan.ts";
@@ -73,6 +75,51 @@ test("small requests and lists of another flow run between the scans of many lis
   assert.deepEqual(events, ["request"]);
   await Promise.all([...scans, other]);
   assert.equal(events[1], "other", "its 4 steps run before the 160 steps of the flood end");
+});
+
+test("a converted list reads 250 objects in each turn, and is charged what its webhook received", async () => {
+  const sizes: number[] = [];
+  const inTurn: RunInTurn = (work) => void sizes.push(work());
+  for (const [what, answer] of [
+    ["converted before", (shown: readonly Entry[]) => shown],
+    ["converted now", (shown: readonly Entry[]) => Promise.resolve(shown)],
+  ] as const) {
+    const bytes: number[] = [];
+    const show: ConvertedVersion["show"] = (shown) => {
+      bytes.push(what === "converted now" ? shown.reduce((sum, { json }) => sum + json.length, 0) : 0);
+      return answer(shown);
+    };
+    const { entries } = await listEntries(maps.resource, "n", optionsOf(""), { show } as ConvertedVersion, inTurn);
+    assert.deepEqual([[...entries].length, sizes.splice(0), bytes.length], [objects, bytes, 5], what);
+  }
+});
+
+test("other requests run between the deletions of a collection", async () => {
+  const turns = slowTurns();
+  const share = { level: "global-default", weight: 49 };
+  let turnsOfDeletion = 0;
+  const inTurn: RunInTurn = (work) =>
+    turns.piece({ ...share, flow: {} }, () => {
+      turnsOfDeletion++;
+      return work();
+    });
+  const place = ["/configmaps", "deleted"] as const;
+  await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "deleted" } });
+  const create = (index: number): Promise<unknown> =>
+    memory.create(place, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `m${index}` } });
+  await Promise.all(Array.from({ length: 100 }, (_none, index) => create(index)));
+  let turnsOfLoop = 0;
+  const count = (): void => {
+    turnsOfLoop++;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  const request = requestOf(memory.registry, place, {});
+  const list = optionsOf("");
+  const { entries } = await deleteMany(memory.registry, { ...request, options: { dryRun: false }, list, inTurn });
+  clearImmediate(counting);
+  assert.deepEqual([[...entries].length, turnsOfDeletion], [100, 100]);
+  assert.ok(turnsOfLoop >= 90, `${turnsOfLoop} turns of the event loop`);
 });
 
 test("a failing step rejects the list", async () => {

@@ -33,6 +33,21 @@ export async function inSteps(step: () => boolean, inTurn: RunInTurn): Promise<v
   }
 }
 
+/** Runs the part of some work that does not wait in a turn; without turns, at once. */
+export async function startInTurn<Result>(
+  start: () => Promise<Result>,
+  inTurn: RunInTurn | undefined,
+): Promise<Result> {
+  if (inTurn === undefined) return start();
+  let started: Promise<Result> | undefined;
+  const pending = inTurn(() => {
+    started = start();
+    return 0;
+  });
+  if (pending !== undefined) await pending;
+  return started as Promise<Result>;
+}
+
 /**
  * Selects entries for a reader that writes them in pieces.
  * @returns selected entries, and undefined after each {@link scannedMax} entries that do not match,

@@ -6,10 +6,12 @@ import { type LabelSelector, matchesLabels, parseLabelSelector } from "../lib/se
 import { SelectorError } from "../lib/selectors/selector-error.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
-/** A parsed pair of selectors. */
+/** The parsed selectors of a request. */
 export interface Selection {
   /** Whether it matches every object. */
   readonly all: boolean;
+  /** Whether it selects neither by labels nor by fields; it can select a shard. */
+  readonly isPlain: boolean;
   /** Equal for selections that match the same objects. */
   readonly text: string;
   /** As sent; empty when absent. */
@@ -18,7 +20,16 @@ export interface Selection {
   readonly name: string | undefined;
   /** The value that a field must have, if the field selector requires one. */
   fixed(field: string): string | undefined;
+  /** The shard that all matching objects are in; undefined for all shards. */
+  readonly shard: SelectedShard | undefined;
   matches(entry: Pick<Entry, "index">): boolean;
+}
+
+/** A selected shard. */
+export interface SelectedShard {
+  /** The shard selector as `shardInfo` contains it. */
+  readonly text: string;
+  has(entry: Pick<Entry, "index">): boolean;
 }
 
 interface SelectorTexts {
@@ -29,10 +40,12 @@ interface SelectorTexts {
 /** Matches every object. */
 export const everything: Selection = {
   all: true,
+  isPlain: true,
   text: "",
   fieldSelector: "",
   name: undefined,
   fixed: () => undefined,
+  shard: undefined,
   matches: () => true,
 };
 
@@ -65,10 +78,12 @@ function selection(
   if (!byLabels && !byFields) return everything;
   return {
     all: false,
+    isPlain: false,
     text: `${labelSelector}\n${fieldSelector}`,
     fieldSelector,
     name: requiresExactMatch(fields, "metadata.name"),
     fixed: (field) => requiresExactMatch(fields, field),
+    shard: undefined,
     matches: ({ index }) =>
       (!byFields || matchesFields(fields, index.fields)) && (!byLabels || matchesLabels(labels, index.labels)),
   };

@@ -1,6 +1,6 @@
 /** Replaces one object: PUT, and the replacement that a patch or an apply computes. */
 
-import type { AdmissionAttributes, JointWrite } from "../admission/contract.ts";
+import type { AdmissionAttributes, JointChange } from "../admission/contract.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -17,9 +17,9 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { settle } from "./commit.ts";
 import { commitWithRetry, type Step } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { checkNoVersion, prepareNew, undoAll } from "./create.ts";
+import { checkNoVersion, finishAll, prepareNew, undoAll } from "./create.ts";
 import { validateDeclared } from "./declarative-validation.ts";
-import { deleteCompanion } from "./delete.ts";
+import { afterRemoval } from "./delete.ts";
 import { contentDiffers, keepAllExcept, keepField, keepSystemFields, raiseGeneration } from "./keep-fields.ts";
 import { trackManagers } from "./managed-fields/track.ts";
 import { checkIfMatch, checkUid, checkVersion, keyInErrors } from "./preconditions.ts";
@@ -83,22 +83,29 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
   const { namespace, name, dryRun, audit, lifetime } = request;
   const target = { resource, namespace, name, dryRun, audit, lifetime };
   let created = false;
-  let attempted: AdmissionAttributes["undo"] = [];
+  let attempted: Attempted = { undo: [], done: [] };
   const { step, entry } = await commitWithRetry(registry, target, (existing) => {
-    undoAll(attempted); // Another writer won.
-    attempted = [];
+    undoAll(attempted.undo); // Another writer won.
+    attempted = { undo: [], done: [] };
     created = existing === undefined;
     if (existing === undefined) return createMissing(registry, request, attempted);
     const step = replace(registry, request, existing, attempted);
     return converted === undefined || dryRun ? step : withRecheck(request.target, converted, existing, step);
   }).catch((error: unknown) => {
-    undoAll(attempted);
+    undoAll(attempted.undo);
     throw error;
   });
-  if (step.do === "remove" && !dryRun) await deleteCompanion(registry, request);
+  if (!dryRun && step.do === "put" && attempted.done.length > 0) await finishAll(attempted.done);
+  if (!dryRun && step.do === "remove") {
+    undoAll(attempted.undo);
+    await afterRemoval(registry, request, entry);
+  }
   if (dryRun || step.do === "remove" || entry === undefined) return { object: step.object, created };
   return { entry, created };
 }
+
+/** What the admission plugins of one attempt do when it fails, and after it was stored. */
+type Attempted = Pick<AdmissionAttributes, "undo" | "done">;
 
 /**
  * For resources with a conversion webhook, a write that fails or removes the object converts the
@@ -125,12 +132,12 @@ async function withRecheck(
   }
 }
 
-/** @param undo receives functions that undo the side effects of this attempt */
+/** @param attempted receives functions of this attempt */
 async function replace(
   registry: RegistryContext,
   request: UpdateRequest,
   existing: Entry,
-  undo: AdmissionAttributes["undo"],
+  attempted: Attempted,
 ): Promise<Step> {
   const { resource, version, converted } = request.target;
   const { strategy } = resource.definition;
@@ -147,8 +154,9 @@ async function replace(
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
   if (tracking !== undefined) await tracking;
-  const joint: JointWrite[] = [];
-  const attributes = admissionAttributes(request, { operation: "UPDATE", object: next, oldObject: old, undo, joint });
+  const joint: JointChange[] = [];
+  const change = { object: next, oldObject: old, joint, ...attempted };
+  const attributes = admissionAttributes(request, { operation: "UPDATE", ...change });
   const mutating = request.admittedAs === undefined ? registry.admission.mutate(attributes) : undefined;
   if (mutating !== undefined) await mutating;
   checkNamespace(next, request.namespace); // Admission may have changed it.
@@ -266,11 +274,7 @@ function isFinished(next: KubeObject, old: KubeObject, strategy: Strategy): bool
 }
 
 /** A PUT or apply of an object that does not exist, where the kind allows it. */
-async function createMissing(
-  registry: RegistryContext,
-  request: UpdateRequest,
-  undo: AdmissionAttributes["undo"],
-): Promise<Step> {
+async function createMissing(registry: RegistryContext, request: UpdateRequest, attempted: Attempted): Promise<Step> {
   const { resource } = request.target;
   const { namespace, name } = request;
   if (request.subresource !== "" || !(request.createsMissing ?? resource.definition.allowCreateOnUpdate)) {
@@ -283,7 +287,7 @@ async function createMissing(
   wipeSystemFields(object.metadata);
   if (request.isPatch !== true) dedupOwnerReferences(object.metadata, request.warnings, "sent");
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
-  const attributes = admissionAttributes(request, { operation: "CREATE", object, undo });
+  const attributes = admissionAttributes(request, { operation: "CREATE", object, ...attempted });
   await registry.admission.mutate(attributes);
   checkNamespace(object, request.namespace); // Admission may have changed it.
   await prepareNew(registry, request, object);

@@ -8,6 +8,7 @@ import { candidates, topicOf } from "./candidates.ts";
 import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
 import { selectedInSteps } from "./scan.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
+import { selectsShard, withinShard } from "./shard-selection.ts";
 
 /** A watch of a resource, or of one object. */
 interface WatchRequest {
@@ -50,6 +51,11 @@ export interface WatchScope {
   readonly selects?: (entry: Entry) => boolean;
   /** The event as the watch shows it; undefined when it is outside the scope. */
   shown(event: CacheEvent): Shown | undefined;
+  /**
+   * Counts the states of an event that the shard selector excludes; undefined without one.
+   * `objects` and `selects` count what they exclude in the counters of the cache.
+   */
+  readonly excluded?: ((event: CacheEvent) => number) | undefined;
 }
 
 /** An event within a scope. */
@@ -61,18 +67,21 @@ export interface Shown {
 /**
  * Plans a watch.
  * @throws ApiError 400 for options that exclude each other or cannot be parsed; 500 for a
- *   resourceVersion that is not a number (as upstream)
+ *   resourceVersion that is not a number, or a shard selector that cannot be parsed (as upstream)
  */
 export async function planWatch(resource: Resource, request: WatchRequest): Promise<WatchPlan> {
   const { namespace, name, initialEvents, converted = false } = request;
   const options = withWatchDefaults(request.options, { initialEvents });
   checkWatchOptions(options, { initialEvents });
-  const { cache } = storeOf(resource);
-  const selection = selectionOf(resource.definition, options);
+  const store = storeOf(resource);
+  const { cache } = store;
+  const everyShard = selectionOf(resource.definition, options);
+  checkName(name, everyShard);
+  const selection = selectsShard(options, store) ? await withinShard(everyShard, options.shardSelector) : everyShard;
   const own = scopeOf(resource, namespace, name, selection);
   const scope =
     converted && selection !== everything
-      ? selectingAfterConversion(own, scopeOf(resource, namespace, name, everything), selection)
+      ? selectingAfterConversion(own, scopeOf(resource, namespace, name, everything), counting(selection, cache))
       : own;
   const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
   const requested = parseResourceVersion(resourceVersion, "watch");
@@ -106,14 +115,17 @@ async function stateFor(cache: WatchCache, resourceVersion: string, requested: n
 }
 
 /** @param name in the path; a field selector on the name must agree with it */
-function scopeOf(resource: Resource, namespace: string, name: string, selection: Selection): WatchScope {
-  if (name !== "" && selection.fieldSelector !== "" && selection.name !== name)
+function checkName(name: string, { fieldSelector, name: selected }: Selection): void {
+  if (name !== "" && fieldSelector !== "" && selected !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
+}
+
+function scopeOf(resource: Resource, namespace: string, name: string, selection: Selection): WatchScope {
   const store = storeOf(resource);
   const { form, keyOf } = store;
   const requiredName = name === "" ? selection.name : name;
   const isSingle = requiredName !== undefined && (namespace !== "" || !resource.definition.namespaced);
-  if (isSingle) return singleScope(keyOf(namespace, requiredName), selection);
+  if (isSingle) return singleScope(keyOf(namespace, requiredName), selection, store);
   return rangeScope(
     { prefix: namespace === "" ? form.prefix : keyOf(namespace, ""), isWhole: namespace === "" },
     selection,
@@ -122,19 +134,26 @@ function scopeOf(resource: Resource, namespace: string, name: string, selection:
 }
 
 /** Applies the selection after conversion, which may change the selected fields. */
-function selectingAfterConversion(scope: WatchScope, whole: WatchScope, selection: Selection): WatchScope {
+function selectingAfterConversion(
+  scope: WatchScope,
+  whole: WatchScope,
+  selection: Pick<Selection, "matches">,
+): WatchScope {
   return { ...scope, objects: whole.objects, selects: selection.matches };
 }
 
-function singleScope(key: string, selection: Selection): WatchScope {
+function singleScope(key: string, selection: Selection, { cache }: ResourceStore): WatchScope {
+  const { matches } = counting(selection, cache);
+  const covers = (event: CacheEvent): boolean => event.entry.key === key;
   return {
     text: `=${key}\n${selection.text}`,
     topic: { key },
     objects(snapshot) {
       const entry = snapshot.get(key);
-      return entry !== undefined && selection.matches(entry) ? [entry] : [];
+      return entry !== undefined && matches(entry) ? [entry] : [];
     },
-    shown: (event) => (event.entry.key === key ? shownBy(selection, event) : undefined),
+    shown: (event) => (covers(event) ? shownBy(selection, event) : undefined),
+    excluded: excludedBy(selection, covers),
   };
 }
 
@@ -144,14 +163,41 @@ function rangeScope(
   store: ResourceStore,
 ): WatchScope {
   const { prefix, isWhole } = range;
+  const { matches } = counting(selection, store.cache);
+  const covers = (event: CacheEvent): boolean => isWhole || event.entry.key.startsWith(prefix);
   return {
     text: `${prefix}\n${selection.text}`,
     topic: topicOf(range, selection, store),
     objects(snapshot) {
       const all = candidates(snapshot, range, selection, store);
-      return selection.all ? all : selectedInSteps(all, selection.matches);
+      return selection.all ? all : selectedInSteps(all, matches);
     },
-    shown: (event) => (isWhole || event.entry.key.startsWith(prefix) ? shownBy(selection, event) : undefined),
+    shown: (event) => (covers(event) ? shownBy(selection, event) : undefined),
+    excluded: excludedBy(selection, covers),
+  };
+}
+
+/** Counts the objects that the shard selector excludes, for the initial events of one watcher. */
+function counting(selection: Selection, { counts }: WatchCache): Pick<Selection, "matches"> {
+  const { shard, matches } = selection;
+  if (shard === undefined) return selection;
+  return {
+    matches(entry) {
+      if (shard.has(entry)) return matches(entry);
+      counts.excludedByShard += 1;
+      return false;
+    },
+  };
+}
+
+/** As upstream, the states before and after an event count separately. */
+function excludedBy({ shard }: Selection, covers: (event: CacheEvent) => boolean): WatchScope["excluded"] {
+  if (shard === undefined) return undefined;
+  const count = (entry: Entry | undefined): number => Number(entry !== undefined && !shard.has(entry));
+  return (event) => {
+    if (!covers(event)) return 0;
+    const { type, entry, previous } = event;
+    return type === "DELETED" ? count(previous ?? entry) : count(entry) + count(previous);
   };
 }
 

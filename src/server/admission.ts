@@ -25,7 +25,7 @@ import { rbacEscalation } from "../admission/plugins/rbac-escalation.ts";
 import { resourceQuota } from "../admission/plugins/resource-quota/resource-quota.ts";
 import { runtimeClass } from "../admission/plugins/runtime-class/runtime-class.ts";
 import { serviceAccount } from "../admission/plugins/service-account/service-account.ts";
-import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
+import { serviceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
 import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condition.ts";
 import { useProtection } from "../admission/plugins/use-protection.ts";
 import type { Catalog } from "../catalog/contract.ts";
@@ -63,12 +63,10 @@ interface Needs {
 export async function openAdmission(options: ServerOptions, settings: Settings, needs: Needs): Promise<Admission> {
   const { clock } = options;
   const { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange } = settings;
-  const { catalog, random, metrics, closers } = needs;
+  const { catalog, random, metrics } = needs;
   const { authorize, rbac } = needs.authorization;
   const manifests = await openManifests(options, settings, needs);
   const strict = gates.enabled("StrictIPCIDRValidation");
-  const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict, portRange });
-  closers.add(() => serviceAddresses.close());
   const [matching, versioned] = [openMatching(catalog), versionedObjects(catalog)];
   const plugins = [
     namespaceLifecycle(catalog),
@@ -98,7 +96,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]));
   const chosen = [...admissionPlugins].flatMap((name) => byName.get(name) ?? []);
   const rules = [
-    serviceAddresses,
+    serviceAddresses({ catalog, registry: needs.registry, ranges, strict, portRange }),
     rbacEscalation(rbac.policy, authorize),
     podCertificateSigning(authorize),
     policyParameters(catalog, authorize),

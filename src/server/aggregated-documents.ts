@@ -44,7 +44,7 @@ export function openAggregatedDocuments(options: DocumentOptions): AggregatedDoc
   const endChanges = apiServices.onChange((_, next) => {
     if (next !== undefined && isRemote(next)) loading ??= load();
   });
-  if (apiServices.remotes().length > 0) loading = load();
+  if (apiServices.hasRemotes) loading = load();
   closers.add(async () => {
     closed = true;
     endChanges();

@@ -29,6 +29,8 @@ export interface ServerAggregation {
   /** The built-in APIServices that have not been available yet. */
   readonly pending: () => readonly string[];
   readonly observer: AggregationMetrics["observer"];
+  /** The client certificate of this server; undefined without the flags. */
+  readonly certificate: () => KeyPair | undefined;
 }
 
 interface Needs {
@@ -66,6 +68,7 @@ export async function openAggregation(options: ServerOptions, needs: Needs): Pro
     rejectsRedirects,
     sendsUid: gates.enabled("RemoteRequestHeaderUID"),
     terminated: metrics.requests.notForwarded,
+    certificates: observer,
   };
   const isServed = catalog.findServed("apiregistration.k8s.io", "v1", "apiservices") !== undefined;
   const own = isServed ? builtinApiServices(catalog).map(({ name }) => name) : [];
@@ -86,6 +89,7 @@ export async function openAggregation(options: ServerOptions, needs: Needs): Pro
     documents,
     pending: pendingApiServices(services, own),
     observer,
+    certificate: certificate.current,
   };
 }
 

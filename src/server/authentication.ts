@@ -27,6 +27,7 @@ import { tokenFileAuthenticator } from "../authentication/token-file.ts";
 import { tokenUnion } from "../authentication/token-union.ts";
 import { authenticate } from "../authentication/union.ts";
 import { openSecretUses } from "../controllers/legacy-tokens/last-used.ts";
+import type { TokenKeys } from "../controllers/server-identity/token-keys.ts";
 import type { ServiceAccountTokensOptions } from "../controllers/service-account-tokens.ts";
 import type { Filter } from "../http/contract.ts";
 import { openIdRoutes } from "../http/endpoints/openid.ts";
@@ -63,6 +64,8 @@ export interface ServerAuthentication {
   readonly tokens: TokenRequests;
   /** Issues the tokens of service account Secrets. */
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+  /** The ids of the keys of service account tokens. */
+  readonly tokenKeys: TokenKeys;
   /** The issuer's metadata and key set, by which other services verify tokens. */
   readonly routes: readonly PathRoute[];
 }
@@ -140,6 +143,7 @@ export async function openAuthentication(
     }),
     issueForSecret: (namespace, account, secret) =>
       issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
+    tokenKeys: { signing: keys.signing.public.keyId, accepted: keys.accepted.map(({ keyId }) => keyId) },
     routes: issuerRoutes(options, keys, () => reachedAt(options, state)),
   };
 }

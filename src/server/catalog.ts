@@ -1,5 +1,5 @@
 /** Builds the catalog of built-in resources. What compiles CEL expressions is loaded when the first object has one. */
-import { builtinConversions, strategiesWith } from "../apis/index.ts";
+import { builtinConversions, storedConversions, strategiesWith } from "../apis/index.ts";
 import { builtinDefinitions } from "../catalog/builtin-definitions.ts";
 import { openCatalog } from "../catalog/catalog.ts";
 import type { MutableCatalog } from "../catalog/contract.ts";
@@ -15,5 +15,6 @@ export function openServerCatalog(options: ServerOptions, { served }: Settings, 
     loadExpressionChecker: async () => (await import("./policy-expressions.ts")).policyChecker,
     loadSelectorChecker: async () => (await import("./policy-expressions.ts")).deviceChecker,
   });
-  return openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
+  const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, storedConversions, served });
+  return openCatalog(definitions, installer.install);
 }

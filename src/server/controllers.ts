@@ -24,6 +24,7 @@ import {
   type ServiceAccountTokensOptions,
   serviceAccountTokensController,
 } from "../controllers/service-account-tokens.ts";
+import { serviceCidrController } from "../controllers/service-cidrs/service-cidrs.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
 import { flowControlMaintenance } from "../flow-control/objects/maintenance.ts";
 import type { Listener } from "../http/listener/listen.ts";
@@ -36,7 +37,9 @@ import type { ServerAggregation } from "./aggregation.ts";
 import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
+import { electedControllers, electionController } from "./leader-election.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerServiceAddresses } from "./service-addresses.ts";
 import type { ServerState } from "./state.ts";
 import { openWebhooks } from "./webhooks.ts";
 
@@ -45,11 +48,12 @@ interface Needs {
   readonly catalog: MutableCatalog;
   readonly aggregation: ServerAggregation;
   readonly flowControl: Pick<ServerFlowControl, "controller">;
+  readonly serviceAddresses: ServerServiceAddresses;
   readonly release: DefinitionControllerOptions["release"];
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   readonly serving: ServingSetup;
   readonly listener: Listener;
-  readonly state: Pick<ServerState, "port">;
+  readonly state: ServerState;
   readonly loopback: LoopbackCredentials;
   readonly metrics: ServerMetrics;
   readonly closers: Closers;
@@ -64,9 +68,8 @@ export async function startControllers(
   options: ServerOptions,
   needs: Needs,
 ): Promise<void> {
-  const { registry, catalog, flowControl, release, issueForSecret: issue, serving, metrics, closers } = needs;
-  const { logger, legacyTokenCleanUpMs: unusedMs } = options;
-  const { caBundle } = serving;
+  const { registry, catalog, flowControl, release, metrics, closers } = needs;
+  const { logger } = options;
   const { observers: queues } = metrics.queues;
   const self = (): Address => selfAddress(options, needs.state);
   const webhooks = openWebhooks(options, { catalog, metrics, self, loopback: needs.loopback });
@@ -81,9 +84,42 @@ export async function startControllers(
     queues,
     webhooks: webhooks.conversion,
   });
+  const election = await electionController(options, needs);
+  const controllers = [
+    definitions,
+    legacyTokenTracking({ registry, logger }),
+    flowControlMaintenance({ registry, logger }),
+    ...needs.serviceAddresses.controllers,
+    apiServiceAvailability({ registry, logger, queues, ...needs.aggregation }),
+    ...(flowControl.controller === undefined ? [] : [flowControl.controller]),
+    ...(election === undefined ? [] : [election]),
+    await electedControllers(options, needs, (electedRegistry) =>
+      managerControllers(running, options, { ...needs, registry: electedRegistry }),
+    ),
+  ];
+  closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
+  for (const controller of controllers) controller.start();
+  await definitions.ready;
+  needs.state.reached.add("definitions");
+  closers.add(() => registration.stop());
+  registration.start();
+  await registration.tried;
+  await flowControl.controller?.ready;
+  publishTrust(options, needs);
+  needs.state.reached.add("controllers");
+}
+
+/** The controllers of kube-controller-manager. Where servers share a store, one server runs them. */
+function managerControllers(
+  running: ReadonlySet<ControllerName>,
+  { logger, legacyTokenCleanUpMs: unusedMs, resourceQuotaSyncMs }: ServerOptions,
+  { registry, serving: { caBundle }, issueForSecret: issue, metrics }: Needs,
+): Controller[] {
+  const { observers: queues } = metrics.queues;
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
     ...protectionMakers({ registry, logger, queues }),
     "namespace-controller": () => namespaceController({ registry, logger, queues }),
+    "service-cidr-controller": () => serviceCidrController({ registry, logger, queues }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
     "root-ca-certificate-publisher-controller": () => rootCaPublisher({ registry, logger, caBundle }),
     "serviceaccount-token-controller": () =>
@@ -93,7 +129,7 @@ export async function startControllers(
     "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
     "resourcequota-controller": () =>
-      resourceQuotaController({ registry, logger, queues, syncMs: options.resourceQuotaSyncMs }),
+      resourceQuotaController({ registry, logger, queues, syncMs: resourceQuotaSyncMs }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
     "validatingadmissionpolicy-status-controller": () =>
       policyStatusController({
@@ -103,22 +139,7 @@ export async function startControllers(
         loadChecker: async () => (await import("./policy-expressions.ts")).policyTypeChecker,
       }),
   };
-  const controllers = [
-    definitions,
-    legacyTokenTracking({ registry, logger }),
-    flowControlMaintenance({ registry, logger }),
-    apiServiceAvailability({ registry, logger, queues, ...needs.aggregation }),
-    ...(flowControl.controller === undefined ? [] : [flowControl.controller]),
-    ...Array.from(running, (name) => makers[name]()),
-  ];
-  closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
-  for (const controller of controllers) controller.start();
-  await definitions.ready;
-  closers.add(() => registration.stop());
-  registration.start();
-  await registration.tried;
-  await flowControl.controller?.ready;
-  publishTrust(options, needs);
+  return Array.from(running, (name) => makers[name]());
 }
 
 /** The controllers that remove the finalizers of admission plugins. */

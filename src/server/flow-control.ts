@@ -15,7 +15,7 @@ import type { ServerMetrics } from "./metrics.ts";
 export interface ServerFlowControl {
   readonly filters: readonly Filter[];
   readonly routes: readonly PathRoute[];
-  /** Upstream's name of the health check. */
+  /** Upstream's names of the post-start hooks. */
   readonly healthChecks: readonly string[];
   /** Follows the stored configuration. */
   readonly controller: (Controller & { readonly ready: Promise<void> }) | undefined;
@@ -41,7 +41,7 @@ export function openFlowControl(options: ServerOptions, { registry, metrics }: N
     const limits = { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight };
     const isLimited = limits.readOnly + limits.mutating > 0;
     const filters = isLimited ? [maxInFlightFilter({ limits, observer, rejected })] : [];
-    return { filters, routes: [], healthChecks: ["poststarthook/max-in-flight-filter"], controller: undefined };
+    return { filters, routes: [], healthChecks: ["max-in-flight-filter"], controller: undefined };
   }
   const fairClock = { now, after: clock.after };
   const { filter, configuration } = openPriorityAndFairness({
@@ -59,7 +59,7 @@ export function openFlowControl(options: ServerOptions, { registry, metrics }: N
   return {
     filters: [filter],
     routes: dumpRoutes(() => configuration.current(), { clock, fairClock }),
-    healthChecks: ["poststarthook/priority-and-fairness-config-consumer", "poststarthook/priority-and-fairness-filter"],
+    healthChecks: ["priority-and-fairness-config-consumer", "priority-and-fairness-filter"],
     controller: configuration,
   };
 }

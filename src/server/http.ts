@@ -1,4 +1,5 @@
 /** Builds the request path: filters, endpoints and the listener. */
+import { forwardedRequests } from "../aggregator/aggregated-requests.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
@@ -15,7 +16,7 @@ import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
-import { isConnectTarget, isWatchTarget, pathOfTarget } from "../http/request-info.ts";
+import { infoOfTarget, isConnectTarget, isWatchTarget } from "../http/request-info.ts";
 import { sendError } from "../http/respond.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
@@ -32,6 +33,7 @@ import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
 import { openKubelet } from "./kubelet.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerPeers } from "./peers.ts";
 import { proxies } from "./proxies.ts";
 import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
@@ -42,6 +44,7 @@ interface HttpNeeds {
   readonly authentication: ServerAuthentication;
   readonly authorization: ServerAuthorization;
   readonly aggregation: ServerAggregation;
+  readonly peers: ServerPeers | undefined;
   readonly flowControl: ServerFlowControl;
   readonly metrics: ServerMetrics;
   readonly serving: ServingSetup;
@@ -75,7 +78,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
       ...needs,
     }),
     routes: routesOf(options, needs),
-    aggregated: needs.aggregation.find,
+    forwarded: forwardedRequests(needs.aggregation.find, needs.peers?.requests),
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     clock,
     logger,
@@ -86,7 +89,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     serving: serving.material(),
     tls: serving.limits,
     onExchange,
-    acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs.aggregation),
+    acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs),
     clock,
     logger,
   });
@@ -97,8 +100,14 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
 }
 
 /** Watches over a WebSocket, and connections and other servers over any protocol. */
-function acceptsUpgrade({ method, target, protocol }: RequestedUpgrade, { find }: ServerAggregation): boolean {
-  if (isConnectTarget(target) || find(pathOfTarget(target) ?? "") !== undefined) return true;
+function acceptsUpgrade(
+  { method, target, protocol }: RequestedUpgrade,
+  { aggregation, peers }: Pick<HttpNeeds, "aggregation" | "peers">,
+): boolean {
+  const info = infoOfTarget(target);
+  if (info === undefined) return false;
+  if (isConnectTarget(target) || aggregation.find(info.path) !== undefined || peers?.requests?.isElsewhere(info))
+    return true;
   return method === "GET" && protocol === "websocket" && isWatchTarget(target);
 }
 
@@ -150,11 +159,11 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   return [
     ...healthRoutes(
       storage,
-      { state, hooks: flowControl.healthChecks, options },
+      { state, catalog, gates, hooks: flowControl.healthChecks, options },
       { ...needs.aggregation, ...metrics.health },
     ),
     ...storeRoutes(storage, options),
-    ...documentRoutes({ catalog, gates, aggregation: needs.aggregation, serverAddress, issuer: authentication.routes }),
+    ...documentRoutes({ ...needs, catalog, gates, serverAddress, issuer: authentication.routes }),
     ...authentication.routes,
     ...flowControl.routes,
     { path: "/metrics", handler: metrics.handler },

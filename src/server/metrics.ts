@@ -14,6 +14,7 @@ import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
 import { type KubeletMetrics, kubeletMetrics } from "../metrics/kubelet-metrics.ts";
+import { type LeaderElectionMetrics, leaderElectionMetrics } from "../metrics/leader-election-metrics.ts";
 import { createMetrics, type Metrics, type MetricsCollector, type MetricsSources } from "../metrics/metrics.ts";
 import { checkMetricsOptions } from "../metrics/options.ts";
 import { type PolicyMetrics, policyMetrics } from "../metrics/policy-metrics.ts";
@@ -46,6 +47,7 @@ export interface ServerMetrics extends Metrics {
   readonly validation: ValidationMetrics;
   readonly policies: PolicyMetrics;
   readonly kubelet: KubeletMetrics;
+  readonly elections: LeaderElectionMetrics;
   /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
 }
@@ -72,6 +74,7 @@ export function openMetrics(
   const validation = validationMetrics();
   const policies = policyMetrics();
   const kubelet = kubeletMetrics();
+  const elections = leaderElectionMetrics();
   const features = featureMetrics(knownGates(), gates);
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
@@ -87,6 +90,7 @@ export function openMetrics(
     validation.collect,
     policies.collect,
     kubelet.collect,
+    elections.collect,
     () => [features],
   ];
   const metrics = createMetrics(
@@ -97,11 +101,7 @@ export function openMetrics(
       slis: health.collect,
       storageSizeBytes: () => storage.sizeBytes(),
       build: versionBody(),
-      objectCounts: () =>
-        caches().map(([name, cache]) => {
-          const { size, revision } = cache.latest();
-          return [name, size, revision] as const;
-        }),
+      objectCounts: () => caches().map(objectCount),
     },
     show,
   );
@@ -114,12 +114,18 @@ export function openMetrics(
     validation,
     policies,
     kubelet,
+    elections,
     calls: calls.observer,
     health,
     admission: { ...admission, clock },
     impersonation: { ...impersonation, clock },
     add: (collect) => void collectors.push(collect),
   };
+}
+
+function objectCount([name, cache]: readonly [GroupResource, WatchCache]): readonly [GroupResource, number, number] {
+  const { size, revision } = cache.latest();
+  return [name, size, revision];
 }
 
 /** The open watch caches, with their resources. */

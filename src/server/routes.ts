@@ -1,4 +1,6 @@
 /** Paths that are not resources. */
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import type { Catalog } from "../catalog/contract.ts";
 import { type HealthCheck, healthHandler } from "../health/health.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
@@ -12,11 +14,15 @@ import type { Storage } from "../storage/contract.ts";
 import { storeDirectory } from "../storage/options.ts";
 
 import type { ServerAggregation } from "./aggregation.ts";
+import type { ServerPeers } from "./peers.ts";
+import { startChecks } from "./start-checks.ts";
 import type { ServerState } from "./state.ts";
 
 interface HealthNeeds {
   readonly state: ServerState;
-  /** The names of post-start hooks that are complete when the server listens. */
+  readonly catalog: Catalog;
+  readonly gates: FeatureGates;
+  /** The post-start hooks of flow control. */
   readonly hooks: readonly string[];
   readonly options: ServerOptions;
 }
@@ -24,25 +30,33 @@ interface HealthNeeds {
 /** /livez, /readyz and /healthz with their checks. */
 export function healthRoutes(
   storage: Storage,
-  { state, hooks, options }: HealthNeeds,
+  { state, catalog, gates, hooks, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
 ): PathRoute[] {
   const store = async (): Promise<undefined> => {
-    await storage.current();
+    await storage.checkReadable();
   };
   const writable = async (): Promise<undefined> => {
     await storage.checkWritable();
   };
-  const booted = (): string | undefined => (state.isBooted ? undefined : "not finished");
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
     { name: "etcd", check: store },
     { name: "etcd-readiness", check: writable, readinessOnly: true },
-    ...hooks.map((name) => ({ name, check: () => undefined })),
-    { name: "poststarthook/priority-and-fairness-config-producer", check: booted },
-    { name: "poststarthook/bootstrap-state", check: booted },
-    { name: "autoregister-completion", check: () => missingApiServices(pending()) },
+    ...startChecks({
+      state,
+      flowControl: hooks,
+      peers: peersOf(gates, options),
+      hasIdentity: gates.enabled("APIServerIdentity"),
+      coordinatesElections: gates.enabled("CoordinatedLeaderElection"),
+      hasDefinitions: catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions") !== undefined,
+      reloadsProxyCertificate: options.proxyClientCertFile !== undefined && options.proxyClientKeyFile !== undefined,
+      autoregistered: { name: "autoregister-completion", check: () => missingApiServices(pending()) },
+    }),
+    ...(state.electionProblem === undefined
+      ? []
+      : [{ name: "leaderElection", check: (): string | undefined => state.electionProblem?.() }]),
     { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];
   const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
@@ -53,6 +67,11 @@ export function healthRoutes(
       { path: `/${endpoint}/*`, handler },
     ];
   });
+}
+
+function peersOf(gates: FeatureGates, { peerCaFile }: ServerOptions): "none" | "announced" | "forwarded" {
+  if (!gates.enabled("UnknownVersionInteroperabilityProxy")) return "none";
+  return peerCaFile === undefined ? "announced" : "forwarded";
 }
 
 function missingApiServices(names: readonly string[]): string | undefined {
@@ -78,18 +97,29 @@ export function storeRoutes(
 }
 
 interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
-  readonly aggregation: Pick<ServerAggregation, "services" | "documents">;
+  readonly aggregation: Pick<ServerAggregation, "services" | "documents" | "observer">;
+  readonly peers: Pick<ServerPeers, "groups" | "observeDiscovery"> | undefined;
   readonly serverAddress: () => string;
   /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute[];
 }
 
-export function documentRoutes({ catalog, gates, aggregation, serverAddress, issuer }: DocumentNeeds): PathRoute[] {
-  const { services: apiServices, documents } = aggregation;
+export function documentRoutes({
+  catalog,
+  gates,
+  aggregation,
+  peers,
+  serverAddress,
+  issuer,
+}: DocumentNeeds): PathRoute[] {
+  const { services: apiServices, documents, observer } = aggregation;
   const discovery = createDiscovery({
     catalog,
     apiServices,
     remote: documents.discovery,
+    aggregated: observer.aggregated,
+    peers: peers?.groups,
+    observe: peers?.observeDiscovery,
     serverAddress,
     paths: [
       ...issuer.map(({ path }) => path).filter((path) => !path.endsWith("/")),

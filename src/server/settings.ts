@@ -1,19 +1,21 @@
 /** All options that are texts or name files, read and checked before the server opens anything. */
 import type { PluginConfigurations } from "../admission/config/parsers.ts";
-import { chooseAdmissionPlugins, implementedPlugins, requiredConfigurations } from "../admission/options.ts";
+import { chooseAdmissionPlugins, requiredConfigurations } from "../admission/options.ts";
 import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
 import { builtinConversions } from "../apis/index.ts";
 import { builtinVersions } from "../catalog/builtin-definitions.ts";
 import { withoutGatedResources } from "../catalog/gated-resources.ts";
 import { type ParsedRuntimeConfig, parseRuntimeConfig } from "../catalog/runtime-config.ts";
 import { enabledControllers } from "../controllers/enabled.ts";
+import { checkCoordinatedLeadership, checkLeaderElection } from "../controllers/leader-election/options.ts";
 import { type IpRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
-import { type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
+import { formatPortRange, type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import type { ServerOptions } from "../options.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
 import { checkLimits } from "./flow-control.ts";
 import { metricsSettings } from "./metrics.ts";
+import { checkPeerOptions } from "./peers.ts";
 
 export interface Settings {
   /** Of service addresses: at least one. */
@@ -35,6 +37,8 @@ export interface Settings {
 /** @throws Error when an option is not valid, or a file that it names cannot be read or is not valid */
 export async function readSettings(options: ServerOptions): Promise<Settings> {
   checkLimits(options);
+  checkLeaderElection(options.leaderElection);
+  checkCoordinatedLeadership(options.coordinatedLeadership);
   const { serviceRanges, nodePorts } = readServiceSettings(options);
   const authorization = await readAuthorizationSettings(options);
   const authentication = await readAuthenticationSettings(options, authorization);
@@ -42,6 +46,7 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const controllers = enabledControllers(options.controllers);
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates);
+  checkPeerOptions(options, gates);
   const builtin = builtinVersions(builtinConversions);
   const served = withoutGatedResources(parseRuntimeConfig(options.runtimeConfig, builtin), builtin, gates);
   for (const warning of [...warnings, ...served.warnings]) options.logger.warn(warning);
@@ -66,14 +71,15 @@ async function readAdmissionConfigurations(
 ): Promise<PluginConfigurations> {
   const file = configFile === "" ? undefined : configFile;
   if (file === undefined && ![...enabled].some((plugin) => requiredConfigurations.has(plugin))) return {};
-  const present = Object.values(implementedPlugins).flat();
   const { readPluginConfigurations } = await import("./admission-files.ts");
-  return readPluginConfigurations({ file, enabled, present, gates, logger });
+  return readPluginConfigurations({ file, enabled, gates, logger });
 }
 
 function readServiceSettings({
   serviceClusterIpRange,
   serviceNodePortRange,
+  kubernetesServiceNodePort: nodePort,
+  apiserverCount,
 }: ServerOptions): Pick<Settings, "serviceRanges" | "nodePorts"> {
   const serviceRanges = parseIpRanges(serviceClusterIpRange);
   if (serviceRanges === undefined) {
@@ -87,5 +93,15 @@ function readServiceSettings({
       `invalid argument ${JSON.stringify(serviceNodePortRange)} for service-node-port-range: ${nodePorts}`,
     );
   }
+  if (nodePort < 0 || nodePort > 65_535) {
+    const why = "must be between 0 and 65535, inclusive. If 0, the Kubernetes master service will be of type ClusterIP";
+    throw new Error(`--kubernetes-service-node-port ${nodePort} ${why}`);
+  }
+  if (nodePort > 0 && (nodePort < nodePorts.first || nodePort > nodePorts.last)) {
+    const range = formatPortRange(nodePorts);
+    throw new Error(`kubernetes service node port range ${range} doesn't contain ${nodePort}`);
+  }
+  if (apiserverCount <= 0)
+    throw new Error(`--apiserver-count should be a positive number, but value '${apiserverCount}' provided`);
   return { serviceRanges, nodePorts };
 }

@@ -11,6 +11,11 @@ import type { ServerState } from "./state.ts";
 
 /** How long open requests may take to finish at shutdown. */
 const drainMs = 10_000;
+/**
+ * How long clients may take to end their connections then. Source: `goAwayTimeout` of
+ * `golang.org/x/net/http2/server.go`.
+ */
+const lingerMs = 1_000;
 
 interface Needs {
   readonly http: ServerHttp;
@@ -45,11 +50,17 @@ export async function runningServer(options: ServerOptions, needs: Needs): Promi
   };
 }
 
-/** Readiness fails first, then the listener stops, watches end, and open requests finish. */
+/**
+ * Readiness fails first, and the server leaves the endpoints of the Service `kubernetes`. Then the listener stops,
+ * watches end, and open requests finish.
+ */
 async function drain({ shutdownDelayMs, clock }: ServerOptions, { http, state }: Needs): Promise<void> {
   state.isStopping = true;
+  const hooks = state.stopHooks.map((stop) => stop());
   if (shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(shutdownDelayMs, resolve));
+  await Promise.all(hooks);
   http.listener.stop();
   http.watches.endAll();
   await http.open.idle(drainMs);
+  await http.listener.ended(lingerMs);
 }

@@ -1,17 +1,35 @@
 /** What a server has reached: health checks, discovery and the issuer read it with each request. */
 import type { ServerOptions } from "../options.ts";
+import { elects } from "./leader-election.ts";
+
+/**
+ * The objects that every store has exist; the CustomResourceDefinitions of the store are served; all
+ * controllers run; the Lease of this server exists.
+ */
+export type StartStep = "objects" | "definitions" | "controllers" | "identity";
 
 export interface ServerState {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** The objects that every store has exist, and all controllers run. */
-  isBooted: boolean;
+  /** The steps of the start that are complete. */
+  readonly reached: Set<StartStep>;
   isStopping: boolean;
+  /** Called when the server begins to stop, while it still serves. They do not reject. */
+  readonly stopHooks: (() => Promise<void>)[];
+  /** Whether other servers can have the same store open. */
+  readonly isShared: boolean;
+  /** The health check of the election; undefined: there is none. */
+  electionProblem: (() => string | undefined) | undefined;
   /** 0 until the server listens. */
   port: number;
 }
 
-/** The state of a server that starts now. */
-export function newState({ clock }: Pick<ServerOptions, "clock">): ServerState {
-  return { startedAt: clock.now(), isBooted: false, isStopping: false, port: 0 };
+/**
+ * The state of a server that starts now.
+ * @param isShared whether other servers can have the same store open
+ */
+export function newState(options: ServerOptions, isShared: boolean): ServerState {
+  const electionProblem = elects(options, isShared) ? () => undefined : undefined;
+  const startedAt = options.clock.now();
+  return { startedAt, reached: new Set(), isStopping: false, stopHooks: [], isShared, electionProblem, port: 0 };
 }

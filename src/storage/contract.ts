@@ -24,7 +24,11 @@ export interface Stored {
   readonly key: string;
   /** Revision of the latest change of this key. */
   readonly revision: number;
-  /** The object's JSON in the storage version, without resourceVersion. Must not be modified. */
+  /**
+   * The object without resourceVersion; must not be modified. With a seal, it is JSON in the storage
+   * version. Without one, it may have any encoding in which kube-apiserver stores objects (JSON,
+   * protobuf, CBOR), at any version that can be stored.
+   */
   readonly value: Buffer;
   readonly seal?: Seal;
   /** Set when the stored record is damaged: the reason. The value is empty then. */
@@ -44,6 +48,11 @@ export interface Write {
   /** null deletes the key. */
   readonly value: Buffer | null;
   readonly seal?: Seal;
+  /**
+   * The same object in the encoding that a store shared with kube-apiserver keeps in place of
+   * `value` (see `--storage-media-type`). Embedded engines ignore it.
+   */
+  readonly shared?: Buffer;
   /** Seconds after which the store deletes the key, unless it is written again before. */
   readonly ttlSeconds?: number;
 }
@@ -52,6 +61,8 @@ export interface Write {
 export interface DerivedValue {
   readonly value: Buffer;
   readonly seal?: Seal;
+  /** As in {@link Write}. */
+  readonly shared?: Buffer;
 }
 
 /**
@@ -167,6 +178,16 @@ export interface Subscription {
  */
 export interface Storage {
   /**
+   * Whether other processes write to the store, also kube-apiserver: the encoding of values is then
+   * that of `Write.shared`, and seals are not stored.
+   */
+  readonly isShared: boolean;
+  /**
+   * Whether subscribers of the log reach each revision that `current` returns soon. If not, only a
+   * read of the store shows its newest state.
+   */
+  readonly reportsProgress: boolean;
+  /**
    * Reads a key.
    * @param revision the state to read; the newest when unset
    * @returns undefined when the key is absent
@@ -186,7 +207,7 @@ export interface Storage {
   /**
    * Applies all writes, or none. Resolves after the writes are durable (as configured for the
    * engine) and after every log subscriber in this process that has caught up received their
-   * events. A conflict also reports a durable state.
+   * events; a shared store waits for those a bounded time. A conflict also reports a durable state.
    * @param checks preconditions, evaluated atomically with the writes
    * @param writes at most 128, one per key. Deletions of absent keys change nothing, and a commit
    *   without changes returns the current revision. Derived writes are evaluated when all checks
@@ -200,7 +221,8 @@ export interface Storage {
   /**
    * Subscribes to the changes of keys with the prefix.
    * @param from the revision after which events are delivered
-   * @throws RevisionCompacted when that history is no longer stored
+   * @throws RevisionCompacted when that history is no longer stored; a shared store may end the
+   *   subscription with it instead
    * @throws RevisionInFuture
    */
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription;
@@ -210,6 +232,11 @@ export interface Storage {
    * @throws StorageUnavailable
    */
   compact(revision: number): Promise<void>;
+  /**
+   * Checks that reads work.
+   * @throws StorageUnavailable with the reason when they do not
+   */
+  checkReadable(): Promise<void>;
   /**
    * Checks that reads and writes work: repeats the last read if it failed, and writes to the disk
    * if the last write failed.
@@ -261,6 +288,17 @@ export class HistoryDamaged extends RevisionCompacted {
   }
 }
 
+/**
+ * The store has another history than before, because an older state of it was restored. Callers
+ * handle it like a compaction.
+ */
+export class RevisionsWentBack extends RevisionCompacted {
+  constructor(revision: number) {
+    super(revision);
+    this.name = "RevisionsWentBack";
+  }
+}
+
 /** A stored record is damaged. */
 export class DamagedRecord extends Error {
   constructor(problem: string) {
@@ -294,6 +332,20 @@ export class StorageUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StorageUnavailable";
+  }
+}
+
+/**
+ * A shared store did not answer, or answered with an error. It is not known whether a write was
+ * made. The message is that of the store.
+ */
+export class SharedStoreError extends StorageUnavailable {
+  /** Whether it did not answer in time. */
+  readonly isTimeout: boolean;
+  constructor(message: string, { isTimeout, cause }: { readonly isTimeout: boolean; readonly cause?: unknown }) {
+    super(message, { cause });
+    this.isTimeout = isTimeout;
+    this.name = "SharedStoreError";
   }
 }
 

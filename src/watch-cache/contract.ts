@@ -33,6 +33,8 @@ export interface EntryIndex {
   readonly labels: ReadonlyMap<string, string>;
   /** metadata.name, metadata.namespace and the selectable fields of the kind. */
   readonly fields: ReadonlyMap<string, string>;
+  /** The hash of metadata.uid for shard selectors. */
+  readonly uidHash: bigint;
 }
 
 /** A change of one object. */

@@ -29,6 +29,11 @@ export class CacheCounts {
   /** Consistent lists, and those that failed. */
   consistentReads = 0;
   consistentFailures = 0;
+  /** Open watches of a shard, and all that were started. */
+  shardWatches = 0;
+  shardWatchesStarted = 0;
+  /** Objects and states in events that watches excluded by their shard. */
+  excludedByShard = 0;
   /** By the index that was used, such as `f:spec.nodeName`; empty for none. */
   readonly lists = new Map<string, ListCounts>();
   /** Objects that lists returned. */
@@ -64,5 +69,17 @@ export class CacheCounts {
   /** Counts a read that did not have to wait. */
   countImmediateRead(): void {
     this.waits[0] = (this.waits[0] as number) + 1;
+  }
+
+  /**
+   * Counts an open watch of a shard.
+   * @returns a function to call once at its end
+   */
+  startShardWatch(): () => void {
+    this.shardWatches += 1;
+    this.shardWatchesStarted += 1;
+    return () => {
+      this.shardWatches -= 1;
+    };
   }
 }

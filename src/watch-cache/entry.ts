@@ -1,11 +1,13 @@
 /** Cached objects: the bytes that are served, and the fields that selectors need. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import { peekTypeMeta } from "../lib/json/parse.ts";
-import { decodeStored } from "../lib/schema/decode.ts";
-import { encodeObject } from "../lib/schema/encode.ts";
+import { encodeObject, isEmpty } from "../lib/schema/encode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
+import { shardHash } from "../lib/selectors/shard-hash.ts";
 import { DamagedRecord, type Seal, type Stored } from "../storage/contract.ts";
 import type { Entry, EntryIndex } from "./contract.ts";
+import { checkNotEncrypted } from "./encrypted-value.ts";
+import { uidBytes } from "./uid-bytes.ts";
 
 /** The parts of a resource definition that are needed to create entries from stored values. */
 export interface EntrySource {
@@ -15,9 +17,11 @@ export interface EntrySource {
   readonly fingerprint: number;
   readonly schema: Struct;
   /**
-   * The version at which all objects are served; undefined when objects keep their stored version.
+   * Decodes a stored value in any encoding and at any version, and returns the schema that encodes
+   * it.
+   * @throws DecodeError, JsonSyntaxError
    */
-  readonly apiVersion?: string | undefined;
+  decode(value: Buffer): { readonly object: KubeObject; readonly schema: Struct };
   /** Returns the schema of another stored version; undefined when `schema` applies to all. */
   readonly schemaOf?: ((apiVersion: string) => Struct | undefined) | undefined;
   /**
@@ -34,16 +38,34 @@ export interface EntrySource {
  * @throws DecodeError when the value does not match the schema
  * @throws JsonSyntaxError when the value is not JSON
  * @throws DamagedRecord when the stored record is damaged
+ * @throws EncryptedValue when the value is encrypted
  */
 export function entryFromStored(stored: Stored, source: EntrySource): Entry {
-  if (stored.damage !== undefined) throw new DamagedRecord(stored.damage);
-  if (stored.seal?.fingerprint === source.fingerprint)
-    return makeEntry(stored.key, stored.revision, stored.value, stored.seal, source);
-  const schema = schemaFor(stored.value, source);
-  const object = decodeStored(stored.value, schema);
-  if (source.apiVersion !== undefined) object.apiVersion = source.apiVersion;
+  const { key, revision, value, seal } = sealedState(stored, source);
+  return makeEntry(key, revision, value, seal, source);
+}
+
+/**
+ * Returns a state with its value as JSON at the storage version: the same one if its seal is that of the
+ * definition.
+ * @throws as {@link entryFromStored}
+ */
+export function sealedState(stored: Stored, source: EntrySource): Stored & { readonly seal: Seal } {
+  const { key, revision, seal, value, damage } = stored;
+  const { fingerprint } = source;
+  if (damage !== undefined) throw new DamagedRecord(damage);
+  if (seal?.fingerprint === fingerprint) return stored as Stored & { readonly seal: Seal };
+  checkNotEncrypted(value);
+  const { object, schema } = source.decode(value);
+  if (isEmpty(object.metadata)) nameByKey(object, key, source);
   const { json, versionOffset, itemOffset } = encodeObject(object, schema);
-  return makeEntry(stored.key, stored.revision, json, { versionOffset, itemOffset }, source);
+  return { key, revision, value: json, seal: { fingerprint, versionOffset, itemOffset } };
+}
+
+/** Gives an object without any metadata, where no resourceVersion can be inserted, the name in its key. */
+function nameByKey(object: KubeObject, key: string, { prefix }: EntrySource): void {
+  const [name, namespace] = key.slice(prefix.length).split("/").reverse();
+  object.metadata = { name: name as string, ...(namespace !== undefined && { namespace }) };
 }
 
 /** Returns the schema of the version at which the object was stored. */
@@ -128,7 +150,7 @@ class CachedEntry implements Entry {
   }
 }
 
-/** Decodes labels and fields on first access. */
+/** Decodes labels and fields, and hashes the uid, on first access. */
 class LazyIndex implements EntryIndex {
   readonly namespace: string;
   readonly name: string;
@@ -136,6 +158,7 @@ class LazyIndex implements EntryIndex {
   readonly #entry: CachedEntry;
   #labels: ReadonlyMap<string, string> | undefined;
   #fields: ReadonlyMap<string, string> | undefined;
+  #uidHash: bigint | undefined;
 
   constructor(entry: CachedEntry) {
     const { key, source } = entry;
@@ -154,6 +177,11 @@ class LazyIndex implements EntryIndex {
   get fields(): ReadonlyMap<string, string> {
     this.#fields ??= this.#readFields();
     return this.#fields;
+  }
+
+  get uidHash(): bigint {
+    this.#uidHash ??= shardHash(uidBytes(this.#entry));
+    return this.#uidHash;
   }
 
   #readFields(): ReadonlyMap<string, string> {

@@ -6,7 +6,8 @@ import { ApiError, internalError, type StatusCause } from "../apimachinery/error
 import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
-import { DamagedRecord } from "../storage/contract.ts";
+import { DamagedRecord, type Stored } from "../storage/contract.ts";
+import { EncryptedValue } from "./encrypted-value.ts";
 
 /** Objects that one error response lists. */
 const listedMax = 100;
@@ -65,18 +66,41 @@ export class UnreadableObjects extends ApiError {
   }
 }
 
-/** Returns whether the error says that a stored object cannot be decoded. */
+/** Returns whether the error says that a stored object cannot be decoded, or decrypted. */
 export function isReadFailure(error: unknown): error is Error {
-  return error instanceof DecodeError || error instanceof JsonSyntaxError || error instanceof DamagedRecord;
+  return (
+    error instanceof DecodeError ||
+    error instanceof JsonSyntaxError ||
+    error instanceof DamagedRecord ||
+    error instanceof EncryptedValue
+  );
+}
+
+/**
+ * Reads a stored value for a request of its object.
+ * @throws ApiError 500 when it cannot be decoded
+ */
+export function readable<Result>(stored: Stored, read: (stored: Stored) => Result): Result {
+  try {
+    return read(stored);
+  } catch (error) {
+    if (!isReadFailure(error)) throw error;
+    throw unreadable(stored.key, { revision: stored.revision, error });
+  }
 }
 
 /** Creates the error 500 for a request of one object that cannot be decoded. */
-export function unreadable(key: string, corrupt: Corrupt): ApiError {
+function unreadable(key: string, corrupt: Corrupt): ApiError {
   return internalError(corruptText(key.replace(/^\/registry/, ""), corrupt)); // Only errors of lists include the prefix of the registry.
 }
 
 function corruptText(key: string, { revision, error }: Corrupt): string {
   const why =
     error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
-  return `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ${why}`;
+  // Upstream does not report the revision of a value that it cannot decrypt.
+  const what =
+    error instanceof EncryptedValue
+      ? "data from the storage is not transformable revision=0"
+      : `object not decodable revision=${revision}`;
+  return `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}: ${why}`;
 }

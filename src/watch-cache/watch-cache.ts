@@ -4,12 +4,13 @@
  * detection of changes"; `k8s.io/apiserver@v0.36.0/pkg/storage/cacher/cacher.go`.
  */
 import type { Clock } from "../apimachinery/clock.ts";
-import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../apimachinery/errors.ts";
+import { ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../apimachinery/errors.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import {
   type LogEvent,
   RevisionCompacted,
   RevisionInFuture,
+  RevisionsWentBack,
   type Storage,
   type Stored,
   type Subscription,
@@ -24,7 +25,7 @@ import { IndexedTree } from "./indexed-tree.ts";
 import { isTreeSnapshot, KeptSnapshots, snapshotOf, type TreeSnapshot } from "./snapshots.ts";
 import { readStored, readStoredAt, type StoredState } from "./stored-state.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
-import { isReadFailure, unreadable } from "./unreadable.ts";
+import { isReadFailure, readable } from "./unreadable.ts";
 
 export interface WatchCacheOptions {
   readonly storage: Storage;
@@ -79,7 +80,7 @@ const reloadAttemptsMax = 10;
 const reloadedBytesFactor = 4;
 /** Maximum number of reads of old states that run or wait. */
 const storedReadsMax = 128;
-/** Attempts to load the cache while compaction overtakes the read. */
+/** Attempts to load the cache while compaction overtakes the read, or an older state is restored. */
 const loadAttemptsMax = 3;
 
 /** Creates a watch cache; it loads on first use. */
@@ -131,6 +132,8 @@ class StorageWatchCache implements WatchCache {
   #log: Subscription | undefined;
   /** Running and waiting reads of old states, by revision. */
   readonly #storedReads = new Map<number, Promise<TreeSnapshot>>();
+  /** A running read of the newest state, for revisions that the cache has not received. */
+  #readBehind: Promise<Snapshot> | undefined;
   #lastStoredRead: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -138,7 +141,7 @@ class StorageWatchCache implements WatchCache {
     this.#options = { ...defaults, ...options };
     this.#kept = new KeptSnapshots(Math.min(this.#options.snapshotAgeMaxMs, this.#options.historyMs));
     this.#ring = this.#emptyRing(0);
-    this.#tree = IndexedTree.empty(this.#options.indexedFields);
+    this.#tree = this.#emptyTree();
   }
 
   ready(): Promise<void> {
@@ -152,12 +155,7 @@ class StorageWatchCache implements WatchCache {
   async getFromStorage(key: string): Promise<Entry | undefined> {
     const { storage, entryOf } = this.#options;
     const stored = await storage.get(key);
-    try {
-      return stored && entryOf(stored);
-    } catch (error) {
-      if (stored === undefined || !isReadFailure(error)) throw error;
-      throw unreadable(key, { revision: stored.revision, error });
-    }
+    return stored && readable(stored, entryOf);
   }
 
   latest(): TreeSnapshot {
@@ -168,22 +166,26 @@ class StorageWatchCache implements WatchCache {
   async current(): Promise<Snapshot> {
     if (this.#closed) return this.#readCurrent(0);
     if (!this.#loaded) await this.ready();
-    const revision = await this.#options.storage.current();
-    if (revision > this.#revision || this.#closed) return this.notOlderThan(revision);
-    this.counts.countImmediateRead();
-    return this.latest();
+    const { storage } = this.#options;
+    const revision = await storage.current();
+    if (revision > this.#revision && !storage.reportsProgress) return this.#readCurrent(revision);
+    try {
+      return await this.notOlderThan(revision);
+    } catch (error) {
+      // The connection that delivers changes is broken, but the store can be read.
+      if (storage.isShared && isTooLarge(error)) return this.#readBehindCache(revision);
+      throw error;
+    }
   }
 
   async notOlderThan(revision: number): Promise<Snapshot> {
-    if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision <= this.#revision) this.counts.countImmediateRead();
-    else if (!this.#closed) await this.#waitFor(revision);
+    if (this.#loaded && revision <= this.#revision) this.counts.countImmediateRead();
+    else await this.#reach(revision);
     return this.#closed ? this.#readCurrent(revision) : this.latest();
   }
 
   async exactly(revision: number): Promise<Snapshot> {
-    if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision > this.#revision && !this.#closed) await this.#waitFor(revision);
+    if (!this.#loaded || revision > this.#revision) await this.#reach(revision);
     if (this.#closed) return this.#readAt(revision);
     if (revision === this.#revision) return this.latest();
     if (revision < this.#compacted || this.#isExpired(revision)) throw listExpired();
@@ -227,6 +229,7 @@ class StorageWatchCache implements WatchCache {
   }
 
   async loadEventsAfter(revision: number): Promise<void> {
+    if (this.#options.storage.isShared) await this.#checkExists(revision);
     const events: CacheEvent[] = [];
     let read = revision;
     for (let attempt = 1; attempt <= reloadAttemptsMax; attempt++) {
@@ -255,6 +258,19 @@ class StorageWatchCache implements WatchCache {
       const missing = from === read ? events : events.filter((event) => event.revision <= from);
       this.#ring.addBefore(missing, revision, this.#options.clock.now());
     }
+  }
+
+  /**
+   * A client can have a revision that the store does not have, after an older state was restored.
+   * The client must list again: it would miss the changes until that revision.
+   * @throws ApiError 410
+   */
+  async #checkExists(revision: number): Promise<void> {
+    if (!Number.isFinite(revision)) return;
+    if (!this.#loaded && !this.#closed) await this.ready();
+    if (revision <= this.#revision) return;
+    const newest = await this.#options.storage.current();
+    if (revision > newest) throw expired(`too old resource version: ${revision} (${newest})`);
   }
 
   /** Returns whether the state at the revision was superseded before the history window. */
@@ -307,7 +323,6 @@ class StorageWatchCache implements WatchCache {
   close(): void {
     this.#closed = true;
     this.#unload();
-    for (const { wake } of this.#waiters) wake();
   }
 
   #add(reader: Reader): void {
@@ -341,6 +356,7 @@ class StorageWatchCache implements WatchCache {
     this.#byTopic.clear();
     this.#awaitingProgress.clear();
     for (const { subscriber } of readers) subscriber.end();
+    for (const { wake } of this.#waiters) wake();
   }
 
   #emptyRing(from: number): EventRing {
@@ -356,7 +372,8 @@ class StorageWatchCache implements WatchCache {
         this.#start(tree, revision);
         return;
       } catch (error) {
-        if (!(error instanceof RevisionCompacted) || attempt === loadAttemptsMax) throw error;
+        const isOutdated = error instanceof RevisionCompacted || error instanceof RevisionInFuture;
+        if (!isOutdated || attempt === loadAttemptsMax) throw error;
       }
     }
   }
@@ -366,7 +383,7 @@ class StorageWatchCache implements WatchCache {
     const log = this.#options.storage.log(this.#options.prefix, revision, {
       events: (batch) => this.#applyAll(batch),
       progress: (seen) => this.#progress(seen),
-      end: (error) => (error === undefined ? this.close() : this.#unload()),
+      end: (error) => this.#ended(error),
     });
     this.#log = log;
     this.#tree = tree;
@@ -374,6 +391,12 @@ class StorageWatchCache implements WatchCache {
     this.#snapshot = undefined;
     this.#ring = this.#emptyRing(revision);
     this.#loaded = true;
+  }
+
+  #ended(error: Error | undefined): void {
+    if (error instanceof RevisionsWentBack) this.#compacted = 0;
+    if (error === undefined) this.close();
+    else this.#unload();
   }
 
   #read(): Promise<StoredState> {
@@ -504,13 +527,29 @@ class StorageWatchCache implements WatchCache {
     return snapshotOf(tree, revision);
   }
 
+  /**
+   * Reads the newest state for a revision that the cache has not received. Callers share reads.
+   * Source: `CacheDelegator.GetList` in k8s.io/apiserver@v0.36.0/pkg/storage/cacher/delegator.go.
+   */
+  async #readBehindCache(notBefore: number): Promise<Snapshot> {
+    if (this.#readBehind !== undefined) {
+      const running = await this.#readBehind;
+      if (running.revision >= notBefore) return running;
+    }
+    // Callers that waited for an older state share the next one.
+    this.#readBehind ??= this.#readCurrent(notBefore).finally(() => {
+      this.#readBehind = undefined;
+    });
+    return this.#readBehind;
+  }
+
   /** Reads a state from the store's history. */
   async #readAt(revision: number): Promise<TreeSnapshot> {
     try {
       const at = await supersededAt(this.#options, { after: revision, to: await this.#options.storage.current() });
       if (at !== undefined && this.#isBeforeWindow(at)) throw listExpired();
-      const base = this.#kept.closest(revision, this.latest());
-      return snapshotOf(await readStoredAt(this.#options, this.counts, revision, base.tree), revision);
+      const tree = this.#loaded ? this.#kept.closest(revision, this.latest()).tree : this.#emptyTree();
+      return snapshotOf(await readStoredAt(this.#options, this.counts, revision, tree), revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw listExpired();
       if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#revision);
@@ -518,26 +557,54 @@ class StorageWatchCache implements WatchCache {
     }
   }
 
-  /** Waits until the cache reaches the revision. @throws ApiError 504 when it does not in time */
-  #waitFor(revision: number): Promise<void> {
-    const { clock } = this.#options;
+  /**
+   * Loads the cache, again when it ends meanwhile, and waits until it has the revision.
+   * @throws ApiError 504 when it does not in time
+   */
+  async #reach(revision: number): Promise<void> {
+    const { clock, storage } = this.#options;
     const since = clock.now();
-    return new Promise((resolve, reject) => {
-      const finish = (): void => {
+    for (;;) {
+      if (this.#closed) return;
+      if (!this.#loaded) await this.ready();
+      if (this.#loaded && revision <= this.#revision) break;
+      // Other servers may have written since the last event. If the store cannot be read, the wait fails.
+      if (storage.isShared) storage.current().catch(() => {});
+      const leftMs = since + freshWaitMs - clock.now();
+      if (leftMs <= 0 || !(await this.#wait(revision, leftMs))) {
+        this.counts.countWait((clock.now() - since) / 1000);
+        throw resourceVersionTooLarge(revision, this.#revision);
+      }
+    }
+    this.counts.countWait((clock.now() - since) / 1000);
+  }
+
+  /**
+   * Waits until the cache reaches the revision, or ends.
+   * @returns false when neither happens in time
+   */
+  #wait(revision: number, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const finish = (woken: boolean): void => {
         this.#waiters.delete(waiter);
         cancel();
-        this.counts.countWait((clock.now() - since) / 1000);
-        if (this.#revision >= revision || this.#closed) resolve();
-        else reject(resourceVersionTooLarge(revision, this.#revision));
+        resolve(woken);
       };
-      const waiter: Waiter = { revision, wake: finish };
-      const cancel = clock.after(freshWaitMs, finish);
-      if (this.#closed) finish();
-      else this.#waiters.add(waiter);
+      const waiter: Waiter = { revision, wake: () => finish(true) };
+      const cancel = this.#options.clock.after(timeoutMs, () => finish(false));
+      this.#waiters.add(waiter);
     });
+  }
+
+  #emptyTree(): IndexedTree {
+    return IndexedTree.empty(this.#options.indexedFields);
   }
 }
 
 function listExpired(): ApiError {
   return expired("The resourceVersion for the provided list is too old.");
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ApiError && error.status.code === 504;
 }

@@ -154,6 +154,11 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match localhost',
   ],
   [
+    "a certificate without names whose common name is that of the server",
+    { server: { names: [] }, endpoint: () => ({ serverName: "webhook" }) },
+    'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate relies on legacy Common Name field, use SANs instead',
+  ],
+  [
     "an expired certificate",
     { server: { notBefore: Date.now() - 7_200_000, notAfter: Date.now() - 3_600_000 } },
     /^tls: Post "URL\?timeout=30s": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time \S{20} is after \S{20}$/,

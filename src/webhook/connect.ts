@@ -6,7 +6,8 @@ import type { X509Certificate } from "node:crypto";
 import net, { isIP } from "node:net";
 import tls from "node:tls";
 import { authorityHint } from "./authority-hint.ts";
-import { type Address, WebhookError, type WebhookErrorKind } from "./contract.ts";
+import { legacyCommonName, reportFlaws } from "./certificate-flaws.ts";
+import { type Address, type CertificateObserver, WebhookError, type WebhookErrorKind } from "./contract.ts";
 
 /** The timeout of Go's default dialer. */
 const connectTimeoutMs = 30_000;
@@ -26,6 +27,7 @@ interface ConnectOptions extends Address {
     readonly ca?: string | undefined;
     /** See `WebhookEndpoint.pinned`. */
     readonly pinned?: (() => readonly Buffer[]) | undefined;
+    readonly observer?: CertificateObserver | undefined;
   };
 }
 
@@ -63,7 +65,7 @@ export function connect(options: ConnectOptions): Promise<net.Socket> {
     socket.once("error", onError);
     socket.once(options.tls === undefined ? "connect" : "secureConnect", () => {
       const problem =
-        options.tls === undefined ? undefined : certificateProblem(socket as tls.TLSSocket, options.tls, pinned);
+        options.tls === undefined ? undefined : observedProblem(socket as tls.TLSSocket, options.tls, pinned);
       if (problem !== undefined)
         return fail(new WebhookError("tls", `tls: failed to verify certificate: x509: ${problem}`));
       clearTimeout(timer);
@@ -81,6 +83,23 @@ function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>)
     ...(isIP(serverName) === 0 && { servername: serverName }), // SNI does not allow addresses.
     rejectUnauthorized: false, // certificateProblem verifies it with Go's messages.
   };
+}
+
+function observedProblem(
+  socket: tls.TLSSocket,
+  options: NonNullable<ConnectOptions["tls"]>,
+  pinned: readonly Buffer[] | undefined,
+): string | undefined {
+  const problem = certificateProblem(socket, options, pinned);
+  const leaf = options.observer && socket.getPeerX509Certificate();
+  if (leaf !== undefined && options.observer !== undefined) reportFlaws(leaf, rejectionOf(problem), options.observer);
+  return problem;
+}
+
+function rejectionOf(problem: string | undefined): Parameters<typeof reportFlaws>[1] {
+  if (problem === undefined) return undefined;
+  if (problem === legacyCommonName) return "legacy name";
+  return problem.startsWith(unknownAuthority) ? "authority" : "other";
 }
 
 /**
@@ -121,8 +140,10 @@ function timeProblem({ validFromDate, validToDate }: X509Certificate): string | 
   return now > validToDate ? `${what} ${format(now)} is after ${format(validToDate)}` : undefined;
 }
 
-/** As Go, ignores the common name. */
+/** As Go, accepts no common name, and says so where it would be valid. */
 function nameProblem(certificate: X509Certificate, serverName: string): string | undefined {
+  const hasLegacyName = certificate.subjectAltName === undefined && certificate.checkHost(serverName) !== undefined;
+  if (hasLegacyName) return legacyCommonName;
   const names = (certificate.subjectAltName ?? "").split(", ");
   if (isIP(serverName) !== 0) {
     if (certificate.checkIP(serverName) !== undefined) return undefined;

@@ -3,6 +3,7 @@ import type net from "node:net";
 import type { Dispatcher, Client as UndiciClient } from "undici";
 import { WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
+import { PacedSteps } from "./paced-steps.ts";
 
 /** A connection, used by one call at a time. */
 export interface Connection {
@@ -24,6 +25,13 @@ interface ConnectionsOptions {
 
 /** Idle connections are closed after this time. */
 const idleMs = 90_000;
+/** The pause before each piece of a large response after a fault. */
+const faultyPieceMs = 4;
+/**
+ * The pause before a connection is opened after a fault, divided by the number of calls that wait
+ * for one: 64 calls wait at most 40 ms, and their connections are not limited in number.
+ */
+const faultyOpeningsMs = 8;
 
 /** A call that waits gets a released connection, or may open one, or fails. */
 type Turn = Connection | "open" | WebhookError;
@@ -37,7 +45,14 @@ export class Connections {
   /** In the order in which the calls started to wait. */
   readonly #waiting = new Set<(turn: Turn) => void>();
   /** Reading large responses; at most one for each connection. */
-  readonly #paused: (() => void)[] = [];
+  readonly #paused = new PacedSteps((next) => (this.#isFaulty ? setTimeout(next, faultyPieceMs) : setImmediate(next)));
+  /** Opening connections after a fault. */
+  readonly #openings = new PacedSteps((next, waiting) => setTimeout(next, faultyOpeningsMs / waiting));
+  /**
+   * Whether the last response was invalid. Then each call needs another connection, or reads up to
+   * the limit; both take much of this process's time, so calls do less of it at once.
+   */
+  #isFaulty = false;
   #opening = 0;
   #isClosed = false;
 
@@ -61,21 +76,22 @@ export class Connections {
 
   /** The connection has received a complete response. */
   release(connection: Connection): void {
+    this.#isFaulty = false;
     if (!this.#all.has(connection)) return;
     if (!this.#wakeNext(connection)) this.#idle.push(connection);
   }
 
   /**
    * Calls `resume` in a later turn of the event loop, one for each turn: several large responses do
-   * not delay other requests more than one.
+   * not delay other requests more than one. After a fault, responses are read slowly.
    */
   resumeLater(resume: () => void): void {
-    if (this.#paused.push(resume) === 1) setImmediate(() => this.#resumeNext());
+    this.#paused.add(resume);
   }
 
-  #resumeNext(): void {
-    this.#paused.shift()?.();
-    if (this.#paused.length > 0) setImmediate(() => this.#resumeNext());
+  /** A connection has received an invalid response; see `isFaulty`. */
+  reportFault(): void {
+    this.#isFaulty = true;
   }
 
   /** Closes all connections; current calls fail. */
@@ -110,6 +126,7 @@ export class Connections {
     deadline.onEnd((reason) => controller.abort(reason));
     this.#opening++;
     try {
+      if (this.#isFaulty) await new Promise<void>((resolve) => this.#openings.add(resolve));
       const connection = await this.#connect(controller.signal);
       this.#all.add(connection);
       if (this.#isClosed) connection.destroy(closedReason());

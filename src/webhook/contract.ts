@@ -152,3 +152,11 @@ export interface WebhookStatus {
   /** Whether the response contains a Status. */
   readonly isSent: boolean;
 }
+
+/** Notified of flaws of the certificates of a connection, for metrics. */
+export interface CertificateObserver {
+  /** The certificate names its server by the common name alone. */
+  missingSan(): void;
+  /** A certificate that is not of an authority that signed itself has a SHA-1 signature. */
+  insecureSha1(): void;
+}

@@ -49,9 +49,9 @@ export function exchange(
         failed(error) {
           const isStale = connection.answers > 0 && isFromClosedConnection(error);
           connection.destroy(error);
-          if (isStale)
-            start(); // Ends, because each attempt removes a used connection.
-          else failed(error);
+          if (isStale) return start(); // Ends, because each attempt removes a used connection.
+          if (deadline.reason === undefined) connections.reportFault();
+          failed(error);
         },
       });
       deadline.onEnd((reason) => reader.end(reason));

@@ -13,6 +13,7 @@ import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { after, before, beforeEach, test } from "node:test";
+import { Closers } from "../../src/server/closers.ts";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
@@ -24,6 +25,8 @@ const things = `${base}/namespaces/default/things`;
 const apiServices = "/apis/apiregistration.k8s.io/v1/apiservices";
 const requestTimeoutMs = 300;
 
+/** Also those of a `before` that fails halfway: what stays open keeps the test from ending. */
+const opened = new Closers();
 let backend: https.Server;
 let server: TestServer;
 let client: RawClient;
@@ -34,18 +37,24 @@ before(async () => {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
   const authority = await createAuthority({ subject: { commonName: "backends" }, ...life });
   const subject = { commonName: "api" };
-  const names = ["api.hostile.svc"];
-  const pair = await issueCertificate(authority, { subject, usage: "server", names, ...life });
+  // Without names: the APIService accepts any certificate.
+  const pair = await issueCertificate(authority, { subject, usage: "server", names: [], ...life });
   backend = https.createServer({ ...pair, maxHeaderSize: 4 << 20 }, (request, response) => {
     const isOwn = /^system:(?:kube-)?aggregator$/.test(String(request.headers["x-remote-user"]));
     if (isOwn) response.end("{}");
     else reply(request, response);
   });
+  opened.add(() => {
+    backend.closeAllConnections();
+    backend.close();
+  });
   backend.listen(0, "127.0.0.1");
   await once(backend, "listening");
   const { port } = backend.address() as AddressInfo;
   server = await startTestServer({ requestTimeoutMs, serviceResolver: () => ({ host: "127.0.0.1", port }) });
+  opened.add(() => server.close());
   client = rawClient(server.kubeconfig);
+  opened.add(() => client.close());
   const spec = { type: "ExternalName", externalName: "localhost" };
   await client.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "hostile" } } });
   await client.send({
@@ -63,12 +72,7 @@ beforeEach(async () => {
   });
 });
 
-after(async () => {
-  client.close();
-  await server.close();
-  backend.closeAllConnections();
-  backend.close();
-});
+after(() => opened.close());
 
 function apiService() {
   const service = { namespace: "hostile", name: "api", port: 443 };
@@ -115,6 +119,21 @@ test("a response without an end is sent at the pace of the client, and cut off a
   await until(async () => closed);
   assert.ok(sentBytes < 64 << 20, `the server has taken ${sentBytes} bytes`);
   socket.destroy();
+});
+
+test("each request to a server whose certificate has no names is counted", async () => {
+  reply = (_request, response) => void response.end("{}");
+  const counted = async (): Promise<number> => {
+    const { text } = await client.send({ path: "/metrics" });
+    return Number(/^apiserver_kube_aggregator_x509_missing_san_total (\d+)$/m.exec(text)?.[1]);
+  };
+  const before = await counted();
+  for (const _ of [1, 2]) assert.equal((await client.send({ path: things })).status, 200);
+  assert.equal(await counted(), before + 2);
+  assert.match(
+    (await client.send({ path: "/metrics" })).text,
+    /^apiserver_kube_aggregator_x509_insecure_sha1_total 0$/m,
+  );
 });
 
 test("a response that breaks off is broken off for the client", async () => {

@@ -164,7 +164,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       201,
       /"clusterIP":"10\./,
     ],
-    ["the address has no IPAddress object", get("/apis/networking.k8s.io/v1/ipaddresses"), 200, /"items":\[\]/],
     [
       "the ServiceCIDR is ready",
       get("/apis/networking.k8s.io/v1/servicecidrs/kubernetes"),
@@ -229,14 +228,14 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
     ["the document of a group has no server addresses", get("/apis/apps"), 200, /^(?!.*serverAddress)/s],
     [
-      "a chunk of a selection has a continue token if another object of the selection follows",
-      get(`${configMaps}?limit=1&labelSelector=t`),
+      "a chunk of a selection has a continue token if another object follows",
+      get(`${configMaps}?limit=2&labelSelector=t`),
       200,
       /"continue":"/,
     ],
     [
-      "a chunk of a selection has no continue token if only other objects follow",
-      get(`${configMaps}?limit=2&labelSelector=t`),
+      "the last chunk of a selection has no continue token",
+      get(`${configMaps}?limit=3&labelSelector=t`),
       200,
       /"metadata":\{"resourceVersion":"\d+"\}/,
     ],
@@ -342,10 +341,10 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   "Controllers and the state from the first start on": [
     [
-      "no identity lease exists",
+      "an identity lease exists, and no lease of an election",
       get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
       200,
-      /"items":\[\]/,
+      /"items":\[\{"metadata":\{"name":"apiserver-[a-z2-7]{26}",(?!.*kube-controller-manager)/,
     ],
     ...["default", "kube-system", "kube-public"].map(
       (name): Row => [

@@ -9,35 +9,29 @@
  * Concurrent reads and watches are tested in model/model.test.ts.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type RunningServer, startServer } from "../../src/index.ts";
 import { type Http2Client, http2Client } from "../support/http2-client.ts";
-import { quietControllers } from "../support/start-test-server.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { engines } from "../support/test-engine.ts";
 
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-for (const storage of ["memory", "lmdb"] as const) {
-  describe(`concurrent clients with ${storage} storage`, () => {
-    let directory: string;
-    let server: RunningServer;
+for (const [storage, skip] of engines) {
+  describe(`concurrent clients with ${storage} storage`, { skip }, () => {
+    let server: TestServer;
     let clients: Http2Client[];
     const client = (index: number): Http2Client => clients[index % clients.length] as Http2Client;
 
     before(async () => {
-      directory = mkdtempSync(join(tmpdir(), "coxswain-concurrency-"));
-      server = await startServer({ storage, dataDir: directory, durability: "relaxed", controllers: quietControllers });
+      server = await startTestServer({ storage });
       clients = times(4, () => http2Client(server.kubeconfig));
     });
     after(async () => {
       for (const one of clients) one.close();
       await server.close();
-      rmSync(directory, { recursive: true, force: true });
     });
 
     /** Creates a namespace. @returns the path of its ConfigMaps */

@@ -20,6 +20,7 @@ let reply: (request: WebhookRequest) => WebhookReply | Promise<WebhookReply> = g
 const webhook = await startWebhookServer((request) => reply(request), { names: ["127.0.0.1", "conv.hooks.svc"] });
 const { server, client } = await startServerWithClient({
   serviceResolver: () => ({ host: "127.0.0.1", port: webhook.port }),
+  featureGates: "ShardedListAndWatch=true",
 });
 after(() => webhook.close());
 
@@ -232,6 +233,33 @@ test("a watch has events of its version in order", async () => {
     ],
   );
   watch.cut();
+  connection.break();
+});
+
+test("converted objects are in the shards of the stored objects", async () => {
+  for (let index = 0; index < 12; index++)
+    await ok("POST", path("v1"), target("v1", `shard-${index}`, { hostPort: "s:1" }));
+  const connection = http2Watches(server.kubeconfig);
+  const namesOf = ({ items }: Json): string[] => items.map(({ metadata }: Json) => metadata.name);
+  const bounds = ["0x0000000000000000", "0x8000000000000000", "0x10000000000000000"];
+  const listed: string[] = [];
+  for (const [index, end] of bounds.slice(1).entries()) {
+    const selector = `shardRange(object.metadata.uid, '${bounds[index]}', '${end}')`;
+    const query = `shardSelector=${encodeURIComponent(selector)}`;
+    const names = namesOf(await ok("GET", `${path("v1")}?${query}`));
+    assert.deepEqual(namesOf(await ok("GET", `${path("v2")}?${query}`)), names);
+    const events: Json[] = [];
+    connection.open(`${path("v2")}?watch=1&resourceVersion=0&${query}`, { event: (e) => events.push(e), end() {} });
+    await until("the initial events", async () => events.length >= names.length);
+    const shown = events.map(({ type, object }) => `${type} ${object.apiVersion} ${object.metadata.name}`);
+    assert.deepEqual(
+      shown,
+      names.map((name) => `ADDED example.com/v2 ${name}`),
+    );
+    listed.push(...names);
+  }
+  assert.deepEqual(listed.sort(), namesOf(await ok("GET", path("v2"))).sort());
+  for (let index = 0; index < 12; index++) await ok("DELETE", path("v1", `/shard-${index}`));
   connection.break();
 });
 

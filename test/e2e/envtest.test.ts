@@ -101,7 +101,9 @@ describe("controllers of kube-apiserver", () => {
     "RemoteAvailabilityController",
     "autoregister",
     "cluster_authentication_trust_controller",
+    "ipaddresses",
     "priority_and_fairness_config_queue",
+    "services",
   ];
 
   test("by default none runs: a deleted namespace stays, and namespaces get no objects", () =>

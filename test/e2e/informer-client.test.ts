@@ -12,6 +12,7 @@ import { type Http2Client, http2Client } from "../support/http2-client.ts";
 import { openRelay, type Relay } from "../support/relay.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { engines } from "../support/test-engine.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -47,69 +48,70 @@ interface Report {
   readonly resyncs: number;
 }
 
-describe(`client-go's informers hold the same objects as a list, while connections are cut (SEED=${seed})`, {
-  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
-}, () => {
-  let server: TestServer;
-  let relay: Relay;
-  let client: Http2Client;
-  before(async () => {
-    server = await startTestServer({ historyBytesMax: 100_000 });
-    relay = await openRelay(server.port);
-    client = http2Client(server.kubeconfig);
-    writeFileSync(join(server.directory, "relayed"), server.kubeconfig.replace(`:${server.port}`, `:${relay.port}`), {
-      mode: 0o600,
-    });
-    const built = spawnSync("go", ["build", "-o", join(server.directory, "informers"), "."], {
-      cwd: join(import.meta.dirname, "informer-client"),
-      stdio: "inherit",
-    });
-    assert.equal(built.status, 0);
-    await client.send("POST /api/v1/namespaces", { metadata: { name: "other" } });
-  });
-  after(async () => {
-    client.close();
-    relay.close();
-    await server.close();
-  });
-
-  for (const watchList of ["true", "false"]) {
-    test(`with WatchListClient=${watchList}`, { timeout: 300_000 }, async () => {
-      const program = spawn(join(server.directory, "informers"), [join(server.directory, "relayed")], {
-        env: { ...process.env, KUBE_FEATURE_WatchListClient: watchList },
-        stdio: ["pipe", "pipe", "ignore"], // It logs every cut to stderr.
+for (const [storage, skip] of engines)
+  describe(`client-go's informers over ${storage} hold the same objects as a list, while connections are cut (SEED=${seed})`, {
+    skip: go ? skip : "needs Go and COXSWAIN_TEST_FULL=1",
+  }, () => {
+    let server: TestServer;
+    let relay: Relay;
+    let client: Http2Client;
+    before(async () => {
+      server = await startTestServer({ storage, historyBytesMax: 100_000 });
+      relay = await openRelay(server.port);
+      client = http2Client(server.kubeconfig);
+      writeFileSync(join(server.directory, "relayed"), server.kubeconfig.replace(`:${server.port}`, `:${relay.port}`), {
+        mode: 0o600,
       });
-      const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
-      const random = seededRandom(seed);
-      for (let round = 0; round < rounds; round++) {
-        for (let count = 0; count < writesPerRound; count++) {
-          await writeOne(client, random);
-          if (random(60) === 0) relay.cut();
-        }
-        const last = `last-${watchList}-${round}`;
-        await client.send("POST /api/v1/namespaces/default/configmaps", {
-          metadata: { name: last, labels: { x: "1" } },
-        });
-        program.stdin.write(`default/${last}\n`);
-        const reports = JSON.parse((await lines.next()).value as string) as Record<string, Report>;
-        const { body } = await client.send("GET /api/v1/configmaps");
-        for (const [name, selects] of Object.entries(selections)) {
-          const { problems, objects } = reports[name] as Report;
-          const expected = (body.items as ListedMap[])
-            .filter(selects)
-            .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`);
-          assert.deepEqual(
-            { problems, objects },
-            { problems: [], objects: expected.sort() },
-            `${name}, round ${round}`,
-          );
-        }
-        if (round === rounds - 1) assert.ok((reports["protobuf namespace resync"] as Report).resyncs > 0);
-      }
-      program.stdin.end();
+      const built = spawnSync("go", ["build", "-o", join(server.directory, "informers"), "."], {
+        cwd: join(import.meta.dirname, "informer-client"),
+        stdio: "inherit",
+      });
+      assert.equal(built.status, 0);
+      await client.send("POST /api/v1/namespaces", { metadata: { name: "other" } });
     });
-  }
-});
+    after(async () => {
+      client.close();
+      relay.close();
+      await server.close();
+    });
+
+    for (const watchList of ["true", "false"]) {
+      test(`with WatchListClient=${watchList}`, { timeout: 300_000 }, async () => {
+        const program = spawn(join(server.directory, "informers"), [join(server.directory, "relayed")], {
+          env: { ...process.env, KUBE_FEATURE_WatchListClient: watchList },
+          stdio: ["pipe", "pipe", "ignore"], // It logs every cut to stderr.
+        });
+        const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
+        const random = seededRandom(seed);
+        for (let round = 0; round < rounds; round++) {
+          for (let count = 0; count < writesPerRound; count++) {
+            await writeOne(client, random);
+            if (random(60) === 0) relay.cut();
+          }
+          const last = `last-${watchList}-${round}`;
+          await client.send("POST /api/v1/namespaces/default/configmaps", {
+            metadata: { name: last, labels: { x: "1" } },
+          });
+          program.stdin.write(`default/${last}\n`);
+          const reports = JSON.parse((await lines.next()).value as string) as Record<string, Report>;
+          const { body } = await client.send("GET /api/v1/configmaps");
+          for (const [name, selects] of Object.entries(selections)) {
+            const { problems, objects } = reports[name] as Report;
+            const expected = (body.items as ListedMap[])
+              .filter(selects)
+              .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`);
+            assert.deepEqual(
+              { problems, objects },
+              { problems: [], objects: expected.sort() },
+              `${name}, round ${round}`,
+            );
+          }
+          if (round === rounds - 1) assert.ok((reports["protobuf namespace resync"] as Report).resyncs > 0);
+        }
+        program.stdin.end();
+      });
+    }
+  });
 
 async function writeOne(client: Http2Client, random: (below: number) => number): Promise<void> {
   const path = `/api/v1/namespaces/${random(3) === 0 ? "other" : "default"}/configmaps`;

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
+import { Closers } from "../../src/server/closers.ts";
 import { type FakeKubelet, startFakeKubelet } from "../support/fake-kubelet.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { kubeletOptions } from "../support/kubelet-options.ts";
@@ -23,6 +24,8 @@ const token = "secret-token";
 /** Far above all buffers on the way, far below what an unlimited reader receives. */
 const bufferedBytesMax = 64 << 20;
 
+/** Also those of a `before` that fails halfway: what stays open keeps the test from ending. */
+const opened = new Closers();
 let kubelet: FakeKubelet;
 let server: TestServer;
 let client: RawClient;
@@ -36,21 +39,20 @@ const sendWith =
 
 before(async () => {
   kubelet = await startFakeKubelet();
+  opened.add(() => kubelet.close());
   const { kubelet: options, proxiedAddresses } = kubeletOptions(kubelet);
   const directory = join(options.clientKeyFile as string, "..");
   const tokenAuthFile = join(directory, "tokens.csv");
   writeFileSync(tokenAuthFile, `${token},caller,1,system:masters\n`);
   server = await startTestServer({ kubelet: options, proxiedAddresses, admission, tokenAuthFile });
+  opened.add(() => server.close());
   client = rawClient(server.kubeconfig);
+  opened.add(() => client.close());
   await createObjects(sendWith(client), { host: "127.0.0.1", port: kubelet.port });
   const spec = { nodeName: "worker", containers: [{ name: "flood", image: "i" }] };
   await client.send({ method: "POST", path: pods, body: { metadata: { name: "flood" }, spec } });
 });
-after(async () => {
-  client.close();
-  await server.close();
-  await kubelet.close();
-});
+after(() => opened.close());
 
 function credentials(kubeconfig: string): { ca: string; cert: string; key: string } {
   return {
@@ -276,12 +278,10 @@ describe("nodes with addresses that are not allowed", () => {
   before(async () => {
     const { kubelet: options } = kubeletOptions(kubelet);
     strict = await startTestServer({ kubelet: options, admission });
+    opened.add(() => strict.close());
     strictClient = rawClient(strict.kubeconfig);
+    opened.add(() => strictClient.close());
     await createObjects(sendWith(strictClient), { host: "192.0.2.1", port: kubelet.port });
-  });
-  after(async () => {
-    strictClient.close();
-    await strict.close();
   });
 
   for (const address of [

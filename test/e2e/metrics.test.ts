@@ -67,7 +67,7 @@ test("every metric has the type and stability of upstream, and each series is ex
       if (row !== undefined) assert.ok(rest.startsWith(`[${row.stability}] `), line);
     } else if (metric !== undefined) assert.deepEqual([metric, rest], [name, table[name]?.type ?? rest]);
     else {
-      const [, key = "", value = ""] = /^([a-z_]+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line) ?? [];
+      const [, key = "", value = ""] = /^([a-z_0-9]+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line) ?? [];
       assert.ok(
         key.startsWith(name) && !series.has(key) && !Number.isNaN(Number(value.replace("+Inf", "Infinity"))),
         line,

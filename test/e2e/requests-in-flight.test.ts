@@ -81,7 +81,8 @@ test("has the health check of plain limits, and no tables", async () => {
   const { text } = await admin.send({ path: "/readyz?verbose" });
   assert.match(text, /^\[\+\]poststarthook\/max-in-flight-filter ok$/m);
   assert.match(text, /^\[\+\]poststarthook\/priority-and-fairness-config-producer ok$/m);
-  assert.doesNotMatch(text, /config-consumer/);
+  assert.match(text, /^\[\+\]poststarthook\/apiservice-openapiv3-controller ok\n\[\+\]shutdown ok$/m);
+  assert.doesNotMatch(text, /config-consumer|reload-proxy-client-cert|failed/);
   assert.equal((await admin.send({ path: "/debug/api_priority_and_fairness/dump_queues" })).status, 404);
 });
 

@@ -4,19 +4,25 @@ import { randomBytes } from "node:crypto";
 import { createAdmission } from "../../src/admission/chain.ts";
 import type { AdmissionPlugin } from "../../src/admission/contract.ts";
 import { namespaceLifecycle } from "../../src/admission/plugins/namespace-lifecycle.ts";
+import { serviceAddresses } from "../../src/admission/plugins/service-addresses/service-addresses.ts";
 import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
 import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { loopbackUser } from "../../src/apimachinery/system-user.ts";
 import { builtinConversions, builtinStrategies } from "../../src/apis/index.ts";
+import { ensureDefaultServiceRange } from "../../src/bootstrap/default-service-range.ts";
 import { builtinDefinitions } from "../../src/catalog/builtin-definitions.ts";
 import { openCatalog } from "../../src/catalog/catalog.ts";
 import type { Catalog, Resolved, Strategy } from "../../src/catalog/contract.ts";
 import { createInstaller } from "../../src/catalog/install.ts";
+import { repairNodePorts } from "../../src/controllers/service-addresses/repair-ports.ts";
+import { parseIpRanges } from "../../src/lib/ip-range/ip-range.ts";
+import type { PortRange } from "../../src/lib/ip-range/port-range.ts";
 import type { RegistryContext, ValidationMismatch, WriteRequest } from "../../src/registry/contract.ts";
 import { create } from "../../src/registry/create.ts";
 import { type DeleteRequest, deleteOne } from "../../src/registry/delete.ts";
 import { update } from "../../src/registry/update.ts";
+import type { Storage } from "../../src/storage/contract.ts";
 import { openMemoryStorage } from "../../src/storage/memory.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 
@@ -30,6 +36,20 @@ export interface MemoryRegistryOptions {
   readonly strategies?: Readonly<Record<string, Strategy>>;
   /** Admission plugins after NamespaceLifecycle. */
   readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
+  /** Allocates addresses and node ports to Services. */
+  readonly services?: ServiceOptions;
+  /** The store; a new one by default. The caller closes it. */
+  readonly storage?: Storage;
+}
+
+/** The addresses of Services, as flags of the server. */
+export interface ServiceOptions {
+  /** `--service-cluster-ip-range`; those of the default ServiceCIDR. */
+  readonly ranges: string;
+  /** `--service-node-port-range` */
+  readonly ports?: PortRange;
+  /** The feature gate StrictIPCIDRValidation; on when unset. */
+  readonly strict?: boolean;
 }
 
 export interface MemoryRegistry {
@@ -78,33 +98,67 @@ async function openRegistry({
   allVersionsOf = [],
   strategies = builtinStrategies,
   plugins = () => [],
+  services,
+  storage: shared,
 }: MemoryRegistryOptions): Promise<Pick<MemoryRegistry, "registry" | "mismatches" | "close">> {
-  const storage = await openMemoryStorage({
-    clock,
-    historyMs: 300_000,
-    historyBytesMax: 64 << 20,
-    valueBytesMax: valueBytesMaxDefault,
-  });
+  const storage = shared ?? (await openMemoryStorage(memoryOptions(clock)));
   const { gates } = parseFeatureGates(featureGates);
-  const installer = createInstaller({ storage, clock, gates });
+  const installer = createInstaller({ storageOf: () => storage, clock, gates });
   const served = {
     serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version),
   };
   const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
-  const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
+  const rules = services === undefined ? [] : [addressRule(catalog, () => registry, services)];
+  const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)], rules);
   const mismatches: MemoryRegistry["mismatches"] = [];
   const validation = recordMismatches(mismatches);
   const findDenial = async (): Promise<undefined> => undefined;
+  const registry: RegistryContext = {
+    ...{ storage, catalog, clock, gates, admission, validation, findDenial },
+    random: randomBytes,
+  };
+  if (services !== undefined) await ensureRanges(registry, services);
   return {
-    registry: { storage, catalog, clock, gates, admission, validation, findDenial, random: randomBytes },
+    registry,
     mismatches,
     async close() {
       for (const cache of installer.caches().values()) cache.close();
-      await storage.close();
+      if (shared === undefined) await storage.close();
       assert.deepEqual(mismatches, [], "declarative and hand-written validation differ");
     },
   };
+}
+
+/** The options of the stores of these tests. */
+export const memoryOptions = (clock: Clock): Parameters<typeof openMemoryStorage>[0] => ({
+  clock,
+  historyMs: 300_000,
+  historyBytesMax: 64 << 20,
+  valueBytesMax: valueBytesMaxDefault,
+});
+
+const defaultPorts: PortRange = { first: 30000, last: 32767 };
+
+function addressRule(
+  catalog: Catalog,
+  registry: () => RegistryContext,
+  { ranges, ports = defaultPorts, strict = true }: ServiceOptions,
+): AdmissionPlugin {
+  return serviceAddresses({ catalog, registry, ranges: parseIpRanges(ranges) ?? [], portRange: ports, strict });
+}
+
+async function ensureRanges(
+  registry: RegistryContext,
+  { ranges, ports = defaultPorts }: ServiceOptions,
+): Promise<void> {
+  await ensureDefaultServiceRange(registry, ranges);
+  await repairNodePorts({
+    registry,
+    range: ports,
+    leaks: new Map(),
+    report: (_service, { note }) => assert.fail(note),
+  });
 }
 
 function recordMismatches(mismatches: MemoryRegistry["mismatches"]): RegistryContext["validation"] {
@@ -123,7 +177,8 @@ function resolve({ catalog }: RegistryContext, resource: string): Resolved {
   return catalog.find(group, definition?.storage?.version ?? "", plural) as Resolved;
 }
 
-function requestOf(
+/** @returns a request for one object of a resource, or for the collection */
+export function requestOf(
   registry: RegistryContext,
   [resource, namespace]: Place,
   { name = "", subresource = "", dryRun = false }: { name?: string; subresource?: string; dryRun?: boolean },

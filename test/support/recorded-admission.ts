@@ -28,7 +28,19 @@ export function readCalls<T>(file: string): T[] {
 export function attributesOf(request: RecordedRequest, target: Resolved): AdmissionAttributes {
   const { operation, subresource = "", namespace = "", name = "", dryRun = false } = request;
   return {
-    ...{ operation, target, subresource, namespace, name, dryRun, pathName: name, warnings: [], undo: [], joint: [] },
+    ...{
+      operation,
+      target,
+      subresource,
+      namespace,
+      name,
+      dryRun,
+      pathName: name,
+      warnings: [],
+      undo: [],
+      done: [],
+      joint: [],
+    },
     object: request.object,
     oldObject: request.oldObject,
     user: { name: "", uid: "", groups: [], extra: new Map() },

@@ -1,10 +1,8 @@
 /** Replays sequences of writes on a memory registry and compares the answers with upstream's. */
 import assert from "node:assert/strict";
-import { openServiceAddresses } from "../../src/admission/plugins/service-addresses/service-addresses.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { customDefinition } from "../../src/apis/apiextensions/custom-definition.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../src/catalog/contract.ts";
-import { type IpRange, parseIpRange } from "../../src/lib/ip-range/ip-range.ts";
 import type { RegistryContext } from "../../src/registry/contract.ts";
 import { send } from "./api-client.ts";
 import { manualClock } from "./manual-clock.ts";
@@ -20,12 +18,7 @@ interface SequenceReplay {
 /** @param definitions the custom resources of the sequences, as they are stored */
 export async function openSequenceReplay(definitions: readonly KubeObject[]): Promise<SequenceReplay> {
   const clock = manualClock(Date.parse("2026-01-01T00:00:00Z"));
-  const { registry, close } = await openMemoryRegistry({
-    clock,
-    plugins: (catalog) => [
-      openServiceAddresses({ catalog, clock, ranges: [parseIpRange("10.0.0.0/24") as IpRange], strict: true }),
-    ],
-  });
+  const { registry, close } = await openMemoryRegistry({ clock, services: { ranges: "10.0.0.0/24" } });
   const catalog = registry.catalog as MutableCatalog;
   for (const definition of definitions)
     catalog.add(customDefinition(definition, { objectRules: undefined }) as ResourceDefinition);

@@ -1,11 +1,17 @@
-/** Starts a server for a test file, in memory and on a free port. */
+/** Starts a server for a test file, by default in memory, and on a free port. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
+import { systemClock } from "../../src/apimachinery/clock.ts";
+import { defaultOptions, type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
+import { openServer } from "../../src/server.ts";
 import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import type { Storage } from "../../src/storage/contract.ts";
+import { openMemoryStorage } from "../../src/storage/memory.ts";
+import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 import { field } from "./kubeconfig-fields.ts";
+import { defaultEngine, openTestEngine, type TestEngine } from "./test-engine.ts";
 
 export interface TestServer extends RunningServer {
   /** A kubeconfig for any user, as text and as a file. */
@@ -16,16 +22,19 @@ export interface TestServer extends RunningServer {
   readonly directory: string;
 }
 
+const silentLogger: ServerOptions["logger"] = { info() {}, warn() {}, error() {} };
+
 const noAccounts = "-serviceaccount-controller";
 
 /**
  * All controllers except those that create objects in every namespace, because tests count objects,
- * and the one that changes policies after they are created.
+ * and those that change policies and ServiceCIDRs after they are created.
  */
 export const quietControllers: readonly string[] = [
   "*",
   noAccounts,
   "-root-ca-certificate-publisher-controller",
+  "-service-cidr-controller",
   "-validatingadmissionpolicy-status-controller",
 ];
 
@@ -35,16 +44,28 @@ export const quietControllers: readonly string[] = [
  */
 export const podControllers: readonly string[] = quietControllers.filter((name) => name !== noAccounts);
 
+/** Opens a store for several servers, which is closed after them. */
+export function openSharedStorage(): Promise<Storage> {
+  const { historyMs, historyBytesMax } = defaultOptions;
+  return openMemoryStorage({ clock: systemClock, historyMs, historyBytesMax, valueBytesMax: valueBytesMaxDefault });
+}
+
 /**
  * Starts a server, by default with the {@link quietControllers}. The caller closes it in an `after`
- * hook.
+ * hook. An engine whose place the options do not name gets an empty one.
+ *
+ * @param shared see {@link openSharedStorage}; undefined: the server has its own store
  */
-export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
+export async function startTestServer(options: Partial<ServerOptions> = {}, shared?: Storage): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
   const authority = await createAuthority({ subject: { commonName: "test users" }, ...validity() });
   const clientCaFile = join(directory, "users.crt");
   writeFileSync(clientCaFile, authority.cert);
-  const server = await startServer({ clientCaFile, controllers: quietControllers, ...options });
+  const engine = await engineOf(options, shared);
+  const own = { clientCaFile, controllers: quietControllers, ...engine.options, ...options };
+  const server = await (shared === undefined
+    ? startServer(own)
+    : openServer({ ...defaultOptions, logger: silentLogger, ...own }, shared));
   let users = 0;
   const kubeconfigPath = join(directory, "kubeconfig");
   writeFileSync(kubeconfigPath, server.kubeconfig, { mode: 0o600 });
@@ -65,9 +86,15 @@ export async function startTestServer(options: Partial<ServerOptions> = {}): Pro
     },
     async close() {
       await server.close();
+      await engine.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function engineOf({ storage, dataDir, etcd }: Partial<ServerOptions>, shared?: Storage): Promise<TestEngine> {
+  const hasPlace = shared !== undefined || dataDir !== undefined || etcd !== undefined;
+  return openTestEngine(hasPlace ? "memory" : (storage ?? defaultEngine));
 }
 
 function validity(): { notBefore: number; notAfter: number } {

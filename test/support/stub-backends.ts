@@ -66,6 +66,9 @@ export function stubApiServices(): StubApiServices {
     delete: (name) => change(name, undefined),
     list,
     remotes: () => list().filter((one): one is RemoteApiService => one.service !== undefined),
+    get hasRemotes() {
+      return this.remotes().length > 0;
+    },
     get: (name) => views.get(name),
     find: (group, version) => views.get(`${version}.${group}`),
     get generation() {

@@ -43,7 +43,6 @@ for (const row of await goldenRows<Row>(join(import.meta.dirname, "testdata/file
         readPluginConfigurations({
           file,
           enabled: new Set(names),
-          present: names,
           gates,
           logger: { warn: () => undefined },
         });

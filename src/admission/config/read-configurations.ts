@@ -4,7 +4,7 @@
  */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import { requiredConfigurations } from "../options.ts";
+import { implementedPlugins, requiredConfigurations } from "../options.ts";
 import { readAdmissionConfiguration, readEntry } from "./configuration-file.ts";
 import type { ParseConfiguration } from "./contract.ts";
 import { startError } from "./initialization-error.ts";
@@ -18,8 +18,6 @@ interface ReadOptions {
    * configuration of others.
    */
   readonly enabled: ReadonlySet<string>;
-  /** All plugins. */
-  readonly present: readonly string[];
   readonly gates: FeatureGates;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -34,7 +32,6 @@ interface ReadOptions {
 export async function readPluginConfigurations({
   file,
   enabled,
-  present,
   gates,
   logger,
 }: ReadOptions): Promise<PluginConfigurations> {
@@ -46,8 +43,9 @@ export async function readPluginConfigurations({
     if (bytes !== undefined) found.push([plugin, await parseConfiguration(plugin, bytes, { gates, logger })]);
     else checkRequired(plugin);
   }
+  const known: ReadonlySet<string> = new Set(Object.values(implementedPlugins).flat());
   for (const { plugin } of entries) {
-    if (!present.includes(plugin)) logger.warn("Configuration of the admission plugin has no effect", { plugin });
+    if (!known.has(plugin)) logger.warn("Configuration of the admission plugin has no effect", { plugin });
   }
   return Object.fromEntries(found.filter(([, configuration]) => configuration !== undefined));
 }

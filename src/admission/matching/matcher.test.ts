@@ -62,6 +62,7 @@ function attributesOf({
     dryRun: false,
     warnings: [],
     undo: [],
+    done: [],
     joint: [],
   };
   const user = { name: "u", uid: "", groups: [], extra: new Map() };

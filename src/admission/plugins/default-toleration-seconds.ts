@@ -24,10 +24,11 @@ export function defaultTolerationSeconds(options: AdmissionOptions): AdmissionPl
       if (resource !== "pods" || group !== "" || subresource !== "" || object?.spec === undefined) return;
       if (operation !== "CREATE" && operation !== "UPDATE") return;
       const own = items(object.spec.tolerations);
-      const missing = defaults.filter(([key]) => !own.some((toleration) => tolerates(toleration, key)));
-      if (missing.length === 0) return;
-      const added = missing.map(([key, seconds]) => ({ key, operator: "Exists", effect, tolerationSeconds: seconds }));
-      object.spec.tolerations = [...own, ...added];
+      for (const [key, tolerationSeconds] of defaults) {
+        if (own.some((toleration) => tolerates(toleration, key))) continue;
+        object.spec.tolerations ??= [];
+        object.spec.tolerations.push({ key, operator: "Exists", effect, tolerationSeconds });
+      }
     },
   };
 }

@@ -58,6 +58,7 @@ async function write(
       warnings: [],
       options: () => ({}),
       undo: [],
+      done: [],
       joint: [],
       object: make(spec),
     },

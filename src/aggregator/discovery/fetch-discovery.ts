@@ -3,13 +3,18 @@
  * `k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/handler_discovery.go`.
  */
 import { formatGroupVersion } from "../../apimachinery/object.ts";
-import { builtinSchema } from "../../catalog/builtin-schemas.ts";
-import { peekTypeMeta } from "../../lib/json/parse.ts";
-import { decodeDocument } from "../../lib/schema/decode.ts";
-import { encodeObject } from "../../lib/schema/encode.ts";
 import type { BackendAnswer, Backends, RemoteApiService } from "../contract.ts";
 import { etagOf } from "../remote-documents.ts";
-import { type LegacyResource, noKind, resourcesFromList } from "./resources-from-list.ts";
+import {
+  aggregatedVersions,
+  documentBytesMax as answerBytesMax,
+  checkResourceCount,
+  DiscoveryError,
+  decodeList,
+  parseGroups,
+  documentTimeoutMs as timeoutMs,
+} from "./documents.ts";
+import { type LegacyResource, resourcesFromList } from "./resources-from-list.ts";
 
 /** The group versions that a server lists. */
 export interface ServiceDocument {
@@ -21,21 +26,6 @@ export interface ServiceDocument {
   readonly isPartial: boolean;
 }
 
-/** The server did not send a discovery document. The message says why. */
-export class DiscoveryError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "DiscoveryError";
-  }
-}
-
-const timeoutMs = 5_000;
-/** The document of all built-in groups has a tenth of this. Larger ones are failures. */
-const answerBytesMax = 4 * 1024 * 1024;
-/** More are failures: every client receives the documents. */
-const resourcesMax = 10_000;
-
-const aggregatedVersions = ["v2", "v2beta1"];
 const accept = aggregatedVersions
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(",");
@@ -86,72 +76,19 @@ async function fetchLegacy(backends: Pick<Backends, "get">, remote: RemoteApiSer
     answerBytesMax,
   });
   if (answer.status !== 200) throw new DiscoveryError(`response code ${answer.status} for /apis/${groupVersion}`);
-  const list = decode(answer.body, "APIResourceList", new Map([["v1", "io.k8s.apimachinery.pkg.apis.meta.v1"]]));
+  const list = decodeList(answer.body, "APIResourceList", new Map([["v1", "io.k8s.apimachinery.pkg.apis.meta.v1"]]));
   const resources = resourcesFromList((list.resources ?? []) as readonly LegacyResource[]);
-  checkCount(resources);
+  checkResourceCount(resources);
   return { versions: new Map([[groupVersion, resources]]), etag: "", isPartial: true };
 }
 
-interface GroupDiscovery {
-  readonly metadata?: { readonly name?: string };
-  readonly versions?: readonly { readonly version: string; readonly resources?: readonly Discovered[] }[];
-}
-
-interface Discovered {
-  readonly responseKind?: object;
-  readonly subresources?: readonly { readonly responseKind?: object }[];
-}
-
-/** The packages of aggregated discovery by apiVersion. */
-const aggregatedPackages: ReadonlyMap<string, string> = new Map(
-  aggregatedVersions.map((version) => [`apidiscovery.k8s.io/${version}`, `io.k8s.api.apidiscovery.${version}`]),
-);
-
 function parseAggregated(body: Buffer): Map<string, readonly object[]> {
-  const list = decode(body, "APIGroupDiscoveryList", aggregatedPackages);
   const found = new Map<string, readonly object[]>();
-  for (const { metadata, versions = [] } of (list.items ?? []) as readonly GroupDiscovery[]) {
-    for (const { version, resources = [] } of versions) {
-      checkCount(resources);
-      found.set(formatGroupVersion(metadata?.name ?? "", version), resources.map(withResponseKinds));
-    }
-  }
+  for (const { metadata, versions = [] } of parseGroups(body))
+    for (const { version, resources = [] } of versions)
+      found.set(formatGroupVersion(metadata?.name ?? "", version), resources);
   return found;
 }
-
-/** Old clients fail without kinds. */
-function withResponseKinds(resource: Discovered): object {
-  const { responseKind = noKind, subresources } = resource;
-  return {
-    ...resource,
-    responseKind,
-    ...(subresources && {
-      subresources: subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })),
-    }),
-  };
-}
-
-function checkCount(resources: readonly unknown[]): void {
-  if (resources.length > resourcesMax) throw new DiscoveryError(`more than ${resourcesMax} resources`);
-}
-
-/**
- * Decodes a list of a server, whose kind and apiVersion may be missing.
- *
- * @param packages of the kind by apiVersion; the first one is the default
- * @returns the object in wire form, without unknown fields
- */
-function decode(body: Buffer, kind: string, packages: ReadonlyMap<string, string>): Record<string, unknown> {
-  const sent = peekTypeMeta(body);
-  const [standard] = packages.keys();
-  const found = packages.get(sent.apiVersion || (standard as string));
-  if (found === undefined || (sent.kind || kind) !== kind)
-    throw new DiscoveryError(`expected ${kind}, got ${sent.apiVersion} ${sent.kind}`.slice(0, errorLengthMax));
-  const schema = builtinSchema(`${found}.${kind}`);
-  return JSON.parse(encodeObject(decodeDocument(sent.document, schema).object, schema).json.toString());
-}
-
-const errorLengthMax = 1024;
 
 function headerOf({ headers }: BackendAnswer, name: string): string {
   const value = headers[name];

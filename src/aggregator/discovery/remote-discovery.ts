@@ -4,9 +4,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
-import type { RemoteApiService, ServiceReference } from "../contract.ts";
+import type { RemoteApiService } from "../contract.ts";
 import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
 import { failureReason, followRemotes, type RemoteDocumentOptions } from "../remote-documents.ts";
+import { ServiceDocuments } from "../service-documents.ts";
 import type { RemoteDiscovery, RemoteVersionDiscovery } from "./contract.ts";
 import { fetchDiscovery, type ServiceDocument } from "./fetch-discovery.ts";
 
@@ -43,8 +44,7 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
   readonly #options: RemoteDocumentOptions;
   /** By group version. */
   readonly #tracked = new Map<string, Tracked>();
-  /** The last documents, by Service: many APIServices share one. */
-  readonly #documents = new Map<string, Fetched>();
+  readonly #documents = new ServiceDocuments<Fetched>();
   readonly #refreshes: Refreshes;
   readonly #endChanges: () => void;
   #steps = 0;
@@ -79,6 +79,7 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
     const view = this.#options.apiServices.find(group, version);
     if (view?.service === undefined) return this.#forget(key, tracked);
     const remote = view as RemoteApiService;
+    this.#documents.use(key, remote.service);
     try {
       const { versions } = await this.#currentDocument(remote, tracked);
       this.#set(tracked, { resources: versions.get(key) ?? [], freshness: "Current" });
@@ -94,12 +95,11 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
 
   /** @returns the kept document of the Service if it is newer than the last change */
   async #currentDocument(remote: RemoteApiService, { dirtyAt }: Tracked): Promise<ServiceDocument> {
-    const service = serviceKey(remote.service);
-    const kept = this.#documents.get(service);
+    const kept = this.#documents.get(remote.service);
     if (kept !== undefined && kept.at > dirtyAt) return kept.document;
     const at = ++this.#steps;
     const document = await fetchDiscovery(this.#options.backends, remote, kept?.document);
-    if (!document.isPartial) this.#documents.set(service, { document, at });
+    if (!document.isPartial) this.#documents.set(remote.service, { document, at });
     return document;
   }
 
@@ -112,12 +112,7 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
   #forget(key: string, tracked: Tracked): RefreshResult {
     this.#tracked.delete(key);
     if (tracked.content !== undefined) this.generation += 1;
-    const used = new Set(this.#options.apiServices.remotes().map(({ service }) => serviceKey(service)));
-    for (const service of this.#documents.keys()) if (!used.has(service)) this.#documents.delete(service);
+    this.#documents.forget(key);
     return "gone";
   }
-}
-
-function serviceKey({ namespace, name, port }: ServiceReference): string {
-  return `${namespace}/${name}:${port}`;
 }

@@ -139,3 +139,37 @@ test("merges in the order of group priorities and names", async (t) => {
     ["v1.high.example.com", "v2.high.example.com", "v1.low.example.com"],
   );
 });
+
+test("APIServices of one Service share its documents, which later ones only confirm", async (t) => {
+  const names = ["a", "b", "c"].map((name) => `${name}.example.com`);
+  const v2 = json({ swagger: "2.0", paths: {} }, '"one"');
+  const index = json({ paths: Object.fromEntries(names.map((name) => [`apis/${name}/v1`, {}])) });
+  const setup = open(t, {
+    server(path, headers) {
+      if (path === "/openapi/v3") return index;
+      return headers["if-none-match"] === '"one"' ? { status: 304, body: "" } : v2;
+    },
+  });
+  for (const [place, name] of names.entries()) {
+    setup.apiServices.put(remoteApiService(`v1.${name}`, "server"));
+    setup.clock.advance(1000);
+    await asked(setup, 2 * (place + 1));
+  }
+  const conditions = setup.backends.calls.filter(({ path }) => path === "/openapi/v2").map(({ headers }) => headers);
+  assert.deepEqual(
+    conditions.map((headers) => headers["if-none-match"]),
+    [undefined, '"one"', '"one"'],
+  );
+  assert.deepEqual(
+    setup.openApi.documents().map(({ remote }) => remote.group),
+    names,
+  );
+  assert.deepEqual(
+    [...setup.openApi.entries().keys()],
+    names.map((name) => `apis/${name}/v1`),
+  );
+  setup.apiServices.delete(`v1.${names[0]}`);
+  setup.clock.advance(1000);
+  await asked(setup, 6);
+  assert.deepEqual([...setup.openApi.entries().keys()], ["apis/b.example.com/v1", "apis/c.example.com/v1"]);
+});

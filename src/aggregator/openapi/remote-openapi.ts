@@ -2,11 +2,11 @@
  * Keeps the OpenAPI documents of other servers: fetched a second after an APIService changes, and
  * every minute. Source: `k8s.io/kube-aggregator@v0.36.0/pkg/controllers/openapi` and `openapiv3`.
  */
-import { isDeepStrictEqual } from "node:util";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
 import type { RemoteApiService } from "../contract.ts";
 import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
 import { failureReason, followRemotes, type RemoteDocumentOptions } from "../remote-documents.ts";
+import { ServiceDocuments, serviceKey } from "../service-documents.ts";
 import type { RemoteDocument, RemoteEntry, RemoteOpenApi } from "./contract.ts";
 import { expandDocument, fetchV2, fetchV3Index, type KeptDocument } from "./fetch-openapi.ts";
 
@@ -34,11 +34,15 @@ interface Kept {
   hasNoV3: boolean;
 }
 
+/** What the APIServices of one Service share: equal documents are kept once. */
+type Documents = Pick<Kept, "v2" | "v3">;
+
 class FetchedOpenApi implements OpenRemoteOpenApi {
   generation = 0;
   readonly #options: RemoteDocumentOptions;
   /** By group version. */
   readonly #kept = new Map<string, Kept>();
+  readonly #shared = new ServiceDocuments<Documents>();
   readonly #refreshes: Refreshes;
   readonly #endChanges: () => void;
 
@@ -63,9 +67,15 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
   entries(): ReadonlyMap<string, RemoteEntry> {
     const found = new Map<string, RemoteEntry>();
     const remotes = byPriority(this.#remotes());
+    const pathsOf = ownPaths(remotes);
+    /** An index that several APIServices of a Service share is read once: the first one has its paths. */
+    const read = new Map<unknown, Set<string>>();
     for (const remote of remotes) {
-      const own = ownPaths(remotes.filter(({ service }) => isDeepStrictEqual(service, remote.service)));
-      for (const [path, entry] of entriesOf(remote, this.#kept.get(keyOf(remote)))) {
+      const service = serviceKey(remote.service);
+      const kept = this.#kept.get(keyOf(remote));
+      if (kept?.v3 !== undefined && !isFirst(read, kept.v3, service)) continue;
+      const own = pathsOf.get(service) as ReadonlySet<string>;
+      for (const [path, entry] of entriesOf(remote, kept)) {
         if (own.has(path) && !found.has(path)) found.set(path, entry);
       }
     }
@@ -86,12 +96,14 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
     const view = this.#options.apiServices.find(group, version);
     if (view?.service === undefined) {
       if (this.#kept.delete(key)) this.generation += 1;
+      this.#shared.forget(key);
       return "gone";
     }
     if (!view.isAvailable) return "failed";
     const remote = view as RemoteApiService;
     const kept = this.#kept.get(key) ?? { v2: undefined, v3: undefined, hasNoV3: false };
     this.#kept.set(key, kept);
+    this.#shared.use(key, remote.service);
     const results = [
       await this.#try(remote, () => this.#refreshV2(remote, kept)),
       await this.#try(remote, () => this.#refreshV3(remote, kept)),
@@ -111,10 +123,12 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
   }
 
   async #refreshV2(remote: RemoteApiService, kept: Kept): Promise<void> {
-    const found = await fetchV2(this.#options.backends, remote, kept.v2);
+    const shared = this.#shared.get(remote.service);
+    const found = await fetchV2(this.#options.backends, remote, shared?.v2 ?? kept.v2);
     if (found === undefined) return;
     if (found.hash !== kept.v2?.hash) this.generation += 1;
     kept.v2 = found;
+    this.#share(remote, { v2: found });
   }
 
   async #refreshV3(remote: RemoteApiService, kept: Kept): Promise<void> {
@@ -122,13 +136,35 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
     const hasNoV3 = found === undefined;
     if (hasNoV3 !== kept.hasNoV3 || (found !== undefined && !isSame(found, kept.v3))) this.generation += 1;
     kept.hasNoV3 = hasNoV3;
-    kept.v3 = found;
+    const shared = this.#shared.get(remote.service)?.v3;
+    kept.v3 = found !== undefined && isSame(found, shared) ? shared : found;
+    this.#share(remote, { v3: kept.v3 });
+  }
+
+  #share({ service }: RemoteApiService, documents: Partial<Documents>): void {
+    this.#shared.set(service, { v2: undefined, v3: undefined, ...this.#shared.get(service), ...documents });
   }
 }
 
-/** The documents that a server can describe: those of its APIServices, whatever else it lists. */
-function ownPaths(remotes: readonly RemoteApiService[]): Set<string> {
-  return new Set(remotes.flatMap((remote) => [`apis/${keyOf(remote)}`, `apis/${remote.group}`]));
+/** @returns whether the pair was not seen before */
+function isFirst(seen: Map<unknown, Set<string>>, index: unknown, service: string): boolean {
+  const services = seen.get(index) ?? new Set();
+  seen.set(index, services);
+  return services.size < services.add(service).size;
+}
+
+/**
+ * The documents that the server of a Service can describe: those of its APIServices, whatever else
+ * it lists.
+ */
+function ownPaths(remotes: readonly RemoteApiService[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const paths = new Map<string, Set<string>>();
+  for (const remote of remotes) {
+    const service = serviceKey(remote.service);
+    const own = paths.get(service) ?? new Set();
+    paths.set(service, own.add(`apis/${keyOf(remote)}`).add(`apis/${remote.group}`));
+  }
+  return paths;
 }
 
 function isSame(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string> | undefined): boolean {

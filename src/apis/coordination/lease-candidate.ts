@@ -6,9 +6,14 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems } from "../../lib/names/names.ts";
+import {
+  compareVersions,
+  parseVersion,
+  type SemanticVersion,
+  zeroVersion,
+} from "../../lib/semantic-version/semantic-version.ts";
 import { checkImmutable } from "../fields.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
-import { compareVersions, parseVersion, type SemanticVersion, zeroVersion } from "./semantic-version.ts";
 
 /** The strategy of LeaseCandidate. */
 export const leaseCandidate = strategy({

@@ -5,8 +5,6 @@
 
 import type { MemoryRegistryOptions } from "../../../test/support/memory-registry.ts";
 import { replayWrites } from "../../../test/support/memory-writes.ts";
-import { openServiceAddresses } from "../../admission/plugins/service-addresses/service-addresses.ts";
-import { parseIpRanges } from "../../lib/ip-range/ip-range.ts";
 
 const kinds = [
   ...[
@@ -26,10 +24,7 @@ const fileOf = (kind: string): string => `${import.meta.dirname}/testdata/${kind
 
 for (const kind of kinds) replayWrites(fileOf(kind));
 
-const clock = { now: () => 0, after: () => () => {} };
-const withAddresses = (cidrs: string): MemoryRegistryOptions => ({
-  plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: parseIpRanges(cidrs) ?? [], strict: true })],
-});
+const withAddresses = (ranges: string): MemoryRegistryOptions => ({ services: { ranges } });
 
 for (const kind of ["service-creations", "service-updates"]) replayWrites(fileOf(kind), withAddresses("10.0.0.0/24"));
 for (const kind of ["service-dual-stack-creations", "service-dual-stack-updates"]) {

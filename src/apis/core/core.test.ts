@@ -322,3 +322,14 @@ test("the status of a volume has the time of its last phase transition", () => {
     assert.equal(next.status.lastPhaseTransitionTime, want);
   }
 });
+
+test("a limit is the default of a request, whatever the name of the resource", () => {
+  const limits = JSON.parse('{"cpu":"1","__proto__":"100m"}');
+  const object = { metadata: {}, spec: { containers: [{ ...container, resources: { limits } }] } };
+  pod.setDefaults(object);
+  const { requests } = (object.spec.containers[0] as { resources: { requests?: object } }).resources;
+  assert.deepEqual(Object.entries(requests ?? {}), [
+    ["cpu", "1"],
+    ["__proto__", "100m"],
+  ]);
+});

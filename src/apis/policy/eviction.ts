@@ -25,12 +25,19 @@ const pods = { group: "", resource: "pods" };
 /**
  * Evicts a pod.
  * @param body a policy Eviction, with the name of the pod
+ * @param admit runs the validating admission plugins, after the checks of the body
  * @throws ApiError 400 when it names another pod, 404, 409, 422, 429 when the budget forbids it, 500 when there are two budgets
  */
-export async function evictPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
+export async function evictPod(
+  registry: RegistryContext,
+  request: WriteRequest,
+  body: KubeObject,
+  admit: () => void | Promise<void>,
+): Promise<void> {
   const { name } = request;
   if (body.metadata.name !== name) throw badRequest("name in URL does not match name in Eviction object");
   const options = deleteOptions(body, request);
+  await admit();
   const target = registry.catalog.find(pods.group, "v1", pods.resource);
   const store = target?.resource.store;
   if (target === undefined || store === undefined) throw notFound(pods, name);
@@ -69,7 +76,10 @@ function deleteOptions(body: KubeObject, { name, dryRun }: WriteRequest): RawDel
   }
   const asked = dryRun ? ["All"] : [];
   const own = sent.dryRun ?? [];
-  if (own.length === 0) return { ...sent, dryRun: asked };
+  if (own.length === 0) {
+    if (body.deleteOptions !== undefined && dryRun) body.deleteOptions.dryRun = asked; // Webhooks receive it.
+    return { ...sent, dryRun: asked };
+  }
   if (dryRun && own.join() !== asked.join()) {
     throw plainError(
       `Non-matching dry-run options in request and content: [${asked.join(" ")}] and [${own.join(" ")}]`,

@@ -6,7 +6,7 @@ import { ensureBootState } from "../boot-state.ts";
 import { ensureRbacPolicy } from "./ensure-rbac-policy.ts";
 import { bootstrapPolicy } from "./policy.ts";
 
-const options = { advertiseAddress: undefined, port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
+const options = { port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
 const group = "rbac.authorization.k8s.io";
 const clusterRoles: Place = [`${group}/clusterroles`, ""];
 const clusterBindings: Place = [`${group}/clusterrolebindings`, ""];

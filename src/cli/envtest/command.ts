@@ -66,7 +66,8 @@ async function createPrograms(directory: string, flags: readonly string[], out: 
     const words = [`exec ${self} envtest ${name} "$PPID"`, ...defaults.map(quoted), '"$@"'];
     return writeFileAtomically(`${directory}/${name}`, `#!/bin/sh\n${words.join(" ")}\n`, 0o755);
   };
-  await create("kube-apiserver", ["--controllers=", ...flags]);
+  // envtest passes the URL of its etcd, which stores nothing here.
+  await create("kube-apiserver", ["--storage=lmdb", "--controllers=", ...flags]);
   await create("etcd", []);
   out(`export KUBEBUILDER_ASSETS=${quoted(directory)}\n`);
 }

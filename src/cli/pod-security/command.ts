@@ -2,13 +2,12 @@
 import { type Command, Option } from "commander";
 import { evaluatePod } from "../../lib/pod-security/evaluate.ts";
 import { type Level, type LevelVersion, levels, parseVersion, versionProblem } from "../../lib/pod-security/levels.ts";
-import { type PodTemplateKind, podTemplateKinds } from "../../lib/pod-security/pod-templates.ts";
-import { listAll } from "../client/list-all.ts";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import type { Output } from "../output.ts";
 import { collect, type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
 import { formatJson, formatText } from "./format.ts";
-import { type CheckedObject, checkedObject, readObjects } from "./read-objects.ts";
+import { listObjects } from "./list-objects.ts";
+import { type CheckedObject, readObjects } from "./read-objects.ts";
 
 const exitAllowed = 0;
 const exitViolations = 1;
@@ -49,10 +48,10 @@ function addCheck(command: Command): Command {
     .command("check")
     .summary("lists the violations of a standard before a namespace enforces it")
     .description(
-      "Checks the pods and pod controllers in files without a server, or the pods of a namespace on a server, and prints each violated check with its fields and what it allows there. Labels and exemptions of namespaces have no effect.",
+      "Checks the pods and pod controllers in files without a server, or those of a namespace on a server, and prints each violated check with its fields and what it allows there. Labels and exemptions of namespaces have no effect. On a server you need the rights to list pods and pod controllers. ReplicaSets of a Deployment and Jobs of a CronJob are not listed: new pods are created from the template of the Deployment or CronJob.",
     )
     .option("-f, --filename <file>", "a file in YAML or JSON; - for the standard input (repeatable)", collect)
-    .option("-n, --namespace <namespace>", "checks the pods of this namespace on the server")
+    .option("-n, --namespace <namespace>", "checks the pods and pod controllers of this namespace on the server")
     .addOption(new Option("--level <level>", "the standard").choices(levels).makeOptionMandatory())
     .option("--version <version>", "the version of the standard: latest, or v1.x", "latest");
   return addServerOptions(checking).addOption(outputOption());
@@ -75,16 +74,8 @@ async function check(options: CheckOptions, output: Output, env: NodeJS.ProcessE
 async function objectsOf(options: CheckOptions, env: NodeJS.ProcessEnv): Promise<CheckedObject[]> {
   const { filename: files, namespace } = options;
   if ((files === undefined) === (namespace === undefined)) throw new Error("either -f or -n is required");
-  if (namespace !== undefined) return podsOf(namespace, options, env);
+  if (namespace !== undefined) return withClient(options, env, (client) => listObjects(client, namespace));
   const objects = (files ?? []).flatMap(readObjects);
   if (objects.length === 0) throw new Error(`${files?.join(", ")}: no pods and no pod controllers`);
   return objects;
-}
-
-async function podsOf(namespace: string, options: ServerOptions, env: NodeJS.ProcessEnv): Promise<CheckedObject[]> {
-  const kind = podTemplateKinds.find(({ resource }) => resource === "pods") as PodTemplateKind;
-  return withClient(options, env, async (client) => {
-    const pods = await listAll(client, `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`);
-    return pods.map((pod) => checkedObject(pod as unknown as Record<string, unknown>, kind));
-  });
 }

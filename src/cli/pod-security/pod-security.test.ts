@@ -134,26 +134,83 @@ for (const [argv, message] of invalidFlags)
     assert.match(err, message);
   });
 
-test("checks the pods of a namespace on a server", async () => {
-  const server = await startTestServer({ admission: { enable: [], disable: ["ServiceAccount"] } });
+const template = (hostIPC: boolean): object => ({
+  metadata: { labels: { app: "a" } },
+  spec: { hostIPC, containers: [{ name: "a", image: "a" }] },
+});
+const workload = (name: string, hostIPC: boolean): object => ({
+  metadata: { name },
+  spec: { selector: { matchLabels: { app: "a" } }, template: template(hostIPC) },
+});
+
+test("checks the pods and pod controllers of a namespace on a server", async () => {
+  const server = await startTestServer({
+    admission: { enable: [], disable: ["ServiceAccount"] },
+    runtimeConfig: "batch/v1/cronjobs=false",
+  });
   const client = rawClient(server.kubeconfig);
-  for (const [name, hostIPC] of [
-    ["bad", true],
-    ["good", false],
+  const create = async (path: string, body: object): Promise<string> => {
+    const answer = await client.send({ method: "POST", path, body });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body.metadata.uid;
+  };
+  const [core, apps] = ["/api/v1/namespaces/default", "/apis/apps/v1/namespaces/default"];
+  await create(`${core}/pods`, { ...template(true), metadata: { name: "bad" } });
+  await create(`${core}/pods`, { ...template(false), metadata: { name: "good" } });
+  const uid = await create(`${apps}/deployments`, workload("scaled-down", true));
+  const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "scaled-down", uid };
+  for (const [name, controller] of [
+    ["controlled", true],
+    ["only-owned", false],
   ] as const) {
-    const body = { metadata: { name }, spec: { hostIPC, containers: [{ name: "a", image: "a" }] } };
-    await client.send({ method: "POST", path: "/api/v1/namespaces/default/pods", body });
+    const metadata = { name, ownerReferences: [{ ...owner, controller }] };
+    await create(`${apps}/replicasets`, { ...workload(name, false), metadata });
   }
+  // A reference of another kind does not hide an object.
+  await create(`${apps}/daemonsets`, {
+    ...workload("daemon", true),
+    metadata: { name: "daemon", ownerReferences: [{ ...owner, controller: true }] },
+  });
   client.close();
   const on = (...argv: string[]): Promise<RanCommand> =>
     run("--level", "baseline", "--kubeconfig", server.kubeconfigPath, ...argv);
-  const { code, out } = await on("-n", "default");
+  const { code, out, err } = await on("-n", "default");
   const empty = await on("-n", "empty");
   await server.close();
-  assert.equal(code, 1);
-  assert.match(
-    out,
-    /^Pod default\/bad: violates 1 check\n {2}hostNamespaces: .*\n {4}spec\.hostIPC is true.*\nPod default\/good: allowed\n1 of 2 /,
+  assert.deepEqual([code, err], [1, ""]);
+  assert.deepEqual(
+    out.split("\n").filter((line) => !line.startsWith("  ")),
+    [
+      "Pod default/bad: violates 1 check",
+      "Pod default/good: allowed",
+      "DaemonSet default/daemon: violates 1 check",
+      "Deployment default/scaled-down: violates 1 check",
+      "ReplicaSet default/only-owned: allowed",
+      "3 of 5 objects violate baseline:latest.",
+      "",
+    ],
   );
+  assert.match(out, /\n {4}spec\.hostIPC is true.*\n(.*\n)* {4}spec\.template\.spec\.hostIPC is true/);
   assert.deepEqual([empty.code, empty.out], [0, "0 of 0 objects violate baseline:latest.\n"]);
+});
+
+test("fails if the user must not list one of the kinds", async () => {
+  const server = await startTestServer({ authorizationModes: ["RBAC"] });
+  const admin = rawClient(server.kubeconfig);
+  const create = async (path: string, body: object): Promise<void> =>
+    assert.equal((await admin.send({ method: "POST", path, body })).status, 201);
+  const rules = [{ apiGroups: ["", "apps"], resources: ["*"], verbs: ["list"] }];
+  await create("/apis/rbac.authorization.k8s.io/v1/clusterroles", { metadata: { name: "a" }, rules });
+  await create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+    metadata: { name: "a" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" },
+    subjects: [{ kind: "User", name: "system:anonymous", apiGroup: "rbac.authorization.k8s.io" }],
+  });
+  admin.close();
+  const file = join(directory, "anonymous");
+  writeFileSync(file, server.kubeconfig.replace(/^ *client-(certificate|key)-data:.*\n/gm, ""));
+  const { code, out, err } = await run("--level", "baseline", "--kubeconfig", file, "-n", "default");
+  await server.close();
+  assert.deepEqual([code, out], [2, ""]);
+  assert.match(err, /^Error: cronjobs\.batch is forbidden: User "system:anonymous" cannot list resource "cronjobs"/);
 });

@@ -68,8 +68,12 @@ function summarize(file: string): Summary {
   return summary;
 }
 
-/** A server that has the store makes the backup itself: only it can keep the pages of a state. */
-async function writeBackup(dataDir: string, dir: string, file: string): Promise<void> {
+/**
+ * Writes a backup to a new file. A server that has the store makes it itself: only it can keep the
+ * pages of a state.
+ * @throws Error; an incomplete file may be left then
+ */
+export async function writeBackup(dataDir: string, dir: string, file: string): Promise<void> {
   const lock = await lockUnlessServed(dir);
   const handle = await open(file, "wx", 0o600);
   const controller = new AbortController();
@@ -92,7 +96,8 @@ async function writeBackup(dataDir: string, dir: string, file: string): Promise<
   }
 }
 
-async function lockUnlessServed(dir: string): Promise<DirectoryLock | undefined> {
+/** @returns undefined when a server uses the directory @throws Error when it cannot be locked */
+export async function lockUnlessServed(dir: string): Promise<DirectoryLock | undefined> {
   try {
     return await lockDirectory(dir);
   } catch (error) {

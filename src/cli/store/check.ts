@@ -8,6 +8,8 @@ import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import type { ReaderMessage, StoreReport } from "./check-reader.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
+import { parseLocation } from "./location.ts";
+import type { EtcdFiles } from "./open-reader.ts";
 import { reportProgress } from "./progress.ts";
 import { findStore, withStoreLocked } from "./store-directory.ts";
 
@@ -17,7 +19,15 @@ import { findStore, withStoreLocked } from "./store-directory.ts";
  * @returns the exit code
  * @throws DamagedBackup, or Error when the check failed
  */
-export async function checkStore(path: string, output: OutputFormat, io: Output): Promise<number> {
+export async function checkStore(
+  path: string,
+  { output, ...files }: EtcdFiles & { readonly output: OutputFormat },
+  io: Output,
+): Promise<number> {
+  if (parseLocation(path).engine === "etcd") {
+    const { checkEtcd } = await import("./check-etcd.ts");
+    return checkEtcd(path, output, files, io);
+  }
   if (statSync(path).isFile()) return checkBackup(path, output, io);
   const dir = findStore(path);
   const found = await withStoreLocked(dir, () => readInChildProcess(dir, io));

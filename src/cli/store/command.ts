@@ -6,8 +6,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Output } from "../output.ts";
 import { type OutputFormat, outputOption, type Run, runSubcommands } from "../subcommands.ts";
 import { bumpDefault, revisionMax } from "./contract.ts";
+import type { CopyCommandOptions } from "./copy.ts";
+import type { EtcdFiles } from "./open-reader.ts";
 import type { RepairOptions } from "./repair.ts";
 import type { RestoreOptions } from "./restore.ts";
+import type { ShownFormat, ShowOptions } from "./show.ts";
 
 /** Runs `coxswain store`. @param argv the arguments after `store` @returns the exit code */
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
@@ -16,13 +19,16 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     addRestore(command, run);
     addCheck(command, run);
     addRepair(command, run);
+    addCopy(command, run);
+    addShow(command, run);
     addRead(command);
   });
 }
 
 const group = {
   name: "coxswain store",
-  description: "Backs up, restores, checks and repairs the store in the --data-dir of a server.",
+  description:
+    "Backs up, restores, checks and repairs the store in the --data-dir of a server, copies stores from and to etcd, and displays them.",
   exitCodes: "0 no damage, 1 succeeded, but something is damaged, 2 failed",
 };
 
@@ -64,18 +70,82 @@ function addRestore(command: Command, run: Run): void {
 }
 
 function addCheck(command: Command, run: Run): void {
-  command
+  const check = command
     .command("check")
     .summary("finds damage")
-    .description("Reads a whole store, which no server may be using, or a backup, and reports damage.")
-    .argument("<path>", "the server's --data-dir, or a backup")
+    .description(
+      "Reads a whole store, which no server may be using, or a backup, and reports damage. In etcd, which servers can use meanwhile, it decodes every object, and reports those of which that fails.",
+    )
+    .argument("<path>", "the server's --data-dir, a backup, or a URL of etcd");
+  addEtcdFiles(check)
     .addOption(outputOption())
-    .action((path: string, options: { output: OutputFormat }) =>
+    .action((path: string, options: EtcdFiles & { output: OutputFormat }) =>
       run(async (output) => {
         const { checkStore } = await import("./check.ts");
-        return checkStore(path, options.output, output);
+        return checkStore(path, options, output);
       }),
     );
+}
+
+const storeArgument = ["<store>", "a --data-dir that no server is using, or a URL of etcd as in copy"] as const;
+
+function addShow(command: Command, run: Run): void {
+  const get = command
+    .command("get")
+    .summary("displays an object")
+    .description("Displays the object of a key, decoded, or as its bytes. It may be a Secret in plain text.")
+    .argument(...storeArgument)
+    .argument("<key>", "such as /registry/configmaps/default/name");
+  addEtcdFiles(get)
+    .addOption(formatOption(["yaml", "json", "raw"], "yaml"))
+    .action((store: string, key: string, options: ShowOptions) =>
+      run(async (output) => (await import("./show.ts")).getKey(store, key, options, output)),
+    );
+  const list = command
+    .command("list")
+    .summary("lists keys or objects")
+    .description(
+      "Lists the keys with a prefix: revision, bytes and key, or with the decoded object, one a line in JSON. Damaged objects are listed with the reason.",
+    )
+    .argument(...storeArgument)
+    .argument("[prefix]", "the start of the keys", "/registry/");
+  addEtcdFiles(list)
+    .addOption(formatOption(["text", "json", "yaml"], "text"))
+    .action((store: string, prefix: string, options: ShowOptions) =>
+      run(async (output) => (await import("./show.ts")).listKeys(store, prefix, options, output)),
+    );
+  const history = command
+    .command("history")
+    .summary("lists the changes of a key")
+    .description("Lists the changes of a key that have not been compacted, oldest first.")
+    .argument(...storeArgument)
+    .argument("<key>", "such as /registry/configmaps/default/name");
+  addEtcdFiles(history)
+    .addOption(formatOption(["text", "json", "yaml"], "text"))
+    .action((store: string, key: string, options: ShowOptions) =>
+      run(async (output) => (await import("./show.ts")).showHistory(store, key, options, output)),
+    );
+  const stats = command
+    .command("stats")
+    .summary("counts objects and bytes by resource")
+    .description("Counts the objects of each resource, and the bytes of their values, largest first.")
+    .argument(...storeArgument);
+  addEtcdFiles(stats)
+    .addOption(outputOption())
+    .action((store: string, options: ShowOptions) =>
+      run(async (output) => (await import("./show.ts")).showStats(store, options, output)),
+    );
+}
+
+function formatOption(formats: readonly ShownFormat[], byDefault: ShownFormat): Option {
+  return new Option("-o, --output <format>", "the output format").choices(formats).default(byDefault);
+}
+
+function addEtcdFiles(command: Command): Command {
+  return command
+    .option("--cafile <file>", "PEM file with the authorities of etcd servers, for URLs without one")
+    .option("--certfile <file>", "PEM file with the client certificate for etcd, for URLs without one")
+    .option("--keyfile <file>", "PEM file with the key of --certfile, for URLs without one");
 }
 
 function addRepair(command: Command, run: Run): void {
@@ -98,6 +168,41 @@ function addRepair(command: Command, run: Run): void {
     );
 }
 
+function addCopy(command: Command, run: Run): void {
+  const copy = command
+    .command("copy")
+    .summary("copies a store to another engine or place")
+    .description(
+      "Copies all objects of a store to a new store, and compares both. Stores are data directories, or prefixes of etcd: etcd://host:port[,host:port][/registry][?cafile=FILE&certfile=FILE&keyfile=FILE]; with https:// instead, TLS is used without these files. Servers can use a source in etcd meanwhile. No server may use the target before the copy ends. When the command is repeated after an interruption, it continues.",
+    )
+    .requiredOption(
+      "--from <store>",
+      "the data directory or URL to read; without --follow, no server may use the directory",
+    )
+    .requiredOption("--to <store>", "the data directory or URL to write; must have no objects");
+  addEtcdFiles(copy)
+    .option(
+      "--follow",
+      "follow the changes of a source in etcd until the signal USR2, or Enter on a terminal; copy a directory while a server uses it, and its changes after that server has stopped",
+    )
+    .option("--skip-damaged", "leave out objects that cannot be read, and list them")
+    .addOption(
+      new Option("--raise-max <number>", "the most writes that raise the revision of etcd above that of the source")
+        .default(raiseMaxDefault)
+        .argParser((text) => numberBetween(text, 0, revisionMax)),
+    )
+    .addOption(outputOption())
+    .action((options: CopyCommandOptions) =>
+      run(async (output) => {
+        const { copyCommand } = await import("./copy.ts");
+        return copyCommand(options, output);
+      }),
+    );
+}
+
+/** A quarter of an hour at 10,000 writes each second. */
+const raiseMaxDefault = 10_000_000;
+
 /** The child process of `check`. */
 function addRead(command: Command): void {
   command
@@ -115,10 +220,13 @@ function bumpOption(): Option {
     "distance of the first revision of the new store from the last known one",
   )
     .default(bumpDefault)
-    .argParser((text) => {
-      const bump = Number(text);
-      if (!/^\d+$/.test(text) || bump < 1 || bump >= revisionMax)
-        throw new InvalidArgumentError(`It must be a number from 1 to ${revisionMax - 1}.`);
-      return bump;
-    });
+    .argParser((text) => numberBetween(text, 1, revisionMax - 1));
+}
+
+/** @throws InvalidArgumentError */
+function numberBetween(text: string, min: number, max: number): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < min || number > max)
+    throw new InvalidArgumentError(`It must be a number from ${min} to ${max}.`);
+  return number;
 }

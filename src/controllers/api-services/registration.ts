@@ -10,11 +10,12 @@ import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
+import { EncryptedValue } from "../../watch-cache/encrypted-value.ts";
 import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure } from "../../watch-cache/unreadable.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
-import { unlessConflict } from "../controller-write.ts";
 import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
 import { type ApiServiceTarget, apiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
 import { builtinApiServices, DefinedApiServices, type DesiredApiService } from "./desired-api-services.ts";
@@ -142,7 +143,7 @@ class RegisteredApiServices {
       try {
         entryFromStored(stored, store.source);
       } catch (unread) {
-        if (!isReadFailure(unread)) throw unread;
+        if (!isReadFailure(unread) || unread instanceof EncryptedValue) throw unread;
         await removeUnread(this.#registry, target.resource, name, stored);
         return undefined;
       }

@@ -6,8 +6,8 @@ import type { ApiServiceView } from "../../aggregator/contract.ts";
 import { formatTime } from "../../apimachinery/clock.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
-import { unlessConflict } from "../controller-write.ts";
 import { type ApiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
 import type { Availability } from "./check-availability.ts";
 

@@ -1,10 +1,9 @@
 /** Reports owner references to objects in another namespace, in an Event. */
-import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { formatGroupVersion, type OwnerReference } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { create } from "../../registry/create.ts";
+import { recordEvent } from "../record-event.ts";
 import { readMetadata } from "./metadata.ts";
 import { ownerKind } from "./owners.ts";
 import { type Item, writes } from "./writes.ts";
@@ -80,32 +79,19 @@ async function isElsewhere(registry: RegistryContext, reference: OwnerReference)
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/graph_builder.go`,
  * reportInvalidNamespaceOwnerRef.
  */
-async function createEvent(
+function createEvent(
   registry: RegistryContext,
-  { kind, namespace, name, meta }: Item,
+  { kind: { target }, namespace, name, meta }: Item,
   owner: OwnerReference,
 ): Promise<void> {
-  const target = registry.catalog.findServed("", "v1", "events");
-  if (target === undefined) return;
-  const { group, kind: objectKind } = kind.target.resource.definition;
-  const apiVersion = formatGroupVersion(group, kind.target.version.version);
+  const { group, kind } = target.resource.definition;
+  const apiVersion = formatGroupVersion(group, target.version.version);
   const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`;
-  const now = registry.clock.now();
-  const eventNamespace = namespace === "" ? "default" : namespace;
-  const suffix = registry.random(8).toString("hex");
-  await create(registry, {
-    ...writes.of(target, eventNamespace, ""),
-    decode: () => ({
-      metadata: { name: `${name}.${suffix}`, namespace: eventNamespace },
-      involvedObject: { kind: objectKind, ...(namespace !== "" && { namespace }), name, uid: meta.uid, apiVersion },
-      reason: "OwnerRefInvalidNamespace",
-      message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
-      source: { component: "garbage-collector-controller" },
-      firstTimestamp: formatTime(now),
-      lastTimestamp: formatTime(now),
-      count: 1,
-      type: "Warning",
-      reportingComponent: "garbage-collector-controller",
-    }),
+  const subject = { apiVersion, kind, namespace, name, uid: meta.uid };
+  return recordEvent(registry, writes, subject, {
+    type: "Warning",
+    reason: "OwnerRefInvalidNamespace",
+    message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
+    component: "garbage-collector-controller",
   });
 }

@@ -5,8 +5,9 @@
 import type { ObjectMeta } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
-import { unlessConflict, writesAs } from "../controller-write.ts";
+import { writesAs } from "../controller-write.ts";
 import type { FollowedKind } from "./graph.ts";
 import type { CollectedMeta } from "./metadata.ts";
 

@@ -11,6 +11,7 @@ import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
 import type { Entry, Snapshot } from "../../watch-cache/contract.ts";
 import type { Controller } from "../contract.ts";
@@ -207,12 +208,4 @@ async function remove(
   await unlessConflict(() =>
     deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions } }),
   );
-}
-
-async function unlessConflict(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
-  }
 }

@@ -6,12 +6,13 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { hasCaughtUp } from "../caught-up.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
-import { unlessConflict, writesAs } from "../controller-write.ts";
+import { writesAs } from "../controller-write.ts";
 import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
 import type { Protection, UserKind } from "./contract.ts";
 import { Uses } from "./uses.ts";

@@ -4,7 +4,6 @@
  * Sources: k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/ensurer/strategy.go,
  * k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/rest/storage_flowcontrol.go.
  */
-import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { parseBool } from "../../apimachinery/parse-bool.ts";
 import { loopbackUser } from "../../apimachinery/system-user.ts";
@@ -15,6 +14,7 @@ import type { Resolved } from "../../catalog/contract.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
 import { conditionEntry, danglingCondition } from "../dangling-condition.ts";
 import { autoUpdate, type BootstrapObject, bootstrapObjects } from "./bootstrap-objects.ts";
@@ -73,16 +73,17 @@ async function ensureOne(registry: RegistryContext, desired: BootstrapObject): P
   const target = findTarget(registry, desired.resource);
   const existing = target && (await ensureObject(registry, desired, manager));
   if (target === undefined || existing === undefined || !revise(structuredClone(existing), desired, target)) return;
-  await ignoring(["Conflict"], async () => {
-    await update(registry, {
+  // After a conflict, the next pass checks the object again.
+  await unlessConflict(() =>
+    update(registry, {
       ...requestOf(target, existing.metadata.name as string),
       next(current) {
         const object = current?.() ?? structuredClone(existing);
         revise(object, desired, target);
         return object;
       },
-    });
-  });
+    }),
+  );
 }
 
 /**
@@ -119,22 +120,11 @@ async function deleteObsolete(registry: RegistryContext, resource: string): Prom
     const { name } = entry.index;
     if (desired.has(name) || !entry.json.includes(autoUpdate)) continue;
     if (!parseBool(store.decode(entry).metadata.annotations?.[autoUpdate] ?? "")) continue;
-    await ignoring(["NotFound"], async () => {
-      await deleteOne(registry, { ...requestOf(target, name), options: { dryRun: false } });
-    });
+    await unlessConflict(() => deleteOne(registry, { ...requestOf(target, name), options: { dryRun: false } }));
   }
 }
 
 function requestOf(target: Resolved, name: string): WriteRequest {
   const writer = { user: loopbackUser, fieldManager: manager, userAgent: serverName };
   return { target, namespace: "", name, subresource: "", dryRun: false, warnings: [], ...writer };
-}
-
-/** Another writer was faster; the next pass checks the object again. */
-async function ignoring(reasons: readonly string[], write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof ApiError) || !reasons.includes(error.status.reason ?? "")) throw error;
-  }
 }

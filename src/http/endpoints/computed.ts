@@ -1,6 +1,7 @@
 /** Objects that are computed for each request and read-only (ComponentStatus). */
 import { methodNotSupported, notFound } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
+import { shardHash } from "../../lib/selectors/shard-hash.ts";
 import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
 import {
   checkListOptions,
@@ -44,10 +45,15 @@ async function listComputed(context: RequestContext, { list }: ComputedObjects):
   sendObjects(
     context,
     listed.filter(({ metadata }) =>
-      matches({ index: { namespace: "", name: metadata.name ?? "", labels: new Map(), fields: fieldsOf(metadata) } }),
+      matches({
+        index: { namespace: "", name: metadata.name ?? "", labels: new Map(), fields: fieldsOf(metadata), uidHash },
+      }),
     ),
   );
 }
+
+/** Computed objects have no uid, and upstream ignores shard selectors of them. */
+const uidHash = shardHash(Buffer.alloc(0));
 
 function fieldsOf({ name = "" }: { readonly name?: string }): ReadonlyMap<string, string> {
   return new Map([

@@ -36,7 +36,8 @@ export async function deleteCollection(
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" }, () =>
     deleteOptionFields(options),
   );
-  await sendEntries(context, await deleteMany(registry, { ...request, options, list }), memory);
+  const inTurn = context.turnWithSeats;
+  await sendEntries(context, await deleteMany(registry, { ...request, options, list, inTurn }), memory);
 }
 
 function unsafeCollection(): ApiError {

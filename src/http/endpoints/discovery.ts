@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { ApiServices } from "../../aggregator/contract.ts";
 import type { RemoteDiscovery } from "../../aggregator/discovery/contract.ts";
+import type { DiscoveryObserver, PeerGroups } from "../../aggregator/peers/contract.ts";
 import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../apimachinery/errors.ts";
 import { apiRegistrationGroup } from "../../catalog/api-service-priorities.ts";
 import type { Catalog } from "../../catalog/contract.ts";
@@ -12,6 +13,7 @@ import {
   apiGroupList,
   apiResourceList,
   apiVersions,
+  type GroupDiscoveryList,
   isBuiltinGroup,
   type MergedGroup,
   type NamedGroup,
@@ -45,6 +47,12 @@ interface DiscoveryDependencies {
   readonly apiServices?: Pick<ApiServices, "list" | "generation"> | undefined;
   /** The group versions of other servers. */
   readonly remote?: RemoteDiscovery | undefined;
+  /** Called when a document of aggregated discovery is built. */
+  readonly aggregated?: () => void;
+  /** The groups of other servers over the same store; undefined: this server does not ask them. */
+  readonly peers?: PeerGroups | undefined;
+  /** Undefined without the gate UnknownVersionInteroperabilityProxy. */
+  readonly observe?: DiscoveryObserver | undefined;
 }
 
 /** The handlers of discovery. */
@@ -68,7 +76,7 @@ interface Document {
 
 /** Creates the handlers. */
 export function createDiscovery(dependencies: DiscoveryDependencies): Discovery {
-  const { catalog, serverAddress, paths } = dependencies;
+  const { catalog, serverAddress, paths, peers, observe } = dependencies;
   const current = currentGroups(dependencies);
   const addresses = (): ServerAddresses => [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }];
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
@@ -83,16 +91,24 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
     plain: () => object,
     aggregated: () => readonly MergedGroup[],
   ): void => {
-    const encoding = allowsMethod(context) ? negotiateAggregated(outsideGroups(context)) : undefined;
-    if (encoding === undefined) return answer(context, key, plain);
-    const found = current().document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated()));
-    sendAggregated(context, encoding, found as Document);
+    const form = allowsMethod(context) ? negotiateAggregated(outsideGroups(context)) : undefined;
+    if (form === undefined) return answer(context, key, plain);
+    const own = () => {
+      dependencies.aggregated?.();
+      return apiGroupDiscoveryList(aggregated());
+    };
+    const served = current();
+    const found =
+      form.profile !== "nopeer" && peers !== undefined && key === "/apis"
+        ? documentWithPeers(served, { peers, observe, own })
+        : served.document(`${key}#aggregated`, own);
+    if (form.profile === "nopeer") observe?.("nopeer");
+    sendAggregated(context, form.encoding, found as Document);
   };
-
   return {
     root(context) {
-      const { find, merged } = current();
-      answer(context, "/", () => ({ paths: allPaths(find(""), merged.plain, paths) }));
+      const served = current();
+      answer(context, "/", () => ({ paths: allPaths(served.find(""), served.merged.plain, paths) }));
     },
     api(context) {
       const { find } = current();
@@ -108,22 +124,22 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
       );
     },
     apis(context) {
-      const { find, merged } = current();
+      const served = current();
       const [, group, version, ...rest] = segmentsOf(context);
       if (rest.length > 0) return rejectPath(context, catalog);
       if (group === undefined)
         return answerList(
           context,
           "/apis",
-          () => apiGroupList(merged.plain),
-          () => merged.aggregated,
+          () => apiGroupList(served.merged.plain),
+          () => served.merged.aggregated,
         );
       if (version !== undefined)
         return answer(context, `/apis/${group}/${version}`, () =>
-          group === "" ? undefined : resourceList(find(group), version),
+          group === "" ? undefined : resourceList(served.find(group), version),
         );
       answer(context, `/apis/${group}`, () => {
-        const found = merged.plain.find((one) => one.group === group);
+        const found = served.merged.plain.find((one) => one.group === group);
         return found && apiGroup(found);
       });
     },
@@ -132,6 +148,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
 
 /** The groups at one moment, and their documents. */
 interface CurrentGroups {
+  /** Those of all servers; computed when the first document needs them. */
   readonly merged: ReturnType<typeof mergeGroups>;
   /** A group of this server. */
   find(name: string): ServedGroup | undefined;
@@ -139,13 +156,23 @@ interface CurrentGroups {
 }
 
 /** @returns a function that returns the same value until a group changes */
-function currentGroups({ catalog, apiServices, remote }: DiscoveryDependencies): () => CurrentGroups {
-  const generations = () => [catalog.generation, apiServices?.generation, remote?.generation];
+function currentGroups({ catalog, apiServices, remote, peers }: DiscoveryDependencies): () => CurrentGroups {
+  const own = whileUnchanged(
+    () => [catalog.generation],
+    () => servedGroups(catalog.definitions()),
+  );
+  const generations = () => [catalog.generation, apiServices?.generation, remote?.generation, peers?.generation];
   return whileUnchanged(generations, () => {
-    const groups = servedGroups(catalog.definitions());
-    const merged = mergeGroups(groups, apiServices?.list() ?? [], remote);
-    const find = (name: string): ServedGroup | undefined => groups.find(({ group }) => group === name);
-    return { merged, find, document: encodedDocuments() };
+    const groups = own();
+    let merged: CurrentGroups["merged"] | undefined;
+    return {
+      get merged() {
+        merged ??= mergeGroups(groups, apiServices?.list() ?? [], remote);
+        return merged;
+      },
+      find: (name) => groups.find(({ group }) => group === name),
+      document: encodedDocuments(),
+    };
   });
 }
 
@@ -169,6 +196,27 @@ function encodedDocuments(): (path: string, make: () => object | undefined) => D
     documents.set(path, made);
     return made;
   };
+}
+
+interface PeerDocumentParts {
+  readonly peers: PeerGroups;
+  readonly observe: DiscoveryObserver | undefined;
+  readonly own: () => GroupDiscoveryList;
+}
+
+/** The document of `/apis` with the groups of other servers over the same store. */
+function documentWithPeers(
+  { document }: Pick<CurrentGroups, "document">,
+  { peers, observe, own }: PeerDocumentParts,
+): Document | undefined {
+  let isBuilt = true;
+  const found = document("/apis#peers", () => {
+    isBuilt = false;
+    const list = own();
+    return { ...list, items: peers.merge(list.items) };
+  });
+  observe?.(isBuilt ? "hit" : "miss");
+  return found;
 }
 
 /** @returns undefined when the group or the version is not served */

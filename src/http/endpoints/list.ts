@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { type ListResult, listEntries } from "../../registry/list.ts";
+import { type ListMeta, type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
 import { auditedList } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
@@ -20,19 +20,17 @@ export async function listObjects(
 ): Promise<void> {
   const { resource, converted } = context.resolved as Resolved;
   const options = parseListOptions(context.info.query);
-  await sendEntries(
-    context,
-    await listEntries(resource, namespaceOf(context), options, converted, context.turn),
-    memory,
-  );
+  const inTurn = converted === undefined ? context.turn : context.turnWithSeats;
+  await sendEntries(context, await listEntries(resource, namespaceOf(context), options, converted, inTurn), memory);
 }
 
 /**
  * Sends a collection at the request's version, in the negotiated form.
  * @throws ApiError 406 when the client accepts only a single object
  */
-export async function sendEntries(context: RequestContext, result: ListResult, memory: PieceMemory): Promise<void> {
+export async function sendEntries(context: RequestContext, found: ListResult, memory: PieceMemory): Promise<void> {
   const { shape, encoding } = context.representation;
+  const result = shape.kind === "object" ? found : { ...found, meta: withoutShard(found.meta) };
   const requested = context.resolved as Resolved;
   const resolved = requested.converted?.shown ?? requested;
   if (shape.kind === "metadata") checkList(shape, resolved.resource);
@@ -48,6 +46,11 @@ export async function sendEntries(context: RequestContext, result: ListResult, m
     tablePieces(entries, resolved, shape, meta, context.receivedAt);
   const listed = isRecorded(context) ? auditedList(context, result, tableOf) : result;
   await sendPieces(context, encoding.document(tableOf(listed), memory), memory);
+}
+
+/** As upstream, Tables and lists of metadata do not show the shard. */
+function withoutShard({ shardInfo: _shardInfo, ...meta }: ListMeta): ListMeta {
+  return meta;
 }
 
 /** Whether the audit level includes the response object. */

@@ -37,16 +37,31 @@ export function findV3({ parts, entries }: Surface, path: string): FoundV3 | und
   return found && { content: found.part, hash: found.hash };
 }
 
-/** The v2 documents with the paths of their APIServices only. */
+/**
+ * The v2 documents with the paths of their APIServices only. APIServices with equal documents that
+ * follow each other share one.
+ */
 export async function readOthers(others: readonly RemoteDocument[]): Promise<Json[]> {
   if (others.length === 0) return [];
   const { filterPaths } = await import("../../openapi/swagger/filter-paths.ts");
   const read: Json[] = [];
-  for (const { remote, read: readOther } of others) {
-    const prefix = `/apis/${remote.group}/${remote.version}/`;
-    read.push(filterPaths(await readOther(), (path) => path.startsWith(prefix)));
+  for (let at = 0; at < others.length; ) {
+    const { hash, read: readOther } = others[at] as RemoteDocument;
+    const owned = new Set<string>();
+    for (; others[at]?.hash === hash; at++) owned.add(prefixOf((others[at] as RemoteDocument).remote));
+    read.push(filterPaths(await readOther(), (path) => owned.has(prefixIn(path))));
   }
   return read;
+}
+
+/** The start of all paths of an APIService. */
+function prefixOf({ group, version }: RemoteDocument["remote"]): string {
+  return `/apis/${group}/${version}/`;
+}
+
+/** The path up to the slash after the version; the whole path without such a slash. */
+function prefixIn(path: string): string {
+  return path.split(/(?<=\/)/, 4).join("");
 }
 
 type Settings = Pick<DocumentSource, "release" | "cbor" | "enums" | "issuer">;

@@ -17,9 +17,16 @@ import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeR
 
 /**
  * Runs the action of a body.
+ * @param admit runs the validating admission plugins; the action calls it after its checks of the
+ *   body
  * @throws ApiError
  */
-type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
+type Action = (
+  registry: RegistryContext,
+  request: WriteRequest,
+  body: KubeObject,
+  admit: () => void | Promise<void>,
+) => Promise<void>;
 
 /**
  * Serves a connection that authorization and admission allow.
@@ -109,8 +116,7 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   trackAnswer(registry, request, body, { apiVersion: body.apiVersion, schema: expected.schema });
   const attributes = admissionAttributes(request, { operation: "CREATE", object: body });
   await registry.admission.mutate(attributes);
-  await registry.admission.validate(attributes);
-  await action(registry, request, body);
+  await action(registry, request, body, () => registry.admission.validate(attributes));
   sendStatus(context, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }
 

@@ -227,7 +227,9 @@ class WatchStream {
   }
 
   #write(batch: readonly CacheEvent[]): boolean {
-    const { stream, encoder, firstDiffers, sent } = this.#options;
+    const { stream, encoder, firstDiffers, sent, plan, cache } = this.#options;
+    const { excluded } = plan.scope;
+    if (excluded !== undefined) for (const event of batch) cache.counts.excludedByShard += excluded(event);
     const encoded = firstDiffers && this.#isFirst ? encoder.encodeFirst(batch, true) : encoder.encode(batch);
     if (encoded === undefined) return true;
     this.#isFirst = false;

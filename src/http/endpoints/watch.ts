@@ -60,9 +60,12 @@ export async function watchObjects(
     converted,
   });
   const forget = watches.add(end);
+  const isOfShard = plan.scope.excluded !== undefined && startError === undefined;
+  const endShardWatch = isOfShard ? cache.counts.startShardWatch() : undefined;
   context.exchange.onClose(() => {
     end();
     forget();
+    endShardWatch?.();
     shared.release();
   });
 }

@@ -8,7 +8,10 @@ export interface OpenRequests {
   /** Adds each request until it is answered or its client disconnects. */
   readonly filter: Filter;
   readonly size: number;
-  /** Resolves when no request is open, or after this many milliseconds. */
+  /**
+   * Resolves when no request is open, or after this many milliseconds. Does not wait for connections
+   * that have changed their protocol, such as those of exec: like upstream, they end with the server.
+   */
   idle(withinMs: number): Promise<void>;
   close(): void;
 }
@@ -48,9 +51,13 @@ export function openRequests(options: {
 
   function remove(context: RequestContext): void {
     open.delete(context);
-    if (open.size > 0) return;
+    if (idleCallbacks.length === 0 || !isIdle()) return;
     for (const wake of idleCallbacks) wake();
     idleCallbacks = [];
+  }
+
+  function isIdle(): boolean {
+    return [...open].every(isConnection);
   }
 
   return {
@@ -62,7 +69,7 @@ export function openRequests(options: {
       return open.size;
     },
     idle(withinMs) {
-      if (open.size === 0) return Promise.resolve();
+      if (isIdle()) return Promise.resolve();
       return new Promise((resolve) => {
         const cancel = options.clock.after(withinMs, resolve);
         idleCallbacks.push(() => {
@@ -73,4 +80,9 @@ export function openRequests(options: {
     },
     close: () => cancelSweep(),
   };
+}
+
+/** Watches over WebSockets have their own end. */
+function isConnection({ exchange, info }: RequestContext): boolean {
+  return exchange.upgrade !== undefined && info.verb !== "watch";
 }

@@ -102,3 +102,35 @@ test("limits writes to 34 s, whatever the limit of others and of writes that oth
   assert.deepEqual(expired, ["create", "delete"]);
   open.close();
 });
+
+test("waits for open requests, but not for connections that have changed their protocol", async () => {
+  const clock = manualClock();
+  const open = openRequests({ clock, timeoutMs, expire: () => assert.fail("expired") });
+  const upgraded = (request: string): void => {
+    const { context } = contextOf(request, clock.now());
+    Object.assign(context.exchange, { upgrade: { protocol: "spdy/3.1" } });
+    open.filter(context);
+  };
+  upgraded("POST /api/v1/namespaces/a/pods/a/exec?command=sh");
+  await open.idle(timeoutMs);
+  const list = contextOf("GET /api/v1/nodes", clock.now());
+  open.filter(list.context);
+  let isIdle = false;
+  const idle = open.idle(timeoutMs).then(() => {
+    isIdle = true;
+  });
+  await Promise.resolve();
+  assert.equal(isIdle, false);
+  list.close();
+  await idle;
+  upgraded("GET /api/v1/nodes?watch=1");
+  let isWatchIdle = false;
+  const waited = open.idle(timeoutMs).then(() => {
+    isWatchIdle = true;
+  });
+  await Promise.resolve();
+  assert.equal(isWatchIdle, false);
+  clock.advance(timeoutMs);
+  await waited;
+  open.close();
+});

@@ -674,6 +674,18 @@ describe("the end", () => {
     });
   }
 
+  test("HTTP/2.0: the client of a request that crosses the end of its connection knows that it was not processed", async () => {
+    const listener = await open();
+    const { send, session } = overHttp2(listener.port);
+    await send("GET", "/about");
+    listener.stop();
+    const crossing = assert.rejects(send("GET", "/about"), /NGHTTP2_REFUSED_STREAM/);
+    await listener.ended(10_000);
+    await listener.close();
+    await crossing;
+    session.destroy();
+  });
+
   for (const [protocol, open2] of [
     ["HTTP/2.0", overHttp2],
     ["HTTP/1.1", overHttp1],

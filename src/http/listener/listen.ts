@@ -50,6 +50,11 @@ export interface Listener {
   replaceCertificates(serving: ServingMaterial): void;
   /** Accepts no new connections; existing ones close after their open requests. */
   stop(): void;
+  /**
+   * Resolves when the HTTP/2 connections have ended after `stop`, or after this time. A client that
+   * has sent a request meanwhile needs the GOAWAY frame to know that it was not processed.
+   */
+  ended(withinMs: number): Promise<void>;
   /** Closes all connections. */
   close(): Promise<void>;
 }
@@ -76,7 +81,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const http2 = createHttp2(parts);
   const sockets = new Set<Socket>();
   const { tls: tlsLimits = defaultTlsLimits } = options;
-  const accept = (socket: tls.TLSSocket): void => (socket.alpnProtocol === "h2" ? http2 : http1).accept(socket);
+  const http2Sockets = new Set<tls.TLSSocket>();
+  let stopped = false;
+  const accept = (socket: tls.TLSSocket): void => {
+    if (socket.alpnProtocol !== "h2") return http1.accept(socket);
+    http2Sockets.add(socket);
+    socket.once("close", () => http2Sockets.delete(socket));
+    http2.accept(socket);
+    if (stopped) http2.stop();
+  };
   let handshakeErrors = 0;
   const open = (serving: ServingMaterial): Handshakes =>
     openHandshakes(secureContexts(serving, tlsLimits), {
@@ -106,9 +119,19 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       http2.dropRejected();
     },
     stop() {
+      stopped = true;
       server.close();
       http1.stop();
       http2.stop();
+    },
+    ended(withinMs) {
+      return new Promise((resolve) => {
+        const cancel = options.clock.after(withinMs, resolve);
+        const closed = [...http2Sockets].map(
+          (socket) => new Promise<void>((done) => socket.once("close", () => done())),
+        );
+        void Promise.all(closed).then(cancel).then(resolve);
+      });
     },
     close() {
       const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));

@@ -51,7 +51,7 @@ const bytesOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { len
 
 test("a client that does not read gets no more than what is in hand, and all of it later", async () => {
   const { sink, exchange, sent, release, ended } = stallingSink();
-  const body = gzipBody(exchange, sink);
+  const body = gzipBody(exchange, sink, { takesSlots: false });
   let taken = 0;
   assert.equal(
     body.write(piece, () => taken++),
@@ -75,9 +75,33 @@ test("a client that does not read gets no more than what is in hand, and all of 
   assert.ok(gunzipSync(Buffer.concat(sent)).equals(Buffer.concat([piece, piece])));
 });
 
+test("each compressed piece waits for a slot of the connection, also after the end", async () => {
+  const { sink, exchange, sent, ended } = stallingSink();
+  const grants: (() => void)[] = [];
+  let reserved = 0;
+  const reserve = (): Promise<void> => {
+    reserved++;
+    return new Promise((resolve) => grants.push(resolve));
+  };
+  const flowing: BodyStream = { ...sink, reserve, write: (bytes) => sent.push(bytes) > 0 };
+  const body = gzipBody(exchange, flowing, { takesSlots: true });
+  body.write(piece);
+  body.end();
+  let isEnded = false;
+  void ended().then(() => (isEnded = true));
+  while (!isEnded) {
+    assert.equal(reserved - sent.length, grants.length);
+    assert.ok(grants.length <= 1);
+    grants.shift()?.();
+    await new Promise(setImmediate);
+  }
+  assert.equal(sent.length, reserved);
+  assert.ok(gunzipSync(Buffer.concat(sent)).equals(piece));
+});
+
 test("does not wait for a client that disconnected", async () => {
   const { sink, exchange, leave } = stallingSink();
-  const body = gzipBody(exchange, sink);
+  const body = gzipBody(exchange, sink, { takesSlots: false });
   let taken = 0;
   body.write(piece, () => taken++);
   const drained = body.drained();

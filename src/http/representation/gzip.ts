@@ -34,25 +34,30 @@ export function respondGzipped(exchange: Exchange, status: number, headers: Answ
   });
 }
 
+interface GzipOptions {
+  /** Whether each compressed piece waits until the connection has a slot for it. */
+  readonly takesSlots: boolean;
+}
+
 /**
  * Compresses a stream. A stalled client holds one piece and the state of zlib, about 300 KiB.
  * @param sink receives the compressed bytes; its response has the headers of `gzipHeaders`
  */
-export function gzipBody(exchange: Exchange, sink: BodyStream): BodyStream {
-  return new GzipBody(exchange, sink);
+export function gzipBody(exchange: Exchange, sink: BodyStream, options: GzipOptions): BodyStream {
+  return new GzipBody(exchange, sink, options);
 }
 
 class GzipBody implements BodyStream {
   readonly #gzip: Gzip = createGzip(options);
   readonly #sink: BodyStream;
+  readonly #takesSlots: boolean;
   #ended = false;
 
-  constructor(exchange: Exchange, sink: BodyStream) {
+  constructor(exchange: Exchange, sink: BodyStream, { takesSlots }: GzipOptions) {
     this.#sink = sink;
+    this.#takesSlots = takesSlots;
     const gzip = this.#gzip;
-    gzip.on("data", (packed: Buffer) => {
-      if (!sink.write(packed) && !this.#ended) this.#wait();
-    });
+    gzip.on("data", (packed: Buffer) => this.#send(packed));
     gzip.on("end", () => sink.end());
     gzip.on("error", () => sink.abort()); // The client must not accept a truncated response as complete.
     exchange.onClose(() => gzip.destroy());
@@ -71,7 +76,10 @@ class GzipBody implements BodyStream {
     return this.#gzip.destroyed ? Promise.resolve() : drained(this.#gzip);
   }
 
-  /** Passes on the rest without waiting, so that the sink's timeout for stalled clients starts. */
+  /**
+   * Passes on the rest without waiting for the client, so that the sink's timeout for stalled clients
+   * starts. A slot is granted whether or not the client reads.
+   */
   end(): void {
     this.#ended = true;
     this.#gzip.end();
@@ -83,7 +91,18 @@ class GzipBody implements BodyStream {
     this.#sink.abort();
   }
 
-  #wait(): void {
+  #send(packed: Buffer): void {
+    const reserved = this.#takesSlots ? this.#sink.reserve?.() : undefined;
+    if (reserved === undefined) return this.#write(packed);
+    this.#gzip.pause();
+    void reserved.then(() => {
+      this.#gzip.resume();
+      this.#write(packed);
+    });
+  }
+
+  #write(packed: Buffer): void {
+    if (this.#sink.write(packed) || this.#ended) return;
     this.#gzip.pause();
     void this.#sink.drained().then(() => this.#gzip.resume());
   }

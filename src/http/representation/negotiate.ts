@@ -53,7 +53,7 @@ export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info"
  */
 export function negotiateAggregated(
   context: Pick<RequestContext, "exchange" | "info" | "encodings">,
-): Encoding | undefined {
+): Pick<Chosen, "encoding" | "profile"> | undefined {
   const accept = context.exchange.header("accept") ?? "";
   if (accept === "") return undefined;
   const chosen = choose(accept, context.encodings, {
@@ -61,7 +61,7 @@ export function negotiateAggregated(
       target?.group === "apidiscovery.k8s.io" && target.version === "v2" && target.kind === "APIGroupDiscoveryList",
     allowsServerVersion: () => false,
   });
-  return chosen && withPretty(context, chosen);
+  return chosen && { encoding: withPretty(context, chosen), profile: chosen.profile };
 }
 
 /** The context without encodings that apply only to resources of a group and version. */
@@ -123,6 +123,8 @@ interface Restrictions {
 interface Chosen {
   readonly encoding: Encoding;
   readonly target: Target | undefined;
+  /** `nopeer` excludes from discovery what only other servers over the same store serve. */
+  readonly profile?: string | undefined;
   readonly pretty: boolean;
 }
 
@@ -131,7 +133,8 @@ function choose(accept: string, encodings: readonly Encoding[], restrictions: Re
   for (const { type, parameters } of parseAccept(accept)) {
     for (const encoding of encodings) {
       if (!matches(type, encoding.mediaType) || !fits(encoding, parameters, restrictions)) continue;
-      return { encoding, target: targetOf(parameters), pretty: parameters.get("pretty") === "1" };
+      const profile = parameters.get("profile");
+      return { encoding, target: targetOf(parameters), profile, pretty: parameters.get("pretty") === "1" };
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 /**
  * Converts tagged times to text. Source: Go's package time; fxamacker/cbor's TimeTagToRFC3339Nano.
  */
-import { canonicalizeTime, TimeError } from "../schema/time.ts";
+import { canonicalizeTime, formatNanoTime, TimeError } from "../schema/time.ts";
 import { CborError } from "./wire.ts";
 
 /**
@@ -30,14 +30,10 @@ export function dateOfEpoch(seconds: number): string {
   const whole = Math.trunc(seconds);
   const nanoseconds = Math.trunc((seconds - whole) * 1e9);
   const second = nanoseconds < 0 ? whole - 1 : whole;
-  const date = new Date(second * 1000);
-  const year = date.getUTCFullYear();
+  const year = new Date(second * 1000).getUTCFullYear();
   if (!(year >= 0 && year <= 9999)) {
     const why = "Time.MarshalText: year outside of range [0,9999]";
     throw new CborError(`cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: ${why}`);
   }
-  const digits = String(nanoseconds < 0 ? nanoseconds + 1e9 : nanoseconds)
-    .padStart(9, "0")
-    .replace(/0+$/, "");
-  return `${date.toISOString().slice(0, 19)}${digits === "" ? "" : `.${digits}`}Z`;
+  return formatNanoTime(second, nanoseconds < 0 ? nanoseconds + 1e9 : nanoseconds);
 }

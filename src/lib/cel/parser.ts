@@ -22,6 +22,8 @@ interface ParserOptions {
   /** By `macroKey`. */
   readonly macros: ReadonlyMap<string, Macro>;
   readonly optionalSyntax: boolean;
+  /** Whether to stop at the first syntax error of the parser; the lexer always reads everything. */
+  readonly stopsAtSyntaxError?: boolean;
 }
 
 /** The nesting limit of cel-go. A chain such as `a.b.c` counts too. */
@@ -140,15 +142,20 @@ class Parser {
     return token.kind === endOfText ? endOfText : this.#text.slice(token.start, token.end);
   }
 
+  /** The current token for a message. */
+  #found(): string {
+    return escapeSpace(this.#textOf(this.#token()));
+  }
+
   /**
    * The input from one token to the next for a message: with white space, without invalid
    * characters.
    */
   #input(from: Token, to: Token): string {
-    if (from === to) return this.#text.slice(to.start, to.end);
+    if (from === to) return escapeSpace(this.#text.slice(to.start, to.end));
     const between = this.#text.slice(from.end, to.start);
     const shown = /^(?:\s|\/\/[^\n]*)*$/.test(between) ? between : between.replace(/\S+/g, "");
-    return this.#text.slice(from.start, from.end) + shown + this.#text.slice(to.start, to.end);
+    return escapeSpace(this.#text.slice(from.start, from.end) + shown + this.#text.slice(to.start, to.end));
   }
 
   #take(): Token {
@@ -166,6 +173,7 @@ class Parser {
 
   #issue(offset: number, message: string): void {
     this.issues.push({ offset, message });
+    if (this.#options.stopsAtSyntaxError === true && message.startsWith("Syntax error")) throw new Abort();
   }
 
   #reportUnexpected(problem: "mismatched" | "extraneous", expected: readonly string[]): void {
@@ -173,7 +181,7 @@ class Parser {
     this.#recovering = true;
     this.#issue(
       this.#token().start,
-      `Syntax error: ${problem} input '${this.#textOf(this.#token())}' expecting ${expectedText(expected)}`,
+      `Syntax error: ${problem} input '${this.#found()}' expecting ${expectedText(expected)}`,
     );
   }
 
@@ -204,10 +212,7 @@ class Parser {
       return undefined;
     }
     if (!this.#recovering)
-      this.#issue(
-        this.#token().start,
-        `Syntax error: missing ${expectedText([kind])} at '${this.#textOf(this.#token())}'`,
-      );
+      this.#issue(this.#token().start, `Syntax error: missing ${expectedText([kind])} at '${this.#found()}'`);
     this.#recovering = true;
     return this.#token();
   }
@@ -320,11 +325,15 @@ class Parser {
     return { ...this.#next("call", offset, target === undefined ? args : [target, ...args]), name, target, args };
   }
 
+  /** Every recursion of the parser calls this, and decreases `#nesting` at its end. */
+  #nest(): void {
+    if (++this.#nesting <= depthMax) return;
+    this.#issue(-1, `expression recursion limit exceeded: ${depthMax}`);
+    throw new Abort();
+  }
+
   #expression(): Expr {
-    if (++this.#nesting > depthMax) {
-      this.#issue(-1, `expression recursion limit exceeded: ${depthMax}`);
-      throw new Abort();
-    }
+    this.#nest();
     const condition = this.#or();
     const sign = this.#takeIf("?");
     if (sign !== undefined) {
@@ -600,7 +609,10 @@ class Parser {
     if (this.#kind() !== endOfText && operandStart.has(next) && !this.#recovering) {
       this.#reportUnexpected("extraneous", operandStarts);
       this.#at++;
-      return this.#unary();
+      this.#nest();
+      const operand = this.#unary();
+      this.#nesting--;
+      return operand;
     }
     this.#reportUnexpected("mismatched", operandStarts);
     this.#recover(afterPrimary);
@@ -746,6 +758,11 @@ class Parser {
     const node = this.#next("comprehension", offset, [range, init, condition, step, result]);
     return { ...node, ...parts, variable2: parts.variable2, accumulator: parts.accumulator ?? accumulatorName };
   }
+}
+
+/** Escapes what ANTLR escapes in the texts of tokens. */
+function escapeSpace(text: string): string {
+  return text.replaceAll("\t", "\\t").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
 }
 
 /** Formats expected tokens in the order of cel-go's grammar. */

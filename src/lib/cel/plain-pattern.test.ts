@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RE2JS } from "re2js";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
-import { plainPattern } from "./values/plain-pattern.ts";
+import { plainPart, plainPattern } from "./values/plain-pattern.ts";
 
 const rows: [pattern: string, isPlain: boolean][] = [
   ["^[a-z][a-z0-9-]*$", true],
@@ -73,4 +73,42 @@ test("plain patterns match what RE2 matches", () => {
     }
   }
   assert.ok(plain > 500);
+});
+
+const partRows: [pattern: string, isPart: boolean][] = [
+  ["a", true],
+  ["[a-z0-9]+", true],
+  ["\\$", true],
+  ["\\++", true],
+  ["", false],
+  ["a*", false],
+  ["a+?", false],
+  ["a{2}", false],
+  ["ab", false],
+  ["a$", false],
+  ["^a", false],
+  [".", false],
+  ["[^a]", false],
+  ["(a)", false],
+  ["[z-a]", false],
+];
+
+for (const [pattern, isPart] of partRows)
+  test(`${isPart ? "finds" : "does not find"} all matches of ${JSON.stringify(pattern)} as a plain part`, () =>
+    assert.equal(plainPart(pattern) !== undefined, isPart));
+
+test("plain parts find what RE2 finds", () => {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const random = seededRandom(seed);
+  for (const pattern of pieces.flatMap((piece) => [piece, `${piece}+`])) {
+    const part = plainPart(pattern);
+    if (part === undefined) continue;
+    for (let times = 0; times < 50; times++) {
+      const text = Array.from({ length: random(20) }, () => characters[random(characters.length)]).join("");
+      const matcher = RE2JS.compile(pattern).matcher(text);
+      const expected: (string | null)[] = [];
+      while (matcher.find()) expected.push(matcher.group());
+      assert.deepEqual(text.match(part) ?? [], expected, `SEED=${seed} ${pattern} ${JSON.stringify(text)}`);
+    }
+  }
 });

@@ -47,3 +47,13 @@ for (const { original, error } of suite.tests) {
     else if (!errors.includes(expected)) assert.equal(errors[0], expected);
   });
 }
+
+for (const part of [")-", "!]", "-||", "(-)", "[-]", "{-}", "f(-)", "a.-", "a?-", "- ", "!", "(", "[", "a[", "T{a:"]) {
+  test(`parses or rejects ${JSON.stringify(part)}, repeated to 50,000 characters, without a deep stack`, () => {
+    try {
+      plain.parse(part.repeat(Math.floor(50_000 / part.length)));
+    } catch (error) {
+      assert.ok(error instanceof CelSyntaxError, String(error));
+    }
+  });
+}

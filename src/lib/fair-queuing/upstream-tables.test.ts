@@ -1,15 +1,19 @@
 /**
- * Upstream's smaller tests of queue sets: which request is next, no limit, and cancellation. Upstream
- * sets private fields; here requests bring a queue set into the same state. Source:
+ * Upstream's smaller tests of queue sets: which request is next, no limit, cancellation, and what a
+ * request frees at its end. Upstream sets private fields; here requests bring a queue set into the
+ * same state. Source:
  * k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/fairqueuing/queueset/queueset_test.go.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
-import type { QueueSetObserver, Ticket } from "./contract.ts";
+import type { Flow, QueueSetObserver, Ticket, WorkEstimate } from "./contract.ts";
 import { FairQueueSet } from "./fair-queue-set.ts";
+import { QueuedRequest } from "./queue.ts";
 
 const second = 1000;
+
+const flowOf = (name: string, low: number): Flow => ({ schema: "s", distinguisher: name, hash: { high: 0, low } });
 
 function queueSet(queues: number, limit: number) {
   const clock = manualClock(0);
@@ -30,14 +34,15 @@ function queueSet(queues: number, limit: number) {
   set.setConcurrencyLimit(limit);
   let flows = 0;
   /** Each request has its own flow and queue. */
-  const start = (name: string, initialSeats = 1): Ticket<string> => {
-    const flow = { schema: "s", distinguisher: name, hash: { high: 0, low: flows++ } };
-    const work = { initialSeats, finalSeats: 0, additionalLatencyMs: 0 };
+  const start = (name: string, initialSeats = 1): Ticket<string> =>
+    startIn(flowOf(name, flows++), { initialSeats, finalSeats: 0, additionalLatencyMs: 0 });
+  const startIn = (flow: Flow, work: WorkEstimate): Ticket<string> => {
+    const name = flow.distinguisher;
     const ticket = set.start(flow, work, name, ({ descriptor }) => started.push(descriptor));
     if (typeof ticket === "string") throw new Error(ticket);
     return ticket;
   };
-  return { clock, set, start, started, waits };
+  return { clock, set, start, startIn, started, waits };
 }
 
 interface Row {
@@ -121,4 +126,48 @@ test("TestContextCancel: a cancelled request leaves its queue at once and never 
   assert.equal(set.cancel(two), false);
   set.finish(one);
   assert.deepEqual([set.idle, started], [true, []]);
+});
+
+const estimates: [what: string, work: WorkEstimate][] = [
+  ["request has additional latency", { initialSeats: 1, finalSeats: 10, additionalLatencyMs: 60 * second }],
+  ["request has no additional latency", { initialSeats: 10, finalSeats: 0, additionalLatencyMs: 0 }],
+];
+for (const [what, work] of estimates) {
+  test(`TestFinishRequestLocked: ${what}`, () => {
+    const { clock, set, startIn } = queueSet(1, 222);
+    const flow = flowOf("one", 0);
+    const request = startIn(flow, work);
+    const other = startIn(flow, { initialSeats: 12, finalSeats: 0, additionalLatencyMs: 0 });
+    const inQueue = (): unknown => {
+      const { queues, executing, seatsInUse } = set.dump();
+      return [executing, seatsInUse, queues[0]?.executing, queues[0]?.seatsInUse];
+    };
+    assert.deepEqual(inQueue(), [2, 22, [request, other], 22]);
+    set.finish(request);
+    const lasts = work.additionalLatencyMs > 0;
+    assert.deepEqual(inQueue(), lasts ? [1, 22, [other], 22] : [1, 12, [other], 12]);
+    if (lasts) clock.advance(work.additionalLatencyMs - 1);
+    assert.deepEqual(inQueue(), lasts ? [1, 22, [other], 22] : [1, 12, [other], 12]);
+    clock.advance(1);
+    assert.deepEqual(inQueue(), [1, 12, [other], 12]);
+  });
+}
+
+/** A request that arrives at time 0 and never starts. */
+const requestOf = (work: WorkEstimate) =>
+  new QueuedRequest({ flow: flowOf("one", 0), work, descriptor: "", onStart: () => {} }, { at: 0, r: 0 });
+
+for (const [initialSeats, finalSeats] of [
+  [3, 3],
+  [1, 3],
+  [3, 1],
+] as const) {
+  test(`TestRequestSeats: ${initialSeats} initial and ${finalSeats} final seats`, () => {
+    assert.equal(requestOf({ initialSeats, finalSeats, additionalLatencyMs: 0 }).maxSeats, 3);
+  });
+}
+
+test("TestRequestWork: initial seats for the estimated 3 ms (upstream's test: 2 s), and final seats for the latency", () => {
+  const { totalWork } = requestOf({ initialSeats: 3, finalSeats: 50, additionalLatencyMs: 70 * second });
+  assert.equal(totalWork, (3 * 0.003 + 50 * 70) * 1e8);
 });

@@ -1,4 +1,5 @@
 /** Encodes plain values like Go: HTML-safe, bigint as digits, members in their own order. */
+import { JsonText } from "./json-text.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
 const special = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
@@ -36,6 +37,7 @@ export function encodeAny(value: unknown): string {
     case "boolean":
       return value ? "true" : "false";
     case "object":
+      if (value instanceof JsonText) return value.text;
       return value === null ? "null" : (tryStringify(value) ?? encodeTree(value));
     default:
       return "null";

@@ -2,6 +2,8 @@
 
 const plain = /^[ !#-[\]-~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
+/** The characters that `escapeGo` changes. */
+const escaped = /["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
 
 const shorthand = new Map([
   ['"', '\\"'],
@@ -18,7 +20,7 @@ const shorthand = new Map([
 /** Quotes a text like Go's `%q`. */
 export function quoteGo(text: string): string {
   if (plain.test(text)) return `"${text}"`;
-  return `"${Array.from(text.toWellFormed(), escapeGo).join("")}"`;
+  return `"${text.toWellFormed().replace(escaped, escapeGo)}"`;
 }
 
 /** Quotes a list of texts like Go's `%q`. */

@@ -149,8 +149,21 @@ export function pathSegmentNameProblems(text: string, prefix = false): string[] 
   return ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
+/** Recent valid keys: most objects use the same few. The oldest is dropped at the limit. */
+const knownKeys = new Set<string>();
+const knownKeysMax = 1000;
+
 /** Validates a key of a label or annotation, or a finalizer: `name` or `example.com/name`. */
 export function qualifiedNameProblems(text: string): string[] {
+  if (knownKeys.has(text)) return [];
+  const problems = problemsOfKey(text);
+  if (problems.length > 0) return problems;
+  if (knownKeys.size === knownKeysMax) knownKeys.delete(knownKeys.values().next().value as string);
+  knownKeys.add(text);
+  return problems;
+}
+
+function problemsOfKey(text: string): string[] {
   const parts = text.split("/", 3);
   if (parts.length > 2)
     return [

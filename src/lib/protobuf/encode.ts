@@ -114,6 +114,7 @@ function writeSpecial(writer: Writer, plan: ValuePlan, value: unknown): void {
     case "texts":
       return writeTexts(writer, 1, (value ?? []) as string[]);
     case "json":
+    case "fieldSet":
       return value === undefined ? undefined : writer.textField(delimited(1), encodeAny(value));
     default:
       return writeForm(writer, plan, value);

@@ -16,6 +16,8 @@ type ValueKind =
   | "texts"
   /** A message that contains JSON text. */
   | "json"
+  /** The same, of managed fields (FieldsV1). */
+  | "fieldSet"
   /** Values with several forms in JSON schema. */
   | "schemaOrSchemas"
   | "schemaOrTexts"
@@ -70,18 +72,28 @@ export interface Slot {
   readonly value: ValuePlan;
 }
 
+const smallNumbers = 64;
+
 /** The fields of a message. */
 export class MessagePlan {
   /** The name of the type in Go, such as `ConfigMap`. */
   readonly name: string;
   /** By number, ascending. */
   readonly slots: readonly Slot[];
-  readonly byNumber: ReadonlyMap<number, Slot>;
+  /** By number; of small numbers, which nearly all are. */
+  readonly #small: readonly (Slot | undefined)[];
+  readonly #byNumber: ReadonlyMap<number, Slot>;
 
   constructor(name: string, slots: readonly Slot[]) {
     this.name = name;
     this.slots = [...slots].sort((a, b) => a.number - b.number);
-    this.byNumber = new Map(this.slots.map((slot) => [slot.number, slot]));
+    this.#byNumber = new Map(this.slots.map((slot) => [slot.number, slot]));
+    this.#small = Array.from({ length: smallNumbers }, (_, number) => this.#byNumber.get(number));
+  }
+
+  /** The field with a number; undefined for an unknown one. */
+  slot(number: number): Slot | undefined {
+    return number >= 0 && number < smallNumbers ? this.#small[number] : this.#byNumber.get(number);
   }
 }
 
@@ -166,9 +178,9 @@ function valuePlan(type: Type): ValuePlan {
   }
 }
 
-function anyPlan({ forms = [] }: Any): ValuePlan {
+function anyPlan({ definition, forms = [] }: Any): ValuePlan {
   const schema = forms.find((form): form is Struct => form.kind === "struct");
-  if (schema === undefined) return new ValuePlan("json", undefined);
+  if (schema === undefined) return new ValuePlan(definition.endsWith(".FieldsV1") ? "fieldSet" : "json", undefined);
   const list = forms.find((form): form is List => form.kind === "list");
   if (list === undefined) return new ValuePlan("schemaOrBool", schema);
   return new ValuePlan(list.items.kind === "string" ? "schemaOrTexts" : "schemaOrSchemas", schema);

@@ -3,6 +3,7 @@
  * generated code.
  */
 import { type Integer, toInteger } from "../json/values.ts";
+import { TextMemo } from "./text-memo.ts";
 
 /** A message that is truncated, malformed or nested too deep. */
 export class ProtobufError extends Error {
@@ -32,6 +33,9 @@ export function fieldOf(tag: number): number {
 export function wireTypeOf(tag: number): number {
   return tag & 7;
 }
+
+// A memo of immutable values that depend on their keys alone.
+const texts = new TextMemo();
 
 /** Reads a message and its nested messages in place, never past the end of the current message. */
 export class Reader {
@@ -112,7 +116,7 @@ export class Reader {
   text(): string {
     const length = this.#length();
     const at = this.#take(length);
-    return this.#bytes.toString("utf8", at, at + length);
+    return texts.read(this.#bytes, at, at + length);
   }
 
   /** Reads bytes as base64 text. */

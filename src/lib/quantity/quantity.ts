@@ -2,6 +2,7 @@
  * Kubernetes quantities (`100m`, `1.5Gi`, `12e6`): parsing, canonical text, and exact arithmetic.
  * Source: k8s.io/apimachinery@v0.36.0/pkg/api/resource/quantity.go
  */
+import { trimGo } from "../json/trim-go.ts";
 
 type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
@@ -76,11 +77,6 @@ export function canonicalQuantity(value: string | number | bigint): string {
 
 /** The most common canonical texts. */
 const keptAsIs = /^(?![0-9]*000m?$)[1-9][0-9]{0,17}m?$/;
-
-/** White space as Go's strings.TrimSpace sees it. */
-function trimGo(text: string): string {
-  return text.replace(/^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/, "").trimEnd();
-}
 
 /** Formats a quantity as upstream does. */
 export function formatQuantity(quantity: Quantity): string {

@@ -81,14 +81,21 @@ export function decodeEncoded(bytes: Buffer, schema: Struct): Record<string, unk
 }
 
 /**
- * Decodes a stored object. Values that do not fit a newer schema of a custom resource are removed.
+ * Decodes a stored object of a custom resource. Values that do not fit a newer schema are removed.
  * @throws JsonSyntaxError when the text is not JSON
  * @throws DecodeError when the object does not fit the schema
  */
-export function decodeStored(bytes: Buffer, schema: Struct): Record<string, unknown> {
-  if (schema.custom === undefined) return decodeJson(bytes, schema).object;
+export function decodeStored(bytes: Buffer, custom: CustomForm): Record<string, unknown> {
   const document = parseDocument(bytes);
-  return decodeCustom(parsedJson(document), { conform: restoring(schema.custom) }, document.depth).object;
+  return decodeCustom(parsedJson(document), { conform: restoring(custom) }, document.depth).object;
+}
+
+/**
+ * Decodes a parsed stored object of a custom resource, in place. Values that do not fit a newer schema are removed.
+ * @throws DecodeError when the object does not fit the schema
+ */
+export function restoreStored(value: unknown, custom: CustomForm): Record<string, unknown> {
+  return decodeCustom({ value, duplicates: [] }, { conform: restoring(custom) }).object;
 }
 
 const restoring =

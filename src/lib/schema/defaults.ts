@@ -1,7 +1,6 @@
 /** Sets the defaults that a schema declares. Source: `+default` markers of the API types. */
 import { cloneJson, setMember } from "../json/values.ts";
 import type { Field, Struct, Type } from "./schema.ts";
-import { structsWithin } from "./structs-within.ts";
 
 /**
  * Sets declared defaults of absent fields, in place. As in upstream's generated defaulters, an
@@ -41,7 +40,7 @@ function makeDefaulter(schema: Struct): Defaulter {
     for (const field of own) if (isUnset(object, field)) setMember(object, field.name, cloneJson(field.default));
     for (const field of below) {
       const value = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
-      for (const struct of structsWithin(value, field.type)) defaulter(structOf(field.type))?.(struct);
+      applyWithin(value, field.type);
     }
   };
 }
@@ -52,10 +51,10 @@ function isUnset(object: Record<string, unknown>, field: Field): boolean {
   return !field.pointer && (value === "" || value === 0 || value === false);
 }
 
-/** The struct that `structsWithin` finds below a type. */
-function structOf(type: Type): Struct {
-  if (type.kind === "list") return structOf(type.items);
-  if (type.kind === "map") return structOf(type.values);
-  if (type.kind !== "struct") throw new TypeError(`no struct in ${type.kind}`);
-  return type;
+/** Sets defaults in a struct itself, or in the structs of a list or map. */
+function applyWithin(value: unknown, type: Type): void {
+  if (typeof value !== "object" || value === null) return;
+  if (type.kind === "struct") defaulter(type)?.(value as Record<string, unknown>);
+  else if (type.kind === "list") for (const item of value as unknown[]) applyWithin(item, type.items);
+  else if (type.kind === "map") for (const item of Object.values(value)) applyWithin(item, type.values);
 }

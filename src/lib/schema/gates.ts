@@ -2,6 +2,7 @@
  * Fields behind feature gates: dropped on write while the gate is off, unless the stored object
  * uses them.
  */
+import { isEmpty } from "./encode.ts";
 import type { Field, Struct, Type } from "./schema.ts";
 import { structsWithin } from "./structs-within.ts";
 
@@ -17,43 +18,49 @@ export function dropDisabledFields(
   schema: Struct,
   enabled: (gate: string) => boolean,
 ): void {
-  for (const path of gatedPaths(schema)) {
-    const { gates } = path.at(-1) as Field;
-    if (gates?.some(enabled)) continue;
-    if (old === undefined || !uses(old, schema, path)) drop(next, schema, path);
-  }
+  dropIn(next as Record<string, unknown>, branchesOf(schema), { old, schema, enabled });
+}
+
+interface Rules {
+  readonly old: object | undefined;
+  readonly schema: Struct;
+  readonly enabled: (gate: string) => boolean;
 }
 
 /** The fields from the root to one that has gates. */
 type FieldPath = readonly Field[];
 
-// Depends on the schema alone, and is garbage-collected with it.
-const pathsBySchema = new WeakMap<Struct, readonly FieldPath[]>();
+/** A field that has gates, or contains fields that have. */
+interface Branch {
+  readonly field: Field;
+  readonly path: FieldPath;
+  readonly below: readonly Branch[];
+}
 
-function gatedPaths(schema: Struct): readonly FieldPath[] {
-  let paths = pathsBySchema.get(schema);
-  if (paths === undefined) {
-    paths = schema.custom === undefined ? [...pathsBelow(schema, [], new Set())] : [];
-    pathsBySchema.set(schema, paths);
+// Depends on the schema alone, and is garbage-collected with it.
+const branchesBySchema = new WeakMap<Struct, readonly Branch[]>();
+
+function branchesOf(schema: Struct): readonly Branch[] {
+  let branches = branchesBySchema.get(schema);
+  if (branches === undefined) {
+    branches = schema.custom === undefined ? branchesBelow(schema, [], new Set()) : [];
+    branchesBySchema.set(schema, branches);
   }
-  return paths;
+  return branches;
 }
 
 /**
  * @param within the structs that contain this one; a recursive type has the same gates at each
  *   level
  */
-function* pathsBelow(type: Type, path: FieldPath, within: ReadonlySet<string>): Generator<FieldPath> {
-  if (type.kind === "list") yield* pathsBelow(type.items, path, within);
-  else if (type.kind === "map") yield* pathsBelow(type.values, path, within);
-  else if (type.kind === "struct" && !within.has(type.definition)) {
-    const inner = new Set(within).add(type.definition);
-    for (const field of type.fields) {
-      const below = [...path, field];
-      if (field.gates !== undefined) yield below;
-      yield* pathsBelow(field.type, below, inner);
-    }
-  }
+function branchesBelow(type: Type, path: FieldPath, within: ReadonlySet<string>): Branch[] {
+  if (type.kind === "list") return branchesBelow(type.items, path, within);
+  if (type.kind === "map") return branchesBelow(type.values, path, within);
+  if (type.kind !== "struct" || within.has(type.definition)) return [];
+  const inner = new Set(within).add(type.definition);
+  return type.fields
+    .map((field) => ({ field, path: [...path, field], below: branchesBelow(field.type, [...path, field], inner) }))
+    .filter(({ field, below }) => field.gates !== undefined || below.length > 0);
 }
 
 function uses(holder: unknown, type: Type, [field, ...rest]: FieldPath): boolean {
@@ -65,19 +72,28 @@ function uses(holder: unknown, type: Type, [field, ...rest]: FieldPath): boolean
   return false;
 }
 
-function drop(holder: unknown, type: Type, [field, ...rest]: FieldPath): void {
-  if (field === undefined) return;
-  for (const struct of structsWithin(holder, type)) {
+/** @returns whether the holder of the struct must drop it */
+function dropIn(struct: Record<string, unknown>, branches: readonly Branch[], rules: Rules): boolean {
+  for (const { field, path, below } of branches) {
     const value = struct[field.name];
     if (value === undefined) continue;
-    if (rest.length === 0) delete struct[field.name];
-    else if (rest.length === 1 && rest[0]?.dropsHolder === true && holdsOnly(value, rest[0].name))
+    if (isDropped(path, rules)) {
       delete struct[field.name];
-    else drop(value, field.type, rest);
+      if (field.dropsHolder === true && isEmpty(struct)) return true;
+    } else if (below.length > 0 && dropBelow(value, field.type, below, rules)) delete struct[field.name];
   }
+  return false;
 }
 
-function holdsOnly(holder: unknown, name: string): boolean {
-  const members = typeof holder === "object" && holder !== null ? Object.keys(holder) : [];
-  return members.length === 1 && members[0] === name;
+function dropBelow(value: unknown, type: Type, branches: readonly Branch[], rules: Rules): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (type.kind === "struct") return dropIn(value as Record<string, unknown>, branches, rules);
+  if (type.kind === "list") for (const item of value as unknown[]) dropBelow(item, type.items, branches, rules);
+  else if (type.kind === "map") for (const item of Object.values(value)) dropBelow(item, type.values, branches, rules);
+  return false;
+}
+
+function isDropped(path: FieldPath, { old, schema, enabled }: Rules): boolean {
+  const { gates } = path.at(-1) as Field;
+  return gates !== undefined && !gates.some(enabled) && (old === undefined || !uses(old, schema, path));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canonicalizeBase64 } from "./base64.ts";
-import { canonicalizeMicroTime, canonicalizeTime } from "./time.ts";
+import { canonicalizeMicroTime, canonicalizeTime, formatNanoTime } from "./time.ts";
 
 type Expected = string | undefined | { error: string };
 
@@ -84,3 +84,11 @@ const base64Rows: [text: string, expected: Expected][] = [
 
 for (const [text, expected] of base64Rows)
   check(`base64 ${JSON.stringify(text)}`, () => canonicalizeBase64(text), expected);
+
+const nanoTimes: [seconds: number, nanoseconds: number, expected: string][] = [
+  [0, 0, "1970-01-01T00:00:00Z"],
+  [1, 1, "1970-01-01T00:00:01.000000001Z"],
+  [-1, 500_000_000, "1969-12-31T23:59:59.5Z"],
+];
+for (const [seconds, nanoseconds, expected] of nanoTimes)
+  check(`time of ${seconds} s and ${nanoseconds} ns`, () => formatNanoTime(seconds, nanoseconds), expected);

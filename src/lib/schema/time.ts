@@ -185,3 +185,14 @@ function quoteTime(text: string): string {
   });
   return `"${escaped.join("")}"`;
 }
+
+/**
+ * Formats a time in UTC with up to nine digits of a second, like Go's RFC3339Nano.
+ *
+ * @param seconds since 1970, an integer in the years that a Date can hold
+ * @param nanoseconds of the second, from 0 to 999,999,999
+ */
+export function formatNanoTime(seconds: number, nanoseconds: number): string {
+  const digits = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${digits === "" ? "" : `.${digits}`}Z`;
+}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
-import { suiteOptions } from "../contract.suite.ts";
+import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import { type LogEvent, type Storage, StorageUnavailable, type Write } from "../contract.ts";
 import { openEmbeddedStorage } from "./embedded-storage.ts";
 import type { Change } from "./ledger.ts";

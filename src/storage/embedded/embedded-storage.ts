@@ -8,7 +8,8 @@
  * published and answered in that order; a commit based on a state that could not be written fails
  * too.
  */
-import assert from "node:assert/strict";
+
+import { checkValue, checkWrites, isDerived } from "../check-writes.ts";
 import {
   type Check,
   type Committed,
@@ -25,14 +26,13 @@ import {
   StorageUnavailable,
   type Stored,
   type Subscription,
-  ValueTooLarge,
   type Write,
 } from "../contract.ts";
 import type { StorageOptions } from "../options.ts";
 import { type CompactionStep, nextCompaction } from "./compaction.ts";
 import { DerivedChanges } from "./derived-changes.ts";
 import { Expirer } from "./expirer.ts";
-import { type Change, changesMax, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
+import { type Change, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
 import { LogSubscribers } from "./log-subscribers.ts";
 import { nextTurn } from "./next-turn.ts";
 import { type Difference, OlderStates } from "./older-states.ts";
@@ -48,8 +48,6 @@ const waitingMaxDefault = 10_000;
 const waitingBytesMax = 256 << 20;
 /** Entries of a range that are read before the event loop serves other requests. */
 const rangePage = 1000;
-/** Maximum bytes of a key; LMDB's limit is 1978. */
-const keyBytesMax = 1900;
 /** Bytes of history that a change uses in addition to its key and value. */
 const changeOverheadBytes = 64;
 /** Checks for history above its age limit, per length of that limit. */
@@ -81,6 +79,8 @@ export function openEmbeddedStorage(ledger: Ledger, options: StorageOptions): St
 }
 
 class EmbeddedStorage implements Storage {
+  readonly isShared = false;
+  readonly reportsProgress = true;
   readonly #ledger: Ledger;
   readonly #options: StorageOptions;
   readonly #pending: PendingKeys;
@@ -179,7 +179,7 @@ class EmbeddedStorage implements Storage {
 
   async commit(checks: readonly Check[], requested: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
     this.#checkOpen();
-    this.#checkWrites(requested);
+    checkWrites(requested, this.#options.valueBytesMax);
     for (const { key, revision } of checks) {
       if (this.#pending.newestRevision(key) === revision) continue;
       const current = this.#pending.newest(key);
@@ -220,6 +220,10 @@ class EmbeddedStorage implements Storage {
       await this.#enqueue([], [], []);
       if (this.#compactionFault !== undefined) throw this.#compactionFault;
     }
+  }
+
+  async checkReadable(): Promise<void> {
+    await this.current();
   }
 
   async checkWritable(): Promise<void> {
@@ -312,28 +316,10 @@ class EmbeddedStorage implements Storage {
       const newest = this.#pending.newest(key);
       const derived = write.derive(newest && storedOf(newest));
       if (derived === undefined) continue;
-      this.#checkValue(derived.value);
+      checkValue(derived.value, this.#options.valueBytesMax);
       plain.push({ key, value: derived.value, wasDerived: true, ...(derived.seal && { seal: derived.seal }) });
     }
     return plain;
-  }
-
-  #checkWrites(writes: readonly (Write | DerivedWrite)[]): void {
-    assert.ok(writes.length <= changesMax, `a commit has at most ${changesMax} writes`);
-    assert.ok(writes.length < 2 || !hasDuplicates(writes), "a commit writes each key once");
-    for (const write of writes) {
-      const { key } = write;
-      assert.ok(key.length > 0, "a key is not empty");
-      if (!isDerived(write) && write.value !== null) this.#checkValue(write.value);
-      // A UTF-16 code unit has at most three bytes in UTF-8.
-      if (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax)
-        throw new ValueTooLarge(Buffer.byteLength(key), keyBytesMax);
-    }
-  }
-
-  #checkValue({ length }: Buffer): void {
-    const { valueBytesMax } = this.#options;
-    if (length > valueBytesMax) throw new ValueTooLarge(length, valueBytesMax);
   }
 
   #checkBacklog(): void {
@@ -536,15 +522,6 @@ class EmbeddedStorage implements Storage {
 }
 
 const nothing = Buffer.alloc(0);
-
-function hasDuplicates(writes: readonly { readonly key: string }[]): boolean {
-  if (writes.length === 2) return writes[0]?.key === writes[1]?.key;
-  return new Set(writes.map(({ key }) => key)).size < writes.length;
-}
-
-function isDerived(write: Write | DerivedWrite): write is DerivedWrite {
-  return "derive" in write;
-}
 
 function ignore(): void {}
 

@@ -5,10 +5,11 @@
  * synchronous.
  */
 import assert from "node:assert/strict";
+import { writesMax } from "../check-writes.ts";
 import type { Seal, StatePin } from "../contract.ts";
 
 /** Maximum changes of one commit. */
-export const changesMax = 128;
+export const changesMax = writesMax;
 
 /**
  * The position of a change in the log combines its revision and its index within the commit. It is

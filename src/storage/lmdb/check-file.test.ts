@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
-import { suiteOptions } from "../contract.suite.ts";
+import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import { DamagedStore, type Storage, type Write } from "../contract.ts";
 import { checkFile, closingChecksum, dataFile } from "./check-file.ts";
 import { readInUse } from "./in-use.ts";

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
-import { suiteOptions } from "../contract.suite.ts";
+import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import type { Storage } from "../contract.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { crc32 } from "node:zlib";
-import { suiteOptions } from "../contract.suite.ts";
+import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import { DamagedStore, HistoryDamaged, type LogEvent, type Storage } from "../contract.ts";
 import { positionOf } from "../embedded/ledger.ts";
 import type { StorageDamage } from "../options.ts";

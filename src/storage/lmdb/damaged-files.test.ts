@@ -24,8 +24,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import type { ReadStore } from "../../../test/support/store-reader.ts";
-import { suiteOptions } from "../contract.suite.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { PageFile, readMeta } from "./page-file.ts";
 

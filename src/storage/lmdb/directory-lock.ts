@@ -1,5 +1,5 @@
 /** Ensures that only one server uses a data directory. */
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The lock of a store's directory. */
@@ -26,7 +26,11 @@ const busy = 5;
 export async function lockDirectory(dir: string): Promise<DirectoryLock> {
   const { DatabaseSync } = await import("node:sqlite");
   const path = join(dir, "lock");
-  const file = openDatabase(dir, () => new DatabaseSync(path, { timeout: 0 }));
+  const file = openDatabase(dir, () => {
+    // SQLite would create it for other users to read.
+    closeSync(openSync(path, "a", 0o600));
+    return new DatabaseSync(path, { timeout: 0 });
+  });
   try {
     file.exec("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE");
   } catch (error) {

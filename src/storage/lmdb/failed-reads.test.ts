@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { suiteOptions } from "../contract.suite.ts";
+import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import { type Storage, StorageUnavailable } from "../contract.ts";
 import { dataFile } from "./check-file.ts";
 import { openLmdbStorage } from "./lmdb.ts";

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
-import { storageContract, suiteOptions } from "../contract.suite.ts";
+import { type Open, suiteOptions } from "../../../test/support/storage-suite.ts";
+import { storageContract } from "../contract.suite.ts";
 import type { Storage } from "../contract.ts";
+import { embeddedContract } from "../embedded/embedded.suite.ts";
 import { type LmdbOptions, openLmdbStorage } from "./lmdb.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-lmdb-"));
@@ -16,7 +18,7 @@ const open = (changes: Partial<LmdbOptions> = {}): Promise<Storage> =>
   openLmdbStorage({ ...suiteOptions, dir: directory(), durability: "relaxed", ...changes });
 
 for (const durability of ["relaxed", "full"] as const) {
-  storageContract(`lmdb, ${durability}`, async (options) => {
+  const openEmpty: Open = async (options) => {
     const dir = directory();
     let storage = await open({ ...options, dir, durability });
     return {
@@ -27,7 +29,9 @@ for (const durability of ["relaxed", "full"] as const) {
         return storage;
       },
     };
-  });
+  };
+  storageContract(`lmdb, ${durability}`, openEmpty);
+  embeddedContract(`lmdb, ${durability}`, openEmpty);
 }
 
 test("rejects a second server on the same directory, and names the directory", async () => {

@@ -6,7 +6,8 @@ import { expiryKey, integerKey, textKey } from "./keys.ts";
 import { checkedMarks, isNew, openMap } from "./maps.ts";
 import type { StoredMarks } from "./marks.ts";
 
-interface StoreSnapshot {
+/** One state of a store. */
+export interface StoreSnapshot {
   readonly marks: StoredMarks;
   /** Pass it to each read. */
   readonly transaction: Transaction;

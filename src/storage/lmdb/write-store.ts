@@ -88,7 +88,8 @@ async function writeEntries(dir: string, revision: number, entries: Iterable<New
   }
 }
 
-async function sync(path: string): Promise<void> {
+/** Syncs a file or directory to disk. */
+export async function sync(path: string): Promise<void> {
   if (process.platform === "win32") return; // Windows cannot open directories.
   const file = await open(path, "r");
   try {

@@ -12,11 +12,12 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { skipWithoutEtcd } from "../../support/etcd.ts";
 import { type ModelOptions, runModel } from "./run.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-/** For each row. */
+/** For each row with an embedded engine. */
 const size = isFull ? { operations: 50_000, informersPerView: 3 } : { operations: 5000, informersPerView: 1 };
 
 type Row = [what: string, options: Pick<ModelOptions, "storage" | "historyMs" | "historyBytesMax" | "featureGates">];
@@ -39,3 +40,14 @@ for (const [what, options] of isFull ? [...rows, ...moreRows] : rows) {
     assert.deepEqual(problems, []);
   });
 }
+
+// Requests to etcd need time that passes, so waits last as long as they do for users.
+const etcdSize = { operations: isFull ? 20_000 : 1000, informersPerView: 1 };
+test(`reads and watches agree with the log: etcd, history of two seconds (SEED=${seed})`, {
+  skip: skipWithoutEtcd,
+}, async (context) => {
+  const history = { historyMs: 2_000, historyBytesMax: 256 << 20 };
+  const { problems, counts } = await runModel({ storage: "etcd", ...history, seed, ...etcdSize });
+  context.diagnostic(JSON.stringify(counts));
+  assert.deepEqual(problems, []);
+});

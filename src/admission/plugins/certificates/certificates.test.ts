@@ -72,6 +72,7 @@ async function rejectionOf({ request, object, old, off }: Write): Promise<string
     dryRun: false,
     warnings: [],
     undo: [],
+    done: [],
     joint: [],
   };
   const attributes = {

@@ -197,6 +197,7 @@ async function rejectionOf({
     dryRun: false,
     warnings: [],
     undo: [],
+    done: [],
     joint: [],
   } as unknown as AdmissionAttributes;
   const plugin: AdmissionPlugin = nodeRestriction({

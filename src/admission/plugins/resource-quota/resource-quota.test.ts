@@ -183,6 +183,7 @@ test("writes that no quota concerns are decided without waiting", async () => {
       subresource: "",
       namespace,
       object: map("x"),
+      done: [],
       joint: [],
     }) as unknown as Parameters<NonNullable<AdmissionPlugin["validate"]>>[0];
   for (const [namespace, resource] of [

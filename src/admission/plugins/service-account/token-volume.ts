@@ -18,13 +18,15 @@ const expirationSeconds = 3607;
  */
 export function mountToken(spec: Part, generateName: (prefix: string) => string): void {
   const existing = items(spec.volumes).find(({ name = "" }) => name.startsWith(namePrefix));
-  const needing = [...items(spec.initContainers), ...items(spec.containers)].filter(
-    ({ volumeMounts }) => !items(volumeMounts).some((mount) => mount.mountPath === mountPath),
-  );
-  if (needing.length === 0) return;
-  const name = existing?.name ?? generateName(namePrefix);
-  for (const container of needing) append(container, "volumeMounts", { name, readOnly: true, mountPath });
-  if (existing === undefined) append(spec, "volumes", { name, projected: tokenSource() });
+  let name: string | undefined = existing?.name;
+  for (const containers of [spec.initContainers, spec.containers]) {
+    for (const container of items(containers)) {
+      if (items(container.volumeMounts).some((mount) => mount.mountPath === mountPath)) continue;
+      name ??= generateName(namePrefix);
+      append(container, "volumeMounts", { name, readOnly: true, mountPath });
+    }
+  }
+  if (existing === undefined && name !== undefined) append(spec, "volumes", { name, projected: tokenSource() });
 }
 
 function append(target: Part, field: string, value: Part): void {

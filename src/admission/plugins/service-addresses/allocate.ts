@@ -1,8 +1,8 @@
 /**
- * Allocates the cluster addresses and node ports of one service. Source:
+ * Chooses the cluster addresses and node ports of one service. Source:
  * k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/alloc.go.
  */
-import { internalError, invalid } from "../../../apimachinery/errors.ts";
+import { ApiError, internalError, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { type FamilyRules, keepsDualStackPreference, setIpFamilies } from "../../../apis/core/service/families.ts";
@@ -10,67 +10,81 @@ import { allocateNodePorts, type PortPool } from "../../../apis/core/service/nod
 import { keepAllocated, normalizeClusterIps } from "../../../apis/core/service/service.ts";
 import { clusterIps, ipFamilies, needsAddress, noAddress } from "../../../apis/core/service/service-fields.ts";
 import type { Part } from "../../../apis/fields.ts";
-import { addressAt, formatRange, type IpRange, indexOf } from "../../../lib/ip-range/ip-range.ts";
-import { formatPortRange, type PortRange } from "../../../lib/ip-range/port-range.ts";
+import { formatRange, type IpRange } from "../../../lib/ip-range/ip-range.ts";
+import { formatPortRange } from "../../../lib/ip-range/port-range.ts";
+import { cloneJson } from "../../../lib/json/values.ts";
 import type { AdmissionAttributes } from "../../contract.ts";
-import type { Allocator } from "./allocator.ts";
-import { type AddressPool, canonicalOf } from "./service-allocations.ts";
+import { type ClusterIps, canonicalOf } from "./cluster-ips.ts";
+import type { NodePorts } from "./node-ports.ts";
 
-/** The free values and the rules at the time of one write. */
+/** The free values, and the rules of families. */
 export interface Source {
-  readonly pools: readonly AddressPool[];
+  readonly addresses: ClusterIps;
+  readonly ports: NodePorts;
   readonly rules: FamilyRules;
-  readonly nodePorts: Allocator;
-  readonly portRange: PortRange;
-  readonly now: number;
-  /** Updates the allocators from the watch cache; called before a write is rejected. */
-  refresh(): void;
 }
 
-function isTaken(pool: Allocator, value: number, { now, refresh }: Source): boolean {
-  if (!pool.has(value, now)) return false;
-  refresh();
-  return pool.has(value, now);
+/** What one write takes. No other request of this server takes it until it is released. */
+export interface Allocation {
+  readonly addresses: readonly AllocatedAddress[];
+  readonly ports: readonly number[];
 }
 
-function nextOf(pool: Allocator, { now, refresh }: Source): number | undefined {
-  const free = pool.next(now);
-  if (free !== undefined) return free;
-  refresh();
-  return pool.next(now);
+interface AllocatedAddress {
+  /** In canonical form. */
+  readonly address: string;
+  /** As the client requested it; undefined when the server chose it. */
+  readonly requested: string | undefined;
 }
 
 /**
- * Sets the addresses and node ports of the service. Reserves them only if all could be allocated,
- * and never for a dry run.
+ * Sets the addresses and node ports of the service, and reserves them. A dry run reserves nothing.
+ * Before a write is rejected, it is checked against the current state of the store.
  *
  * @throws ApiError 422 if a requested value is not available, 500 if a range is full
  */
-export function allocate({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, source: Source): void {
+export async function allocate(attributes: AdmissionAttributes, source: Source): Promise<Allocation> {
+  const object = attributes.object as KubeObject;
+  const sent = cloneJson(object.spec);
+  await Promise.all([source.addresses.ready(), source.ports.ready()]);
+  try {
+    return allocateOnce(attributes, source);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    await Promise.all([source.addresses.refresh(), source.ports.refresh()]);
+    object.spec = sent;
+    return allocateOnce(attributes, source);
+  }
+}
+
+function allocateOnce({ object, oldObject, dryRun, name }: AdmissionAttributes, source: Source): Allocation {
   const { spec, metadata } = object as KubeObject;
   const errors = new FieldErrors();
   const throwErrors = (): void => {
     if (!errors.empty) throw invalid("", "Service", metadata.name ?? name, errors.causes);
   };
-  const reservations: Reservation[] = [];
+  const taken: Taken = { addresses: [], ports: [] };
   if (oldObject === undefined) normalizeClusterIps(spec);
   else keepAllocated(spec, oldObject.spec);
   setIpFamilies(spec, oldObject?.spec, source.rules, errors);
   throwErrors();
-  assignAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, reservations, errors);
+  assignAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, taken, errors);
   throwErrors();
-  allocateNodePorts(spec, oldObject?.spec, portPool(source, reservations), errors);
+  allocateNodePorts(spec, oldObject?.spec, portPool(source, taken.ports), errors);
   throwErrors();
-  if (dryRun) return;
-  for (const { pool, value } of reservations) {
-    pool.reserve(value, source.now);
-    undo.push(() => pool.release(value));
-  }
+  if (!dryRun) reserve(taken, source);
+  return taken;
 }
 
-interface Reservation {
-  readonly pool: Allocator;
-  readonly value: number;
+function reserve({ addresses, ports }: Allocation, source: Source): void {
+  for (const { address } of addresses) source.addresses.reserve(address);
+  for (const port of ports) source.ports.reserve(port);
+}
+
+/** Ends the reservation, when the write was stored and when it was not. */
+export function release({ addresses, ports }: Allocation, source: Source): void {
+  for (const { address } of addresses) source.addresses.release(address);
+  for (const port of ports) source.ports.release(port);
 }
 
 interface ServiceWrite {
@@ -80,8 +94,13 @@ interface ServiceWrite {
   readonly dryRun: boolean;
 }
 
+interface Taken {
+  readonly addresses: AllocatedAddress[];
+  readonly ports: number[];
+}
+
 /** Assigns an address of each family that the service has no address of. */
-function assignAddresses(write: ServiceWrite, source: Source, reservations: Reservation[], errors: FieldErrors): void {
+function assignAddresses(write: ServiceWrite, source: Source, taken: Taken, errors: FieldErrors): void {
   const { spec, old } = write;
   if (!needsAddress(spec)) return;
   let from = 0;
@@ -102,90 +121,63 @@ function assignAddresses(write: ServiceWrite, source: Source, reservations: Rese
         .slice(addresses.length)
         .map(() => ""),
     ]; // The value that errors show.
-    const pools = source.pools.filter(({ range }) => range.family === family);
-    const assigned = assignAddress(pools, addresses[index], { ...write, source }, reservations, errors);
+    const requested = addresses[index];
+    const assigned = assignAddress(requested, family, { ...write, source }, errors);
     if (assigned === undefined) return;
     addresses[index] = assigned;
+    taken.addresses.push({ address: canonicalOf(assigned), requested });
   }
   spec.clusterIPs = addresses;
   spec.clusterIP = addresses[0];
 }
 
-/** @param pools of one family; overlapping pools all reserve the address */
 function assignAddress(
-  pools: readonly AddressPool[],
   requested: string | undefined,
-  { spec, name, dryRun, source }: ServiceWrite & { readonly source: Source },
-  reservations: Reservation[],
+  family: string,
+  { spec, name, dryRun, source: { addresses } }: ServiceWrite & { readonly source: Source },
   errors: FieldErrors,
 ): string | undefined {
-  const reserve = (address: string): string => {
-    for (const { addresses, range } of pools) {
-      const index = indexOf(range, canonicalOf(address));
-      if (index !== undefined) reservations.push({ pool: addresses, value: index });
-    }
-    return address;
-  };
   if (requested === undefined) {
-    const free = nextAddress(pools, source);
-    if (free === undefined)
-      throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
-    return reserve(free);
+    const free = addresses.findFree(family);
+    if (free !== undefined) return free;
+    throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
   }
-  const reject = (why: string): undefined =>
-    errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${why}`) as undefined;
-  const [first] = pools;
-  const pool = pools.find(({ range }) => indexOf(range, canonicalOf(requested)) !== undefined);
-  if (pool === undefined || first === undefined) {
-    return reject(
-      dryRun && first !== undefined
-        ? notInRange(requested, first.range)
-        : "the provided network does not match the current range",
-    );
-  }
-  if (isTaken(pool.addresses, indexOf(pool.range, canonicalOf(requested)) as number, source))
-    return reject("provided IP is already allocated");
-  return reserve(requested);
-}
-
-function nextAddress(pools: readonly AddressPool[], source: Source): string | undefined {
-  for (const { addresses, range } of pools) {
-    const free = nextOf(addresses, source);
-    if (free !== undefined) return addressAt(range, free);
-  }
+  const address = canonicalOf(requested);
+  const anyRange = addresses.anyRange(family);
+  if (addresses.isInRange(family, address) && !addresses.isTaken(address)) return requested;
+  const why = addresses.isInRange(family, address)
+    ? "provided IP is already allocated"
+    : dryRun && anyRange !== undefined
+      ? notInRange(address, anyRange)
+      : "the provided network does not match the current range";
+  errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${why}`);
   return undefined;
 }
 
 /** The error of a dry run, for which upstream checks only one range. */
 const notInRange = (address: string, range: IpRange): string =>
-  `the provided IP (${canonicalOf(address)}) is not in the valid range. The range of valid IPs is ${formatRange(range)}`;
+  `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${formatRange(range)}`;
 
 /** The node ports of one write: a port that it allocates stays in use for the rest of the write. */
-function portPool(source: Source, reservations: Reservation[]): PortPool {
-  const { nodePorts, portRange } = source;
-  const taken = new Set<number>();
-  const keep = (value: number): void => {
-    taken.add(value);
-    reservations.push({ pool: nodePorts, value });
-  };
+function portPool({ ports }: Source, taken: number[]): PortPool {
+  const { range } = ports;
+  const isTaken = (port: number): boolean => taken.includes(port) || ports.isTaken(port);
   return {
     take(port) {
-      if (port < portRange.first || port > portRange.last) {
-        return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(portRange)}`;
+      if (port < range.first || port > range.last) {
+        return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(range)}`;
       }
-      if (taken.has(port) || isTaken(nodePorts, port, source)) return "provided port is already allocated";
-      keep(port);
-      return undefined;
+      const problem = ports.problem() ?? (isTaken(port) ? "provided port is already allocated" : undefined);
+      if (problem === undefined) taken.push(port);
+      return problem;
     },
     takeNext() {
-      for (let tries = 0; tries <= taken.size; tries++) {
-        const port = nextOf(nodePorts, source);
-        if (port === undefined) return undefined;
-        if (taken.has(port)) continue;
-        keep(port);
-        return port;
-      }
-      return undefined;
+      const problem = ports.problem();
+      if (problem !== undefined) return problem;
+      const port = ports.findFree(isTaken);
+      if (port === undefined) return "range is full";
+      taken.push(port);
+      return port;
     },
   };
 }

@@ -1,21 +1,25 @@
 /**
- * Allocates cluster addresses and node ports to services. A subscription to the watch cache reports
- * which are in use. Allocation is part of admission because admission can wait and can reject a
- * write. Each process allocates independently: two servers that share one storage can allocate the
- * same address.
+ * Allocates cluster addresses and node ports to services, as part of admission, because admission
+ * can wait and can reject a write. An address is allocated by the creation of its IPAddress, and a
+ * port by its bit in the ports in use. Both are committed with the service, so that of all servers
+ * over one store only one gets a value, and a service that is not stored keeps nothing.
  */
-import type { Clock } from "../../../apimachinery/clock.ts";
-import type { Catalog } from "../../../catalog/contract.ts";
+import type { Catalog, Resource } from "../../../catalog/contract.ts";
 import type { IpRange } from "../../../lib/ip-range/ip-range.ts";
 import type { PortRange } from "../../../lib/ip-range/port-range.ts";
+import type { RegistryContext } from "../../../registry/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
-import { allocate, type Source } from "./allocate.ts";
-import { openServiceAllocations } from "./service-allocations.ts";
+import { type Allocation, allocate, release, type Source } from "./allocate.ts";
+import { openClusterIps } from "./cluster-ips.ts";
+import { commitWith } from "./commit-with.ts";
+import { openNodePorts } from "./node-ports.ts";
+import { releaseValues, valuesOf } from "./release-values.ts";
 
 interface ServiceAddressesOptions {
   readonly catalog: Catalog;
-  readonly clock: Clock;
-  /** `--service-cluster-ip-range`: one range, or one of each family. */
+  /** Exists when the first request arrives. */
+  readonly registry: () => RegistryContext;
+  /** `--service-cluster-ip-range`: one range, or one of each family. They select the families. */
   readonly ranges: readonly IpRange[];
   /** The feature gate `StrictIPCIDRValidation`. */
   readonly strict: boolean;
@@ -25,37 +29,51 @@ interface ServiceAddressesOptions {
 
 const defaultPorts: PortRange = { first: 30000, last: 32767 };
 
-interface ServiceAddresses extends AdmissionPlugin {
-  close(): void;
-}
-
-/** @returns a plugin that always runs; `close` ends its subscription */
-export function openServiceAddresses({
+/** Creates the plugin, which always runs. */
+export function serviceAddresses({
   catalog,
-  clock,
+  registry,
   ranges,
   strict,
   portRange = defaultPorts,
-}: ServiceAddressesOptions): ServiceAddresses {
-  const { start, pools, nodePorts, refresh, close } = openServiceAllocations(catalog, ranges, portRange);
-  const rules = { families: ranges.map(({ family }) => family), strict };
-  const source = (): Source => ({ pools: pools(), rules, nodePorts, portRange, now: clock.now(), refresh });
+}: ServiceAddressesOptions): AdmissionPlugin {
+  const source: Source = {
+    addresses: openClusterIps(catalog, (bytes) => registry().random(bytes)),
+    ports: openNodePorts(registry, portRange),
+    rules: { families: ranges.map(({ family }) => family), strict },
+  };
+  /** What the attempts that are not stored yet take. */
+  const pending = new WeakMap<AdmissionAttributes, Allocation>();
   return {
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!writesService(attributes)) return;
-      const starting = start();
-      return starting === undefined
-        ? allocate(attributes, source())
-        : starting.then(() => allocate(attributes, source()));
+      return allocate(attributes, source).then((allocation) => {
+        if (attributes.dryRun) return;
+        pending.set(attributes, allocation);
+        const end = (): void => release(allocation, source);
+        attributes.undo.push(end);
+        attributes.done.push(end);
+      });
     },
-    close,
+    authorize(attributes) {
+      const allocation = pending.get(attributes);
+      return allocation && commitWith(registry(), attributes, allocation, source);
+    },
+    removed(resource, object) {
+      if (!isService(resource)) return;
+      const { metadata, spec } = object();
+      const { namespace = "", name = "", resourceVersion } = metadata;
+      const service = { namespace, name, revision: Number(resourceVersion) };
+      return releaseValues(registry(), valuesOf(spec), service, source.ports);
+    },
   };
 }
 
+function isService({ definition: { group, resource } }: Resource): boolean {
+  return group === "" && resource === "services";
+}
+
 function writesService({ operation, target, subresource }: AdmissionAttributes): boolean {
-  const { group, resource } = target.resource.definition;
-  return (
-    group === "" && resource === "services" && subresource === "" && (operation === "CREATE" || operation === "UPDATE")
-  );
+  return isService(target.resource) && subresource === "" && (operation === "CREATE" || operation === "UPDATE");
 }

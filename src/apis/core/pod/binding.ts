@@ -20,14 +20,21 @@ const binding = { group: "", resource: "pods/binding" };
  * Sets the node of a pod that has none.
  *
  * @param body a core/v1 Binding; its name is the pod's
+ * @param admit runs the validating admission plugins, after the checks of the body
  * @throws ApiError 400 if it names another pod, 404, 409 if the pod is being deleted or has a node,
  *   500 if it names no node
  */
-export async function bindPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
+export async function bindPod(
+  registry: RegistryContext,
+  request: WriteRequest,
+  body: KubeObject,
+  admit: () => void | Promise<void>,
+): Promise<void> {
   const bindingName = body.metadata.name ?? "";
   const name = request.name || bindingName;
   if (bindingName !== name) throw badRequest("name in URL does not match name in Binding object");
   checkTarget(body);
+  await admit();
   if (name === "") throw badRequest("Name parameter required.");
   const resource = registry.catalog.findResource("", "pods");
   if (resource === undefined) throw notFound(pods, name); // Disabled by --runtime-config.

@@ -18,8 +18,10 @@ export function validateMounts(container: Part, path: string, volumes: Volumes, 
 
 function validateVolumeMounts(container: Part, path: string, volumes: Volumes, errors: FieldErrors): void {
   const taken = new Set<string>();
-  const devices = new Map(items(container.volumeDevices).map(({ name = "", devicePath = "" }) => [name, devicePath]));
-  const devicePaths = new Set(devices.values());
+  const devices: ReadonlyMap<string, string> | undefined =
+    container.volumeDevices &&
+    new Map(items(container.volumeDevices).map(({ name = "", devicePath = "" }) => [name, devicePath]));
+  const devicePaths = devices && new Set(devices.values());
   for (const [index, mount] of items(container.volumeMounts).entries()) {
     const { name = "", mountPath = "" } = mount;
     const at = `${path}[${index}]`;
@@ -28,8 +30,8 @@ function validateVolumeMounts(container: Part, path: string, volumes: Volumes, e
     if (mountPath === "") errors.required(`${at}.mountPath`);
     if (taken.has(mountPath)) errors.invalid(`${at}.mountPath`, mountPath, "must be unique");
     taken.add(mountPath);
-    if (devices.has(name)) errors.invalid(`${at}.name`, name, "must not already exist in volumeDevices");
-    if (devicePaths.has(mountPath))
+    if (devices?.has(name)) errors.invalid(`${at}.name`, name, "must not already exist in volumeDevices");
+    if (devicePaths?.has(mountPath))
       errors.invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices");
     validateSubPaths(mount, at, path, errors);
     validatePropagation(mount, container, path, errors);

@@ -5,10 +5,25 @@
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { items, type Part } from "../../fields.ts";
 
+/** What the files of a volume come from. */
+interface Source {
+  readonly kind: string;
+  /** The name of the object; undefined for sources that are not objects. */
+  readonly object?: string;
+}
+
 interface PlacedFile {
   readonly path: string;
-  /** Empty if the volume has a single source. */
-  readonly source: string;
+  /** Undefined if the volume has a single source. */
+  readonly source: Source | undefined;
+}
+
+interface Volume {
+  readonly name: string;
+  readonly source: Source;
+  readonly files: PlacedFile[];
+  /** Receives a warning for each pair of files with equal or nested paths. */
+  readonly warnings: string[];
 }
 
 /** Maximum number of warnings. */
@@ -18,73 +33,61 @@ const overlapsMax = 1000;
 export function warnOfOverlaps(volumes: readonly Part[], warnings: string[]): void {
   const end = warnings.length + overlapsMax;
   for (const { name = "", configMap, secret, downwardAPI, projected } of volumes) {
-    if (configMap?.items)
-      warnings.push(...fileWarnings(name, `ConfigMap ${quoteGo(configMap.name ?? "")}`, configMap.items));
-    if (secret?.items) warnings.push(...fileWarnings(name, `Secret ${quoteGo(secret.secretName ?? "")}`, secret.items));
-    if (downwardAPI?.items) warnings.push(...fileWarnings(name, "DownwardAPI", downwardAPI.items));
-    if (projected) warnings.push(...projectedWarnings(name, items(projected.sources)));
+    const addTo = (source: Source, files: unknown): void =>
+      addFiles({ name, source, files: [], warnings }, undefined, files);
+    if (configMap?.items) addTo({ kind: "ConfigMap", object: configMap.name ?? "" }, configMap.items);
+    if (secret?.items) addTo({ kind: "Secret", object: secret.secretName ?? "" }, secret.items);
+    if (downwardAPI?.items) addTo({ kind: "DownwardAPI" }, downwardAPI.items);
+    if (projected) addProjected({ name, source: { kind: "Projected" }, files: [], warnings }, items(projected.sources));
     if (warnings.length < end) continue;
     warnings.length = end;
     return;
   }
 }
 
-function fileWarnings(volume: string, what: string, files: unknown): string[] {
-  const taken: PlacedFile[] = [];
-  return filesOf(files, "").flatMap((file) => addFile(file, taken, warningPrefix(volume, what)));
+function addFiles(volume: Volume, source: Source | undefined, files: unknown): void {
+  for (const { path = "" } of items(files)) addFile(volume, source, path);
 }
 
-const warningPrefix = (volume: string, what: string): string =>
-  `volume ${quoteGo(volume)} (${what}): overlapping paths:`;
-
-function filesOf(files: unknown, source: string): PlacedFile[] {
-  return items(files).map(({ path = "" }) => ({ path, source }));
-}
-
-function projectedWarnings(volume: string, sources: readonly Part[]): string[] {
-  const taken: PlacedFile[] = [];
-  return sources.flatMap((source) => {
+function addProjected(volume: Volume, sources: readonly Part[]): void {
+  for (const source of sources) {
     if (Object.values(source).every((value) => value === undefined))
-      return [`volume ${quoteGo(volume)} (Projected) has no sources provided`];
-    return projectedFiles(source).flatMap((file) => addFile(file, taken, warningPrefix(volume, "Projected")));
-  });
+      volume.warnings.push(`volume ${quoteGo(volume.name)} (Projected) has no sources provided`);
+    else addProjection(volume, source);
+  }
 }
 
-/** @returns the files of the first source that lists files */
-function projectedFiles({
-  configMap,
-  secret,
-  downwardAPI,
-  serviceAccountToken,
-  clusterTrustBundle,
-  podCertificate,
-}: Part): PlacedFile[] {
-  if (configMap?.items) return filesOf(configMap.items, `ConfigMap ${quoteGo(configMap.name ?? "")}`);
-  if (secret?.items) return filesOf(secret.items, `Secret ${quoteGo(secret.name ?? "")}`);
-  if (downwardAPI?.items) return filesOf(downwardAPI.items, "DownwardAPI");
-  if (serviceAccountToken) return [{ path: serviceAccountToken.path ?? "", source: "ServiceAccountToken" }];
-  if (clusterTrustBundle) {
+/** Adds the files of the first source that lists files. */
+function addProjection(volume: Volume, projection: Part): void {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = projection;
+  if (configMap?.items) addFiles(volume, { kind: "ConfigMap", object: configMap.name ?? "" }, configMap.items);
+  else if (secret?.items) addFiles(volume, { kind: "Secret", object: secret.name ?? "" }, secret.items);
+  else if (downwardAPI?.items) addFiles(volume, { kind: "DownwardAPI" }, downwardAPI.items);
+  else if (serviceAccountToken) addFile(volume, { kind: "ServiceAccountToken" }, serviceAccountToken.path ?? "");
+  else if (clusterTrustBundle) {
     const { name, signerName = "", path = "" } = clusterTrustBundle;
-    return [{ path, source: `ClusterTrustBundle ${quoteGo(name ?? signerName)}` }];
+    addFile(volume, { kind: "ClusterTrustBundle", object: name ?? signerName }, path);
+  } else {
+    const { certificateChainPath = "", keyPath = "", credentialBundlePath = "" } = podCertificate ?? {};
+    addFile(volume, { kind: "PodCertificate chain" }, certificateChainPath);
+    addFile(volume, { kind: "PodCertificate key" }, keyPath);
+    addFile(volume, { kind: "PodCertificate credential bundle" }, credentialBundlePath);
   }
-  const { certificateChainPath = "", keyPath = "", credentialBundlePath = "" } = podCertificate ?? {};
-  return [
-    { path: certificateChainPath, source: "PodCertificate chain" },
-    { path: keyPath, source: "PodCertificate key" },
-    { path: credentialBundlePath, source: "PodCertificate credential bundle" },
-  ].filter(({ path }) => path !== "");
 }
 
 /** Maximum number of files of a volume that are compared; further ones are ignored. */
 const filesMax = 200;
 
-/** @returns a warning for each earlier file with an equal or nested path */
-function addFile({ path, source }: PlacedFile, taken: PlacedFile[], what: string): string[] {
+/** Warns of each earlier file with an equal or nested path. */
+function addFile({ name, source: ofVolume, files, warnings }: Volume, source: Source | undefined, path: string): void {
   const file = { path: withoutSlashes(path), source };
-  if (file.path === "" || taken.length >= filesMax) return [];
-  const others = taken.filter(({ path }) => isWithin(file.path, path) || isWithin(path, file.path));
-  taken.push(file);
-  return others.map((other) => `${what} ${shown(file)} with ${shown(other)}`);
+  if (file.path === "" || files.length >= filesMax) return;
+  for (const other of files) {
+    if (!isWithin(file.path, other.path) && !isWithin(other.path, file.path)) continue;
+    const what = `volume ${quoteGo(name)} (${shownSource(ofVolume)})`;
+    warnings.push(`${what}: overlapping paths: ${shownFile(file)} with ${shownFile(other)}`);
+  }
+  files.push(file);
 }
 
 function withoutSlashes(path: string): string {
@@ -96,5 +99,7 @@ function withoutSlashes(path: string): string {
 const isWithin = (inner: string, outer: string): boolean =>
   inner.startsWith(outer) && (inner.length === outer.length || inner[outer.length] === "/");
 
-const shown = ({ path, source }: PlacedFile): string =>
-  source === "" ? quoteGo(path) : `${quoteGo(path)} (${source})`;
+const shownSource = ({ kind, object }: Source): string => (object === undefined ? kind : `${kind} ${quoteGo(object)}`);
+
+const shownFile = ({ path, source }: PlacedFile): string =>
+  source === undefined ? quoteGo(path) : `${quoteGo(path)} (${shownSource(source)})`;

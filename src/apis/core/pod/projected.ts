@@ -72,11 +72,14 @@ export function validateProjected(
       validateToken(serviceAccountToken, `${at}.serviceAccountToken`, path, rules.anyTokenPath, errors);
     if (clusterTrustBundle) validateTrustBundle(clusterTrustBundle, `${at}.clusterTrustBundle`, reservePath, errors);
     if (podCertificate) validateCertificate(podCertificate, `${at}.podCertificate`, reservePath, errors);
-    const count = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(
-      (each) => each !== undefined,
-    );
-    if (count.length > 1) errors.forbidden(at, "may not specify more than 1 volume type per source");
+    if (countMembers(source) > 1) errors.forbidden(at, "may not specify more than 1 volume type per source");
   }
+}
+
+function countMembers(source: Part): number {
+  let count = 0;
+  for (const field in source) if (source[field] !== undefined) count++;
+  return count;
 }
 
 /** Keys of a Secret or a ConfigMap. */

@@ -2,6 +2,7 @@
  * Defaults of the spec of a pod or a pod template.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/v1/defaults.go`.
  */
+import { setMember } from "../../../lib/json/values.ts";
 import { formatQuantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part, setAbsent, struct } from "../../fields.ts";
 import { roundResources } from "../resource-list.ts";
@@ -63,9 +64,9 @@ const allContainers = (spec: Part): Part[] => [
 
 /** `serviceAccount` is the deprecated name of `serviceAccountName`; both are always set. */
 function mirrorServiceAccount(spec: Part): void {
-  setAbsent(spec, { serviceAccountName: spec.serviceAccount ?? "" });
-  if (spec.serviceAccountName === "") delete spec.serviceAccountName;
-  else spec.serviceAccount = spec.serviceAccountName;
+  const name = spec.serviceAccountName || spec.serviceAccount;
+  if (name) spec.serviceAccountName = spec.serviceAccount = name;
+  else if (spec.serviceAccountName !== undefined) delete spec.serviceAccountName;
 }
 
 function setContainerDefaults(container: Part): void {
@@ -130,8 +131,8 @@ function setVolumeDefaults(volume: Part): void {
   if (volume.azureDisk)
     setAbsent(volume.azureDisk, { cachingMode: "ReadWrite", fsType: "ext4", readOnly: false, kind: "Shared" });
   if (volume.scaleIO) setAbsent(volume.scaleIO, { storageMode: "ThinProvisioned", fsType: "xfs" });
-  const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
-  if (claim) setAbsent(claim, { volumeMode: "Filesystem" });
+  const claim = volume.ephemeral?.volumeClaimTemplate;
+  if (claim) setAbsent(struct(claim, "spec"), { volumeMode: "Filesystem" });
   if (volume.image) setAbsent(volume.image, { pullPolicy: pullPolicyFor(volume.image.reference ?? "") });
 }
 
@@ -149,5 +150,6 @@ function setRequestsFromLimits(container: Part): void {
   const limits = container.resources?.limits;
   if (!limits) return;
   const requests = struct(container.resources, "requests");
-  for (const [name, quantity] of Object.entries(limits)) if (!Object.hasOwn(requests, name)) requests[name] = quantity;
+  for (const [name, quantity] of Object.entries(limits))
+    if (!Object.hasOwn(requests, name)) setMember(requests, name, quantity);
 }

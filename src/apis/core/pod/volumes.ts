@@ -53,11 +53,12 @@ const misspelt: ReadonlyMap<string, string> = new Map([
   ["downwardAPI", "downwarAPI"],
 ]);
 
+const sourcesByField = new Map(volumeSources.map((source) => [source[0], source]));
+
 function validateSource(volume: Part, path: string, podName: string, rules: SourceRules, errors: FieldErrors): void {
   let found = false;
-  for (const [field, validate] of volumeSources) {
+  for (const [field, validate] of sourcesOf(volume)) {
     const source = volume[field];
-    if (source === undefined) continue;
     if (found) errors.forbidden(`${path}.${misspelt.get(field) ?? field}`, "may not specify more than 1 volume type");
     else {
       validate(source, `${path}.${sourcePath(field)}`, errors, rules);
@@ -67,6 +68,16 @@ function validateSource(volume: Part, path: string, podName: string, rules: Sour
     found = true;
   }
   if (!found) errors.required(path, "must specify a volume type");
+}
+
+/** The sources of a volume, in upstream's order. There are 30 kinds, and nearly all volumes have one source. */
+function sourcesOf(volume: Part): typeof volumeSources {
+  const found: (typeof volumeSources)[number][] = [];
+  for (const field in volume) {
+    const source = sourcesByField.get(field);
+    if (source !== undefined && volume[field] !== undefined) found.push(source);
+  }
+  return found.length > 1 ? volumeSources.filter((source) => found.includes(source)) : found;
 }
 
 /** The generated claim is named after the pod and the volume. */

@@ -76,25 +76,26 @@ function warnOfAnnotations(annotations: Readonly<Record<string, string>>, path: 
     if (Object.hasOwn(annotations, key)) warnings.push(`${path}[${key}]: ${text}`);
 }
 
-const deprecatedVolumes = [
-  ["photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
-  ["gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
-  ["scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
-  ["flocker", "flocker", "deprecated in v1.22, non-functional in v1.25+"],
-  ["storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"],
-  ["quobyte", "quobyte", "deprecated in v1.22, non-functional in v1.25+"],
-  ["glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
-  ["ephemeral", "", ""],
-  ["cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"],
-  ["rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"],
-] as const;
+/** A valid volume has one source. */
+const deprecatedVolumes: ReadonlyMap<string, string> = new Map([
+  ["photonPersistentDisk", "photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+"],
+  ["gitRepo", "gitRepo: deprecated in v1.11, and disabled by default in v1.33+"],
+  ["scaleIO", "scaleIO: deprecated in v1.16, non-functional in v1.22+"],
+  ["flocker", "flocker: deprecated in v1.22, non-functional in v1.25+"],
+  ["storageos", "storageOS: deprecated in v1.22, non-functional in v1.25+"],
+  ["quobyte", "quobyte: deprecated in v1.22, non-functional in v1.25+"],
+  ["glusterfs", "glusterfs: deprecated in v1.25, non-functional in v1.26+"],
+  ["cephfs", "cephfs: deprecated in v1.28, non-functional in v1.31+"],
+  ["rbd", "rbd: deprecated in v1.28, non-functional in v1.31+"],
+]);
 
 function warnOfVolumes(volumes: readonly Part[], path: string, warnings: string[]): void {
   for (const [index, volume] of volumes.entries()) {
-    for (const [field, shown, text] of deprecatedVolumes) {
+    for (const field in volume) {
       if (volume[field] === undefined) continue;
-      if (field !== "ephemeral") warnings.push(`${path}[${index}].${shown}: ${text}`);
-      else
+      const deprecation = deprecatedVolumes.get(field);
+      if (deprecation !== undefined) warnings.push(`${path}[${index}].${deprecation}`);
+      else if (field === "ephemeral")
         warnOfClaim(
           volume.ephemeral.volumeClaimTemplate?.spec,
           `${path}[${index}].ephemeral.volumeClaimTemplate.spec`,

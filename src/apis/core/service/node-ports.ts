@@ -11,8 +11,8 @@ import { mayHaveNodePorts, needsHealthCheck, needsNodePorts } from "./service-fi
 export interface PortPool {
   /** @returns the problem, or undefined if the port is now allocated to this write */
   take(port: number): string | undefined;
-  /** @returns undefined if the range is full */
-  takeNext(): number | undefined;
+  /** @returns a port, or the problem */
+  takeNext(): number | string;
 }
 
 /**
@@ -35,7 +35,7 @@ const addPortError = (index: number, port: number, why: string, errors: FieldErr
 
 function takeNextOrThrow(pool: PortPool): number {
   const port = pool.takeNext();
-  if (port === undefined) throw internalError("failed to allocate a nodePort: range is full");
+  if (typeof port === "string") throw internalError(`failed to allocate a nodePort: ${port}`);
   return port;
 }
 
@@ -81,9 +81,9 @@ function allocateForUpdate(spec: Part, old: Part, pool: PortPool, errors: FieldE
 function allocateHealthCheckPort(spec: Part, pool: PortPool): void {
   const requested: number = spec.healthCheckNodePort ?? 0;
   if (requested === 0) {
-    spec.healthCheckNodePort = pool.takeNext();
-    if (spec.healthCheckNodePort === undefined)
-      throw internalError("failed to allocate a HealthCheck NodePort 0: range is full");
+    const port = pool.takeNext();
+    if (typeof port === "string") throw internalError(`failed to allocate a HealthCheck NodePort 0: ${port}`);
+    spec.healthCheckNodePort = port;
     return;
   }
   const problem = pool.take(requested);

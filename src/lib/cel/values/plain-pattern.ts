@@ -22,6 +22,19 @@ export function plainPattern(pattern: string): RegExp | undefined {
   return parts?.every((_, at) => isUnambiguous(parts, at)) === true ? new RegExp(pattern) : undefined;
 }
 
+/**
+ * Compiles a pattern of one part that is not empty, such as `[a-z]+`. No part follows it, so that
+ * matching is linear from any position.
+ *
+ * @returns a global pattern; undefined for any other pattern
+ */
+export function plainPart(pattern: string): RegExp | undefined {
+  atom.lastIndex = 0;
+  const found = atom.exec(pattern)?.[0];
+  if (found === undefined || charactersOf(found) === undefined) return undefined;
+  return pattern === found || pattern === `${found}+` ? new RegExp(pattern, "g") : undefined;
+}
+
 function partsOf(pattern: string): Part[] | undefined {
   if (!pattern.startsWith("^")) return undefined;
   const parts: Part[] = [];

@@ -1,4 +1,5 @@
 /** Timestamps: range, RFC 3339 with the error messages of Go, and the calendar in a time zone. */
+import { formatNanoTime } from "../../schema/time.ts";
 import { CelFailure, fail } from "./failure.ts";
 import { CelTimestamp, type Result } from "./value.ts";
 
@@ -48,9 +49,7 @@ function daysIn(year: number, month: number): number {
 /** Formats like Go's RFC3339Nano, in UTC. */
 export function formatTimestamp(timestamp: CelTimestamp): string {
   const fraction = ((timestamp.nanoseconds % nanosecondsPerSecond) + nanosecondsPerSecond) % nanosecondsPerSecond;
-  const seconds = (timestamp.nanoseconds - fraction) / nanosecondsPerSecond;
-  const digits = fraction === 0n ? "" : `.${String(fraction).padStart(9, "0").replace(/0+$/, "")}`;
-  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}${digits}Z`;
+  return formatNanoTime(Number((timestamp.nanoseconds - fraction) / nanosecondsPerSecond), Number(fraction));
 }
 
 /**

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
-import { suiteOptions } from "../../contract.suite.ts";
+import { suiteOptions } from "../../../../test/support/storage-suite.ts";
 import { RevisionCompacted, type StatePin, type Storage, type Write } from "../../contract.ts";
 import { openLmdbStorage } from "../lmdb.ts";
 import { type NewEntry, writeStore } from "../write-store.ts";

@@ -67,7 +67,13 @@ export async function* backupPieces(
   }
 }
 
-function problemOf(key: string, position: number, record: Buffer | undefined, rules: RecordRules): string | undefined {
+/** Returns why the record of a key cannot be read; undefined when it can. */
+export function problemOf(
+  key: string,
+  position: number,
+  record: Buffer | undefined,
+  rules: RecordRules,
+): string | undefined {
   if (position < 0) return "the position of its record is damaged";
   if (record === undefined) return "the log has no record of it";
   const problem = recordProblem(position, record, rules);

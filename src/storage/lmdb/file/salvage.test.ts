@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
-import { suiteOptions } from "../../contract.suite.ts";
+import { suiteOptions } from "../../../../test/support/storage-suite.ts";
 import { type Expiry, revisionOf } from "../../embedded/ledger.ts";
 import { openLmdbStorage } from "../lmdb.ts";
 import { readRecord } from "../record.ts";

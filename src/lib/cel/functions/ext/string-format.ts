@@ -158,14 +158,15 @@ function formatList(list: CelList): Formatted {
 
 /** Entries are sorted by the text of their keys. */
 function formatMap(map: CelMap): Formatted {
-  const entries: [key: string, value: string][] = [];
+  const entries: { /** UTF-8, with one character per byte. */ readonly order: string; readonly text: string }[] = [];
   for (const key of map.keys()) {
     const value = formatWithin(map.find(key) as CelValue);
     if (value instanceof CelFailure) return value;
-    entries.push([typeof key === "string" ? quoteGo(key) : (formatText(key) as string), value]);
+    const keyText = typeof key === "string" ? quoteGo(key) : (formatText(key) as string);
+    entries.push({ order: Buffer.from(keyText).toString("latin1"), text: `${keyText}:${value}` });
   }
-  entries.sort(([left], [right]) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
-  return `{${entries.map(([key, value]) => `${key}:${value}`).join(", ")}}`;
+  entries.sort((left, right) => (left.order < right.order ? -1 : Number(left.order > right.order)));
+  return `{${entries.map(({ text }) => text).join(", ")}}`;
 }
 
 /** Formats an element of a list or map, similar to a literal. */

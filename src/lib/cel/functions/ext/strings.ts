@@ -133,7 +133,9 @@ function join(list: CelList, separator = ""): Result {
   return texts.join(separator);
 }
 
-const escapes: ReadonlyMap<string, string> = new Map([
+/** The backslash is first: the texts after it contain it. */
+const escapes: readonly (readonly [character: string, escaped: string])[] = [
+  ["\\", "\\\\"],
   ["\x07", "\\a"],
   ["\b", "\\b"],
   ["\f", "\\f"],
@@ -141,12 +143,13 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ["\r", "\\r"],
   ["\t", "\\t"],
   ["\v", "\\v"],
-  ["\\", "\\\\"],
   ['"', '\\"'],
-]);
+];
 
 function quote(text: string): string {
-  return `"${Array.from(text.toWellFormed(), (character) => escapes.get(character) ?? character).join("")}"`;
+  let quoted = text.toWellFormed();
+  for (const [character, escaped] of escapes) quoted = quoted.replaceAll(character, escaped);
+  return `"${quoted}"`;
 }
 
 const copied = reading(1, { keepsSize: true });

@@ -6,6 +6,7 @@ import { library } from "../../library.ts";
 import { intType, listType, stringType } from "../../types.ts";
 import { ArrayList } from "../../values/containers.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
+import { plainPart } from "../../values/plain-pattern.ts";
 import { compileRegex } from "../../values/regex.ts";
 import type { CelInt, Result } from "../../values/value.ts";
 import { matching } from "../costs.ts";
@@ -26,9 +27,11 @@ function find(text: string, pattern: string): Result {
 
 /** As in Go, an empty match directly after a match does not count. @param limit negative for all */
 function findAll(text: string, pattern: string, limit: CelInt = -1): Result {
+  const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit);
+  const part = plainPart(pattern);
+  if (part !== undefined) return new ArrayList((text.match(part) ?? []).slice(0, most));
   const regex = compiled(pattern);
   if (regex instanceof CelFailure) return regex;
-  const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit);
   const matcher = regex.matcher(text);
   const found: string[] = [];
   let end = -1;

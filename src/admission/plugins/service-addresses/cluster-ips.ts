@@ -1,0 +1,88 @@
+/**
+ * Finds free cluster IPs. An address is in use when its IPAddress exists, also one that a user created.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/ipallocator/cidrallocator.go.
+ */
+import assert from "node:assert/strict";
+import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
+import { canonicalIp, parseIp } from "../../../lib/ip-range/ip-address.ts";
+import { addressValue, type IpRange } from "../../../lib/ip-range/ip-range.ts";
+import { candidates, isAllocatable, type Subranges, subrangesOf } from "../../../lib/ip-range/subranges.ts";
+import { serviceCidrs } from "./service-cidrs.ts";
+
+/** The addresses of the ready ServiceCIDRs. */
+export interface ClusterIps {
+  /** Waits until the watch caches are loaded. */
+  ready(): Promise<void>;
+  /** Waits until the watch caches show what other servers wrote before. */
+  refresh(): Promise<void>;
+  /** The first ready range of the family; undefined when there is none. */
+  anyRange(family: string): IpRange | undefined;
+  /** Whether a ready range has the address. @param address in canonical form */
+  isInRange(family: string, address: string): boolean;
+  isTaken(address: string): boolean;
+  /** @returns undefined when the ready ranges have no free address */
+  findFree(family: string): string | undefined;
+  /** Keeps other requests of this server from taking the address before it is stored. */
+  reserve(address: string): void;
+  release(address: string): void;
+}
+
+/** @param random returns so many random bytes */
+export function openClusterIps(catalog: Catalog, random: (bytes: number) => Buffer): ClusterIps {
+  const cidrs = serviceCidrs(catalog);
+  const reserved = new Set<string>();
+  /** Ranges that were full, and the state of the IPAddresses then: they are not searched again. */
+  const full = new WeakMap<IpRange, object>();
+  const addresses = (): ResourceStore => addressStore(catalog);
+  const below = (limit: bigint): bigint => BigInt(`0x${random(16).toString("hex")}`) % limit;
+  const isStored = (address: string): boolean => {
+    const store = addresses();
+    return store.cache.latest().get(store.keyOf("", address)) !== undefined;
+  };
+  const searchRange = (range: IpRange): string | undefined => {
+    const { identity } = addresses().cache.latest();
+    const parts = subrangesOf(range);
+    if (parts === undefined || full.get(range) === identity) return undefined;
+    let waits = false;
+    for (const address of candidates(parts, below)) {
+      if (isStored(address)) continue;
+      if (!reserved.has(address)) return address;
+      waits = true;
+    }
+    if (!waits) full.set(range, identity);
+    return undefined;
+  };
+  const rangesOf = (family: string): readonly IpRange[] => cidrs.ranges().filter((range) => range.family === family);
+  return {
+    ready: async () => void (await Promise.all([cidrs.ready(), addresses().cache.ready()])),
+    refresh: async () => void (await Promise.all([cidrs.refresh(), addresses().cache.current()])),
+    anyRange: (family) => rangesOf(family)[0],
+    isInRange(family, address) {
+      const has = (parts: Subranges | undefined): boolean =>
+        parts !== undefined && isAllocatable(parts, addressValue(address));
+      return rangesOf(family).some((range) => has(subrangesOf(range)));
+    },
+    isTaken: (address) => reserved.has(address) || isStored(address),
+    findFree(family) {
+      for (const range of rangesOf(family)) {
+        const free = searchRange(range);
+        if (free !== undefined) return free;
+      }
+      return undefined;
+    },
+    reserve: (address) => void reserved.add(address),
+    release: (address) => void reserved.delete(address),
+  };
+}
+
+function addressStore(catalog: Catalog): ResourceStore {
+  const store = catalog.find("networking.k8s.io", "v1", "ipaddresses")?.resource.store;
+  assert.ok(store !== undefined, "the catalog has no store for IPAddresses");
+  return store;
+}
+
+/** @returns the canonical form of an address; other text unchanged */
+export function canonicalOf(text: string): string {
+  const address = parseIp(text);
+  return address === undefined ? text : canonicalIp(address);
+}

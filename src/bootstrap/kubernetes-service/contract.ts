@@ -1,0 +1,27 @@
+/** Which reconciler maintains the endpoints of the Service `kubernetes`; `--endpoint-reconciler-type`. */
+export type EndpointReconcilerType = "master-count" | "lease" | "none";
+
+/** Maintains the endpoints of the Service `kubernetes`, in which each running server has an address. */
+export interface EndpointReconciler {
+  /**
+   * Adds the address of this server, and removes those of servers that do not run any more.
+   * @throws ApiError
+   */
+  reconcile(): Promise<void>;
+  /**
+   * Removes the address of this server.
+   * @param isStopping whether the server stops; otherwise the address is one that it left behind
+   * @returns false when there was none
+   * @throws ApiError
+   */
+  remove(isStopping: boolean): Promise<boolean>;
+}
+
+/** The options of the Service `kubernetes` and its endpoints. */
+export interface KubernetesServiceOptions {
+  readonly endpointReconciler: EndpointReconcilerType;
+  /** Number of servers, for the reconciler `master-count`. */
+  readonly apiserverCount: number;
+  /** If not 0, the Service has the type NodePort and this port. */
+  readonly kubernetesServiceNodePort: number;
+}

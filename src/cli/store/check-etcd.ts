@@ -1,0 +1,52 @@
+/** `coxswain store check` of a prefix of etcd: decodes every object. */
+import type { Output } from "../output.ts";
+import { printable } from "../printable.ts";
+import type { OutputFormat } from "../subcommands.ts";
+import { exitDamaged, exitWhole } from "./contract.ts";
+import { type EtcdFiles, withReader } from "./open-reader.ts";
+import { reportProgress } from "./progress.ts";
+
+/** Objects that the output lists. */
+const listedMax = 1000;
+
+/** @returns the exit code @throws StorageUnavailable · Error when the check failed */
+export function checkEtcd(
+  store: string,
+  output: OutputFormat,
+  files: EtcdFiles,
+  { out, err }: Output,
+): Promise<number> {
+  return withReader(store, files, async (reader) => {
+    const { openDecoder } = await import("./objects/decode-object.ts");
+    const decoder = openDecoder();
+    const progress = reportProgress(err, "Reading");
+    const total = await reader.count();
+    const unreadable: { key: string; revision: number; problem: string }[] = [];
+    let [objects, unreadableCount] = [0, 0];
+    for (let after: string | undefined, done = false; !done; ) {
+      const { entries, until } = await reader.page(after);
+      for (const entry of entries) {
+        try {
+          decoder.decode(entry);
+          objects++;
+        } catch (error) {
+          const { key, revision } = entry;
+          if (unreadableCount++ < listedMax) unreadable.push({ key, revision, problem: (error as Error).message });
+        }
+      }
+      progress(objects, total);
+      after = until;
+      done = until === undefined;
+    }
+    const whole = unreadableCount === 0;
+    const revision = await reader.current();
+    if (output === "json")
+      out(`${JSON.stringify({ whole, revision, objects, unreadableCount, unreadable }, undefined, 2)}\n`);
+    else {
+      out(`${objects} objects can be decoded${whole ? "" : `, ${unreadableCount} cannot`}; revision ${revision}\n`);
+      for (const one of unreadable)
+        out(`  ${printable(one.key)} (revision ${one.revision}): ${printable(one.problem)}\n`);
+    }
+    return whole ? exitWhole : exitDamaged;
+  });
+}

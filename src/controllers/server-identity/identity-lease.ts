@@ -1,0 +1,130 @@
+/**
+ * The Lease by which other servers and users know that this server runs. Sources:
+ * `k8s.io/component-helpers@v0.36.0/apimachinery/lease/controller.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/apiserver/server.go`.
+ */
+import { formatMicroTime } from "../../apimachinery/clock.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { randomUuid } from "../../apimachinery/random.ts";
+import { identityLabel, identityNamespace, serverIdentity } from "../../apimachinery/server-identity.ts";
+import { loopbackUser } from "../../apimachinery/system-user.ts";
+import { within } from "../../apimachinery/within.ts";
+import type { Resolved } from "../../catalog/contract.ts";
+import { deleteOne } from "../../registry/delete.ts";
+import { update } from "../../registry/update.ts";
+import type { ControllerOptions } from "../contract.ts";
+import { writesBy } from "../controller-write.ts";
+
+interface IdentityLeaseOptions extends ControllerOptions {
+  readonly hostname: string;
+  /** Whether other servers can have the same store open, and remove the Lease when it is not renewed. */
+  readonly isShared: boolean;
+  /** Address and port by which other servers reach this one; undefined: the Lease does not name them. */
+  readonly peerAddress: string | undefined;
+  /** Further annotations. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface IdentityLease {
+  /** Deletes the Lease of an earlier process, and creates that of this one. */
+  start(): Promise<void>;
+  /** Deletes the Lease. Does not reject. */
+  stop(): Promise<void>;
+}
+
+const durationSeconds = 3600;
+const renewMs = 10_000;
+/** No other server reads the Lease of the only one, whose store should not be written all the time. */
+const renewAloneMs = (durationSeconds * 1000) / 4;
+/** Renewals are this part of the interval later, at most. */
+const jitter = 0.04;
+const stopTimeoutMs = 10_000;
+const writes = writesBy(loopbackUser, "kube-apiserver");
+
+/** @returns undefined when Leases are not served */
+export function identityLease(options: IdentityLeaseOptions): IdentityLease | undefined {
+  const { registry, logger, isShared } = options;
+  const intervalMs = isShared ? renewMs : renewAloneMs;
+  const target = registry.catalog.findServed("coordination.k8s.io", "v1", "leases");
+  if (target === undefined) return undefined;
+  const name = serverIdentity(options.hostname);
+  const holder = `${name}_${randomUuid(registry.random)}`;
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let cancel = (): void => {};
+  const failed =
+    (what: string) =>
+    (error: unknown): void =>
+      logger.error(what, { lease: `${identityNamespace}/${name}`, error: String(error) });
+  const sync = async (): Promise<void> => {
+    if (isStopped) return;
+    await renew(options, target, { name, holder }).catch(failed("Failed to update lease"));
+    const fraction = registry.random(4).readUInt32LE(0) / 2 ** 32;
+    if (isStopped) return;
+    cancel = registry.clock.after(intervalMs * (1 + jitter * fraction), () => {
+      running = sync();
+    });
+  };
+  const remove = async (what: string): Promise<void> => removeLease(options, target, name).catch(failed(what));
+  return {
+    async start() {
+      running = remove("Error deleting old lease").then(sync);
+      await running;
+    },
+    async stop() {
+      if (isStopped) return;
+      isStopped = true;
+      cancel();
+      await within(
+        registry.clock,
+        stopTimeoutMs,
+        running.then(() => remove("Unable to delete lease")),
+      );
+    },
+  };
+}
+
+interface Identity {
+  readonly name: string;
+  readonly holder: string;
+}
+
+async function renew(options: IdentityLeaseOptions, target: Resolved, { name, holder }: Identity): Promise<void> {
+  const { registry, hostname, peerAddress, annotations } = options;
+  await update(registry, {
+    ...writes.of(target, identityNamespace, name),
+    createsMissing: true,
+    next(current) {
+      const lease = current?.() ?? newLease(name, holder);
+      const { metadata, spec } = lease;
+      lease.spec = {
+        ...spec,
+        leaseDurationSeconds: durationSeconds,
+        renewTime: formatMicroTime(registry.clock.now()),
+      };
+      const [label, value] = identityLabel;
+      metadata.labels = { ...metadata.labels, [label]: value, "kubernetes.io/hostname": hostname };
+      const address = peerAddress !== undefined && { "kubernetes.io/peer-advertise-address": peerAddress };
+      if (address || annotations) metadata.annotations = { ...metadata.annotations, ...annotations, ...address };
+      return lease;
+    },
+  });
+}
+
+function newLease(name: string, holder: string): KubeObject {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name, namespace: identityNamespace },
+    spec: { holderIdentity: holder },
+  };
+}
+
+async function removeLease({ registry }: IdentityLeaseOptions, target: Resolved, name: string): Promise<void> {
+  try {
+    await deleteOne(registry, { ...writes.of(target, identityNamespace, name), options: { dryRun: false } });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;
+  }
+}

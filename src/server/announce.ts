@@ -1,0 +1,95 @@
+/** Lets clients and other servers find this server, which is ready. */
+import { ensureObject } from "../bootstrap/boot-state.ts";
+import { kubernetesServiceController } from "../bootstrap/kubernetes-service/controller.ts";
+import { endpointReconciler } from "../bootstrap/kubernetes-service/reconcilers.ts";
+import { kubernetesService } from "../bootstrap/kubernetes-service/service.ts";
+import { identityLease } from "../controllers/server-identity/identity-lease.ts";
+import { identityLeaseCollector } from "../controllers/server-identity/lease-collector.ts";
+import { peerAddressController, peerRecords } from "../controllers/server-identity/peer-addresses.ts";
+import { checkTokenKeys, type TokenKeys, tokenKeysAnnotation } from "../controllers/server-identity/token-keys.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { formatAddress } from "../webhook/connect.ts";
+import type { Address } from "../webhook/contract.ts";
+import { advertisedAddress } from "./addresses.ts";
+import type { Closers } from "./closers.ts";
+import { hostnameOf, identityOf, peerAddress } from "./peers.ts";
+import type { ServerState } from "./state.ts";
+
+interface Needs {
+  readonly registry: RegistryContext;
+  readonly tokenKeys: TokenKeys;
+  readonly state: ServerState;
+  readonly closers: Closers;
+}
+
+/** @returns when the endpoints contain this server, and its Lease exists */
+export async function announce(options: ServerOptions, needs: Needs): Promise<void> {
+  await Promise.all([joinEndpoints(options, needs), startIdentityLease(options, needs)]);
+  needs.state.reached.add("identity");
+}
+
+/** The Lease of this server, and the removal of those of others that have ended. */
+async function startIdentityLease(
+  options: ServerOptions,
+  { registry, tokenKeys: keys, state, closers }: Needs,
+): Promise<void> {
+  const { logger } = options;
+  if (!registry.gates.enabled("APIServerIdentity")) return;
+  const address = await joinPeers(options, { registry, state, closers });
+  const self = identityOf(options);
+  if (state.isShared) await checkTokenKeys(registry, { self, keys, logger });
+  const lease = identityLease({
+    registry,
+    logger,
+    hostname: hostnameOf(options),
+    isShared: state.isShared,
+    peerAddress: address && formatAddress(address),
+    ...(state.isShared && { annotations: tokenKeysAnnotation(keys) }),
+  });
+  if (lease === undefined) return;
+  const collector = identityLeaseCollector({ registry, logger });
+  closers.add(() => collector.stop());
+  closers.add(() => lease.stop());
+  state.stopHooks.push(() => lease.stop());
+  await lease.start();
+  collector.start();
+}
+
+/**
+ * The record of this server's address for others, which must exist before the Lease. No other server reads it in a
+ * store that this server has alone.
+ *
+ * @returns the address; undefined without one, and without the gate
+ */
+async function joinPeers(
+  options: ServerOptions,
+  { registry, state, closers }: Omit<Needs, "tokenKeys">,
+): Promise<Address | undefined> {
+  const { clock, logger } = options;
+  if (!registry.gates.enabled("UnknownVersionInteroperabilityProxy")) return undefined;
+  const address = peerAddress(options, state);
+  const records = peerRecords(registry);
+  if (address === undefined || records === undefined || !state.isShared) return address;
+  const controller = peerAddressController({ records, identity: identityOf(options), address, clock, logger });
+  closers.add(() => controller.stop());
+  state.stopHooks.push(() => controller.stop());
+  await controller.start();
+  return address;
+}
+
+async function joinEndpoints(options: ServerOptions, { registry, state, closers }: Needs): Promise<void> {
+  const { clock, logger } = options;
+  const { port } = state;
+  const ip = advertisedAddress(options);
+  const service = kubernetesService({ ...options, port });
+  const controller = kubernetesServiceController({
+    reconciler: endpointReconciler(registry, { ...options, ip, port, isShared: state.isShared }),
+    ensureService: async () => void (await ensureObject(registry, service)),
+    clock,
+    logger,
+  });
+  closers.add(() => controller.stop());
+  state.stopHooks.push(() => controller.stop());
+  await controller.start();
+}

@@ -1,0 +1,110 @@
+/** Builds the maintenance of service addresses and node ports, which every server over a store runs. */
+import { hostname } from "node:os";
+import { loopbackUser } from "../apimachinery/system-user.ts";
+import { ensureDefaultServiceRange } from "../bootstrap/default-service-range.ts";
+import type { Controller, ControllerOptions } from "../controllers/contract.ts";
+import { writesBy } from "../controllers/controller-write.ts";
+import { type EventRecorder, openEventRecorder } from "../controllers/event-recorder.ts";
+import { recordEvent } from "../controllers/record-event.ts";
+import { repeatedController } from "../controllers/repeated.ts";
+import {
+  addressRepairController,
+  repairAllAddresses,
+  repairIntervalMs,
+} from "../controllers/service-addresses/address-repair.ts";
+import { addressRepair } from "../controllers/service-addresses/repair-addresses.ts";
+import { type PortRepair, repairNodePorts } from "../controllers/service-addresses/repair-ports.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import type { Settings } from "./settings.ts";
+
+/** The maintenance of what services have. */
+export interface ServerServiceAddresses {
+  /**
+   * Creates the ServiceCIDR of the command line.
+   * @throws ApiError
+   */
+  ensureRange(): Promise<void>;
+  /** Stores the node ports in use, as the Services have them. Logs errors. */
+  repairPorts(): Promise<void>;
+  /** Creates the missing IPAddresses of Services, such as those of older versions. Logs errors. */
+  repairAddresses(): Promise<void>;
+  readonly controllers: readonly Controller[];
+}
+
+interface Needs {
+  readonly registry: RegistryContext;
+  readonly settings: Pick<Settings, "nodePorts">;
+  readonly metrics: Pick<ServerMetrics, "queues">;
+}
+
+/** Source: k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/defaultservicecidr. */
+const rangeIntervalMs = 10_000;
+
+/** Builds the maintenance. */
+export function serverServiceAddresses(
+  { logger, serviceClusterIpRange }: Pick<ServerOptions, "logger" | "serviceClusterIpRange">,
+  { registry, settings, metrics }: Needs,
+): ServerServiceAddresses {
+  const options = { registry, logger, queues: metrics.queues.observers };
+  const recorder = (component: string): EventRecorder =>
+    openEventRecorder({ registry, logger, component, hostname: hostname() });
+  const portEvents = recorder("portallocator-repair-controller");
+  const addressEvents = recorder("ipallocator-repair-controller");
+  const ports: PortRepair = {
+    registry,
+    range: settings.nodePorts,
+    leaks: new Map(),
+    report: (service, warning) => void portEvents.warn(service, warning),
+  };
+  const addresses = addressRepair(registry, (object, warning) => void addressEvents.warn(object, warning));
+  const report = rangeReporter(options);
+  const ensureRange = (): Promise<void> => ensureDefaultServiceRange(registry, serviceClusterIpRange, report);
+  const attempt = async (what: string, repair: Promise<void>): Promise<void> =>
+    repair.catch((error: unknown) => logger.error(`Could not repair ${what} at the start`, { error: String(error) }));
+  const repairPorts = (): Promise<void> => repairNodePorts(ports);
+  return {
+    ensureRange,
+    repairPorts: () => attempt("the node ports in use", repairPorts()),
+    repairAddresses: () => attempt("service addresses", repairAllAddresses(addresses)),
+    controllers: [
+      addressRepairController(options, addresses),
+      repeatedController(options, {
+        task: "repair the node ports in use",
+        intervalMs: repairIntervalMs,
+        run: repairPorts,
+      }),
+      repeatedController(options, {
+        task: "maintain the default ServiceCIDR",
+        intervalMs: rangeIntervalMs,
+        run: ensureRange,
+      }),
+    ],
+  };
+}
+
+const component = "kubernetes-service-cidr-controller";
+
+/** Reports each kind of problem of the default ServiceCIDR once, as an Event. */
+function rangeReporter({ registry, logger }: ControllerOptions): Parameters<typeof ensureDefaultServiceRange>[2] {
+  const writes = writesBy(loopbackUser, "kube-apiserver");
+  const reported = new Set<string>();
+  return ({ metadata }, { kind, reason, message }) => {
+    if (reported.has(kind)) return;
+    reported.add(kind);
+    logger.warn("The default ServiceCIDR needs attention", { reason, message });
+    const { name = "", uid = "", resourceVersion = "" } = metadata;
+    const subject = {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "ServiceCIDR",
+      namespace: "",
+      name,
+      uid,
+      resourceVersion,
+    };
+    recordEvent(registry, writes, subject, { type: "Warning", reason, message, component }).catch((error: unknown) =>
+      logger.warn("Could not record an Event", { component, reason, error: String(error) }),
+    );
+  };
+}

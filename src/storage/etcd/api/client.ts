@@ -1,0 +1,239 @@
+/**
+ * Calls etcd's API at one of several members. Source of which calls may be repeated:
+ * `go.etcd.io/etcd/client/v3@v3.6.8/retry_interceptor.go`.
+ */
+import { type ClientDuplexStream, Client as GrpcClient, Metadata, type ServiceError } from "@grpc/grpc-js";
+import type { Clock } from "../../../apimachinery/clock.ts";
+import type { Integer } from "../../../lib/json/values.ts";
+import { StorageUnavailable } from "../../contract.ts";
+import { decodeMessage, encodeMessage, type Message } from "./codec.ts";
+import { type Endpoint, type EtcdTls, endpointOf } from "./endpoints.ts";
+import { answerOf, isFailedMember, isUnsent } from "./errors.ts";
+import {
+  compactRequest,
+  compactResponse,
+  type Header,
+  type LeaseGrantResponse,
+  type LeaseTimeResponse,
+  leaseGrantRequest,
+  leaseGrantResponse,
+  leaseTimeRequest,
+  leaseTimeResponse,
+  type RangeRequest,
+  type RangeResponse,
+  rangeRequest,
+  rangeResponse,
+  type StatusResponse,
+  statusRequest,
+  statusResponse,
+  type TxnRequest,
+  type TxnResponse,
+  txnRequest,
+  txnResponse,
+  type WatchRequest,
+  type WatchResponse,
+  watchRequest,
+  watchResponse,
+} from "./messages.ts";
+import { callUnary } from "./unary-call.ts";
+
+export interface EtcdClientOptions {
+  /** URLs of members: `http://`, `https://` or `unix://`. */
+  readonly servers: readonly string[];
+  readonly tls?: EtcdTls;
+  readonly clock: Clock;
+}
+
+/** A watch stream: sends requests until it ends. */
+export interface WatchCall {
+  send(request: WatchRequest): void;
+  /** Ends it, without a call of `end`. */
+  close(): void;
+  /** Asks the member for its status, and ends the stream if it does not answer in time. */
+  probe(timeoutMs: number): Promise<void>;
+}
+
+export interface WatchHandler {
+  response(response: WatchResponse): void;
+  /** Reports that the member or the connection ended the stream. */
+  end(error: Error): void;
+}
+
+interface Method {
+  readonly path: string;
+  readonly request: Message;
+  readonly response: Message;
+}
+
+const methods = {
+  range: { path: "/etcdserverpb.KV/Range", request: rangeRequest, response: rangeResponse },
+  txn: { path: "/etcdserverpb.KV/Txn", request: txnRequest, response: txnResponse },
+  compact: { path: "/etcdserverpb.KV/Compact", request: compactRequest, response: compactResponse },
+  grant: { path: "/etcdserverpb.Lease/LeaseGrant", request: leaseGrantRequest, response: leaseGrantResponse },
+  leaseTime: { path: "/etcdserverpb.Lease/LeaseTimeToLive", request: leaseTimeRequest, response: leaseTimeResponse },
+  status: { path: "/etcdserverpb.Maintenance/Status", request: statusRequest, response: statusResponse },
+} as const satisfies Record<string, Method>;
+
+/** How long a read is repeated at other members. */
+const readTimeoutMs = 10_000;
+/** How long one member may take for a read before another is asked. */
+const attemptTimeoutMs = 3_000;
+/** How long a write may take. It is not repeated, because the member may have made it. */
+const writeTimeoutMs = 10_000;
+/** The time between two attempts. */
+const retryMs = 25;
+/** Attempts of a read that no member accepts. */
+const attemptsMax = 100;
+
+/** Calls the members of a cluster: the same one until it fails, then the next. */
+export class EtcdClient {
+  readonly #clock: Clock;
+  readonly #endpoints: readonly Endpoint[];
+  readonly #clients: (GrpcClient | undefined)[];
+  #at = 0;
+  #closed = false;
+
+  /** @throws Error when a URL is not valid, or a file of TLS cannot be used */
+  constructor({ servers, tls, clock }: EtcdClientOptions) {
+    this.#clock = clock;
+    this.#endpoints = servers.map((url) => endpointOf(url, tls));
+    this.#clients = servers.map(() => undefined);
+  }
+
+  /** @throws StorageUnavailable · RevisionCompacted · RevisionInFuture */
+  range(request: RangeRequest, timeoutMs = readTimeoutMs): Promise<RangeResponse> {
+    return this.#read(methods.range, request, timeoutMs);
+  }
+
+  /**
+   * Calls a transaction once, except at members that cannot be reached.
+   * @throws StorageUnavailable when it is not known whether it was made · ValueTooLarge
+   */
+  txn(request: TxnRequest): Promise<TxnResponse> {
+    return this.#write(methods.txn, request);
+  }
+
+  /** @throws StorageUnavailable · RevisionCompacted · RevisionInFuture */
+  compact(revision: number): Promise<{ header: Header }> {
+    return this.#write(methods.compact, { revision, physical: false });
+  }
+
+  /** @throws StorageUnavailable */
+  grantLease(ttlSeconds: number): Promise<LeaseGrantResponse> {
+    return this.#write(methods.grant, { TTL: ttlSeconds });
+  }
+
+  /** @throws StorageUnavailable */
+  leaseTimeToLive(lease: Integer): Promise<LeaseTimeResponse> {
+    return this.#read(methods.leaseTime, { ID: lease }, readTimeoutMs);
+  }
+
+  /** The status of the member that is called. @throws StorageUnavailable */
+  status(timeoutMs = readTimeoutMs): Promise<StatusResponse> {
+    return this.#read(methods.status, {}, timeoutMs);
+  }
+
+  /** The status of each member. @throws StorageUnavailable when one does not answer */
+  statuses(timeoutMs: number): Promise<StatusResponse[]> {
+    return Promise.all(this.#endpoints.map((_, at) => this.#call<StatusResponse>(methods.status, {}, timeoutMs, at)));
+  }
+
+  /** Opens a watch stream at the member that is called. It ends when that member has no leader. */
+  watch(handler: WatchHandler): WatchCall {
+    const metadata = new Metadata();
+    metadata.set("hasleader", "true");
+    const at = this.#at;
+    const call: ClientDuplexStream<WatchRequest, WatchResponse> = this.#clientAt(at).makeBidiStreamRequest(
+      "/etcdserverpb.Watch/Watch",
+      (request: WatchRequest) => encodeMessage(watchRequest, request),
+      (bytes: Buffer) => decodeMessage<WatchResponse>(watchResponse, bytes),
+      metadata,
+    );
+    let ended = false;
+    const end = (error: Error): void => {
+      if (ended) return;
+      ended = true;
+      if (this.#at === at) this.#next();
+      handler.end(error);
+    };
+    call.on("data", (response: WatchResponse) => {
+      if (!ended) handler.response(response);
+    });
+    call.on("error", (error: ServiceError) => end(answerOf(error)));
+    call.on("end", () => end(new StorageUnavailable("the member ended the watch stream")));
+    return {
+      send(request) {
+        if (!ended) call.write(request);
+      },
+      close() {
+        ended = true;
+        call.cancel();
+      },
+      probe: async (timeoutMs) => {
+        try {
+          await this.#call(methods.status, {}, timeoutMs, at);
+        } catch (error) {
+          end(answerOf(error));
+          call.cancel();
+        }
+      },
+    };
+  }
+
+  /** Ends all calls. */
+  close(): void {
+    this.#closed = true;
+    for (const client of this.#clients) client?.close();
+  }
+
+  async #read<T>(method: Method, request: object, timeoutMs: number): Promise<T> {
+    const until = this.#clock.now() + timeoutMs;
+    for (let attempt = 1; ; attempt++) {
+      const at = this.#at;
+      const left = until - this.#clock.now();
+      try {
+        return await this.#call<T>(
+          method,
+          request,
+          this.#endpoints.length > 1 ? Math.min(attemptTimeoutMs, left) : left,
+          at,
+        );
+      } catch (error) {
+        if (!isFailedMember(error) || this.#closed) throw answerOf(error);
+        if (this.#at === at) this.#next();
+        if (attempt >= attemptsMax || this.#clock.now() + retryMs >= until) throw answerOf(error);
+      }
+      await new Promise<void>((resolve) => void this.#clock.after(retryMs, resolve));
+    }
+  }
+
+  async #write<T>(method: Method, request: object): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const at = this.#at;
+      try {
+        return await this.#call<T>(method, request, writeTimeoutMs, at);
+      } catch (error) {
+        if (isFailedMember(error) && this.#at === at) this.#next();
+        if (!isUnsent(error) || attempt >= this.#endpoints.length || this.#closed) throw answerOf(error);
+      }
+    }
+  }
+
+  #call<T>({ path, request, response }: Method, argument: object, timeoutMs: number, at: number): Promise<T> {
+    if (this.#closed) return Promise.reject(new StorageUnavailable("the store is closed"));
+    const channel = this.#clientAt(at).getChannel();
+    return callUnary(channel, path, encodeMessage(request, argument), Date.now() + timeoutMs).then((bytes) =>
+      decodeMessage<T>(response, bytes),
+    );
+  }
+
+  #clientAt(at: number): GrpcClient {
+    const { address, credentials, options } = this.#endpoints[at] as Endpoint;
+    this.#clients[at] ??= new GrpcClient(address, credentials, options);
+    return this.#clients[at] as GrpcClient;
+  }
+
+  #next(): void {
+    this.#at = (this.#at + 1) % this.#endpoints.length;
+  }
+}

@@ -1,0 +1,458 @@
+/**
+ * Objects in a cluster of etcd, which several servers share, also with kube-apiserver. Reads and
+ * commits are calls; logs share watch streams. Every call returns the newest revision, so a store
+ * whose revisions went back, because an old backup was restored, is noticed.
+ *
+ * **Invariant:** `current` returns a revision that is at least that of every write that any client
+ * of the cluster was answered before the call.
+ */
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { Integer } from "../../lib/json/values.ts";
+import { checkValue, checkWrites } from "../check-writes.ts";
+import {
+  type Check,
+  type Committed,
+  type Conflict,
+  type DerivedWrite,
+  type LogSubscriber,
+  type Range,
+  type RangeOptions,
+  RevisionCompacted,
+  RevisionInFuture,
+  RevisionsWentBack,
+  type StatePin,
+  type Storage,
+  StorageUnavailable,
+  type Stored,
+  type Subscription,
+  ValueTooLarge,
+  type Write,
+} from "../contract.ts";
+import { EtcdClient, type EtcdClientOptions } from "./api/client.ts";
+import type { Header, KeyValue, RangeRequest, RangeResponse, WatchEvent } from "./api/messages.ts";
+import { BatchedRead } from "./batched-read.ts";
+import { watchCompactions } from "./compaction-watch.ts";
+import { compactSometimes } from "./compactor.ts";
+import { DerivedCommits } from "./derived-commits.ts";
+import { afterKey, type Keys, keysWithPrefix } from "./keys.ts";
+import { Leases } from "./leases.ts";
+import { LogWatch } from "./log-watch.ts";
+import { OwnWrites } from "./own-writes.ts";
+import { answersProgress } from "./server-version.ts";
+import { conflictOf, type PlainCommit, txnOf } from "./transaction.ts";
+import { Watches } from "./watches.ts";
+
+export interface EtcdOptions extends EtcdClientOptions {
+  /** Replaces `/registry` at the start of keys. */
+  readonly prefix: string;
+  readonly logger?: Logger;
+  /** Maximum bytes of a value. */
+  readonly valueBytesMax: number;
+  /** How long keys with a time to live join a lease. */
+  readonly leaseReuseSeconds: number;
+  /** Limits of `checkReadable` and `checkWritable`. */
+  readonly healthTimeoutMs: number;
+  readonly readyTimeoutMs: number;
+  /** How often the size of the database is read; 0: never. */
+  readonly sizePollMs: number;
+  /** How often the history is compacted to its state one interval before; 0: never. */
+  readonly compactionIntervalMs: number;
+  /** How long `openEtcdStorage` waits for a member. */
+  readonly startTimeoutMs: number;
+  /** Commits that wait for an answer; above it, `commit` throws StorageUnavailable. */
+  readonly waitingMax?: number;
+}
+
+/** Entries of a page, when a range has no limit. */
+const pageMax = 1000;
+const waitingMaxDefault = 10_000;
+/** A start asks the members again after this time. */
+const startAgainMs = 200;
+/** The versions of the members are read again after this time. */
+const learnAgainMs = 5_000;
+/** A commit waits for its events so long. */
+const deliveryMs = 250;
+/** The key that health checks read. Source: `k8s.io/apiserver@v0.36.0/pkg/storage/storagebackend/factory/etcd3.go`. */
+const healthKey = "/registry/health";
+
+/**
+ * Connects to a cluster.
+ * @throws StorageUnavailable when no member answers in time
+ */
+export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
+  const client = new EtcdClient(options);
+  try {
+    const header = await firstAnswer(client, options);
+    const storage = new EtcdStorage(client, options, header);
+    await storage.learnProgress();
+    return storage;
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+/** @throws StorageUnavailable that names the servers */
+async function firstAnswer(
+  client: EtcdClient,
+  { servers, prefix, clock, startTimeoutMs }: EtcdOptions,
+): Promise<Header> {
+  const key = keysWithPrefix(prefix).toEtcd(healthKey);
+  const until = clock.now() + startTimeoutMs;
+  for (;;) {
+    try {
+      const leftMs = Math.max(1, until - clock.now());
+      return (await client.range({ key, count_only: true }, leftMs)).header;
+    } catch (error) {
+      if (clock.now() + startAgainMs < until)
+        await new Promise<void>((resolve) => void clock.after(startAgainMs, resolve));
+      else {
+        const seconds = Math.round(startTimeoutMs / 1000);
+        const message = `etcd at ${servers.join(", ")} did not answer within ${seconds} s: ${(error as Error).message}`;
+        throw new StorageUnavailable(message, { cause: error });
+      }
+    }
+  }
+}
+
+class EtcdStorage implements Storage {
+  readonly isShared = true;
+  readonly #client: EtcdClient;
+  readonly #options: EtcdOptions;
+  readonly #clock: Clock;
+  readonly #keys: Keys;
+  readonly #watches: Watches;
+  readonly #logs = new Set<LogWatch>();
+  readonly #leases: Leases;
+  readonly #own = new OwnWrites();
+  readonly #derived: DerivedCommits;
+  readonly #currentRead: BatchedRead<number>;
+  readonly #stopCompactor: () => void;
+  #clusterId: Integer;
+  /** The newest revision of any answer. */
+  #seen: number;
+  #compacted = 0;
+  #size = 0;
+  #waiting = 0;
+  #idle: (() => void) | undefined;
+  #cancelPoll = (): void => {};
+  #reportsProgress = false;
+  #cancelLearning = (): void => {};
+  #lastChange: WatchEvent | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(client: EtcdClient, options: EtcdOptions, { cluster_id: clusterId, revision }: Header) {
+    this.#client = client;
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#clusterId = clusterId;
+    this.#seen = revision;
+    this.#keys = keysWithPrefix(options.prefix);
+    this.#leases = new Leases(client, options.clock, options.leaseReuseSeconds);
+    this.#watches = new Watches({
+      client,
+      clock: options.clock,
+      logger: options.logger,
+      checkCluster: async () => this.#checkHistory(await this.#readCurrent()),
+    });
+    this.#currentRead = new BatchedRead(() => this.#tracked(() => this.#readCurrent()));
+    this.#derived = new DerivedCommits({
+      read: (key) => this.#get(key, undefined),
+      commit: (checks, writes) => this.#commitPlain({ checks, writes }),
+      checkValue: (value) => checkValue(value, options.valueBytesMax),
+    });
+    const compacted = (revision: number): void => {
+      this.#compacted = Math.max(this.#compacted, revision);
+    };
+    const stopCompactor = compactSometimes(client, options, compacted);
+    const stopWatch = watchCompactions({ client, clock: options.clock, logger: options.logger, compacted });
+    this.#stopCompactor = () => {
+      stopCompactor();
+      stopWatch();
+    };
+    if (options.sizePollMs > 0) void this.#pollSize();
+  }
+
+  get reportsProgress(): boolean {
+    return this.#reportsProgress;
+  }
+
+  /** Reads the versions of all members; again later, when one of them does not answer. */
+  async learnProgress(): Promise<void> {
+    const statuses = await this.#client.statuses(this.#options.healthTimeoutMs).catch(() => undefined);
+    if (statuses !== undefined) this.#reportsProgress = answersProgress(statuses);
+    else if (this.#closed === undefined)
+      this.#cancelLearning = this.#clock.after(learnAgainMs, () => void this.learnProgress());
+  }
+
+  get(key: string, revision?: number): Promise<Stored | undefined> {
+    return this.#tracked(() => this.#get(key, revision));
+  }
+
+  async #get(key: string, revision: number | undefined): Promise<Stored | undefined> {
+    const { kvs } = await this.#range({ key: this.#keys.toEtcd(key), ...(revision !== undefined && { revision }) });
+    return kvs?.[0] && this.#stored(kvs[0]);
+  }
+
+  range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+    return this.#tracked(() => this.#readRange(prefix, options));
+  }
+
+  async #readRange(prefix: string, { after, limit, revision }: RangeOptions): Promise<Range> {
+    const { key: first, rangeEnd } = this.#keys.rangeOf(prefix);
+    const entries: Stored[] = [];
+    let key = after === undefined || after < prefix ? first : afterKey(this.#keys.toEtcd(after));
+    let at = revision;
+    for (;;) {
+      const max = Math.min(pageMax, (limit ?? Number.POSITIVE_INFINITY) - entries.length);
+      const page = await this.#range({
+        key,
+        range_end: rangeEnd,
+        limit: max,
+        ...(at !== undefined && { revision: at }),
+      });
+      at ??= page.header.revision;
+      for (const kv of page.kvs ?? []) entries.push(this.#stored(kv));
+      const last = page.kvs?.at(-1);
+      if (!page.more || last === undefined || entries.length === limit)
+        return { entries, revision: at, more: page.more };
+      key = afterKey(last.key);
+    }
+  }
+
+  async count(prefix: string): Promise<number> {
+    const { key, rangeEnd } = this.#keys.rangeOf(prefix);
+    return (await this.#tracked(() => this.#range({ key, range_end: rangeEnd, count_only: true }))).count;
+  }
+
+  async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
+    this.#checkOpen();
+    checkWrites(writes, this.#options.valueBytesMax);
+    if (this.#waiting >= (this.#options.waitingMax ?? waitingMaxDefault))
+      throw new StorageUnavailable(`too many writes are waiting for etcd: ${this.#waiting}`);
+    if (checks.length === 0 && writes.length === 0) return { ok: true, revision: await this.current() };
+    return this.#tracked(() => this.#derived.commit(checks, writes));
+  }
+
+  log(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
+    this.#checkOpen();
+    if (from > this.#seen) throw new RevisionInFuture(this.#seen);
+    if (from < this.#compacted) throw new RevisionCompacted(this.#compacted);
+    const watch = new LogWatch({
+      ...this.#keys.rangeOf(prefix),
+      prefix,
+      from,
+      subscriber,
+      storedOf: (kv) => this.#stored(kv),
+      received: (event) => this.#received(event),
+      now: () => this.#clock.now(),
+      ended: () => this.#drop(watch),
+    });
+    this.#logs.add(watch);
+    this.#watches.progressTo(this.#seen);
+    this.#watches.add(watch);
+    return { close: () => watch.end() };
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    await this.#client.compact(revision).catch((error: unknown) => {
+      if (!(error instanceof RevisionCompacted)) this.#rethrow(error);
+    });
+    this.#compacted = Math.max(this.#compacted, revision);
+  }
+
+  async checkReadable(): Promise<void> {
+    await this.#range({ key: this.#keys.toEtcd(healthKey) }, this.#options.healthTimeoutMs);
+  }
+
+  async checkWritable(): Promise<void> {
+    await this.#range({ key: this.#keys.toEtcd(healthKey) }, this.#options.readyTimeoutMs);
+  }
+
+  current(): Promise<number> {
+    return this.#currentRead.read();
+  }
+
+  compacted(): number {
+    return this.#compacted;
+  }
+
+  sizeBytes(): number {
+    return this.#size;
+  }
+
+  pin(): StatePin {
+    return { isHeld: false, release() {} };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopCompactor();
+    this.#cancelPoll();
+    this.#cancelLearning();
+    if (this.#waiting > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    for (const log of [...this.#logs]) log.end({ error: undefined });
+    this.#watches.close();
+    this.#client.close();
+  }
+
+  /** Runs a request; `close` waits for it. */
+  async #tracked<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+    this.#checkOpen();
+    this.#waiting++;
+    try {
+      return await run();
+    } finally {
+      this.#waiting--;
+      if (this.#waiting === 0) this.#idle?.();
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) throw new StorageUnavailable("the store is closed");
+  }
+
+  #received(event: WatchEvent): void {
+    const { key, value, mod_revision: revision } = event.kv;
+    this.#own.delivered(this.#keys.fromEtcd(key), value);
+    if (revision > (this.#lastChange?.kv.mod_revision ?? 0)) this.#lastChange = event;
+  }
+
+  /**
+   * Checks that the cluster still has the last change that a log has received. After an older state
+   * was restored, other clients can have made as many changes since.
+   */
+  async #checkHistory(current: number): Promise<void> {
+    const last = this.#lastChange;
+    if (last === undefined) return;
+    const { key, mod_revision: revision } = last.kv;
+    try {
+      const { header, kvs } = await this.#range({ key, revision });
+      if (this.#lastChange === last && !isChange(last, kvs?.[0])) this.#startOver(current, header.cluster_id);
+    } catch (error) {
+      if (!(error instanceof RevisionCompacted)) throw error;
+    }
+  }
+
+  #drop(watch: LogWatch): void {
+    this.#logs.delete(watch);
+    this.#watches.remove(watch);
+  }
+
+  async #readCurrent(): Promise<number> {
+    const { header } = await this.#range({ key: this.#keys.toEtcd(healthKey), count_only: true });
+    this.#watches.progressTo(header.revision);
+    return header.revision;
+  }
+
+  async #range(request: RangeRequest, timeoutMs?: number): Promise<RangeResponse> {
+    const atLeast = this.#seen;
+    try {
+      const response = await this.#client.range(request, timeoutMs);
+      this.#observe(response.header, atLeast);
+      return response;
+    } catch (error) {
+      return this.#rethrow(error, request.revision);
+    }
+  }
+
+  /** Sends a commit without derived writes, and waits for its events. */
+  async #commitPlain(commit: PlainCommit): Promise<Committed | Conflict> {
+    const leases = await this.#leasesOf(commit.writes);
+    const atLeast = this.#seen;
+    for (const write of commit.writes) this.#own.add(write);
+    const response = await this.#client
+      .txn(txnOf(commit, this.#keys, leases))
+      .catch((error: unknown) => this.#rethrow(error));
+    const { revision } = response.header;
+    this.#observe(response.header, atLeast);
+    if (!response.succeeded) return conflictOf(commit, response, (kv) => this.#stored(kv));
+    await this.#delivered(commit.writes, revision);
+    return { ok: true, revision };
+  }
+
+  async #leasesOf(writes: readonly Write[]): Promise<ReadonlyMap<string, Integer>> {
+    const leases = new Map<string, Integer>();
+    for (const { key, ttlSeconds } of writes) {
+      if (ttlSeconds !== undefined) leases.set(key, await this.#leases.get(ttlSeconds));
+    }
+    return leases;
+  }
+
+  /** Waits until the logs of this process have the events, but not for a log that has lost its stream. */
+  async #delivered(writes: readonly Write[], revision: number): Promise<void> {
+    for (const log of logsOf(this.#logs, writes)) {
+      if (log.delivered >= revision || !log.isLive || !this.#watches.isConnected(log)) continue;
+      await log.reached(revision, this.#clock, deliveryMs);
+    }
+  }
+
+  #stored({ key, mod_revision: revision, value }: KeyValue): Stored {
+    const text = this.#keys.fromEtcd(key);
+    return { key: text, revision, ...this.#own.restore(text, value) };
+  }
+
+  /** @param atLeast the newest revision before the call, which a read of the cluster cannot precede */
+  #observe({ revision, cluster_id: clusterId }: Header, atLeast: number): void {
+    if (revision < atLeast || clusterId !== this.#clusterId) this.#startOver(revision, clusterId);
+    else this.#seen = Math.max(this.#seen, revision);
+  }
+
+  /** The cluster has another history: everything that was derived from the old one is dropped. */
+  #startOver(revision: number, clusterId: Integer): void {
+    this.#options.logger?.warn("etcd has another history, because an older state was restored", {
+      from: this.#seen,
+      to: revision,
+    });
+    const error = new RevisionsWentBack(revision);
+    this.#seen = revision;
+    this.#clusterId = clusterId;
+    this.#lastChange = undefined;
+    this.#compacted = 0;
+    this.#watches.startOver(revision);
+    for (const log of [...this.#logs]) log.end({ error });
+  }
+
+  /** Adds the revisions and sizes that etcd's errors do not contain. */
+  #rethrow(error: unknown, revision = 0): never {
+    if (error instanceof RevisionCompacted) throw new RevisionCompacted(Math.max(this.#compacted, revision + 1));
+    if (error instanceof RevisionInFuture) throw new RevisionInFuture(this.#seen);
+    if (error instanceof ValueTooLarge) throw new ValueTooLarge(0, this.#options.valueBytesMax);
+    throw error;
+  }
+
+  async #pollSize(): Promise<void> {
+    const { sizePollMs, healthTimeoutMs, logger } = this.#options;
+    try {
+      this.#size = (await this.#client.status(healthTimeoutMs)).dbSize;
+    } catch (error) {
+      if (this.#closed === undefined) logger?.warn("Cannot read the size of etcd's database", { error: String(error) });
+    }
+    if (this.#closed === undefined) this.#cancelPoll = this.#clock.after(sizePollMs, () => void this.#pollSize());
+  }
+}
+
+/** The logs with the keys. There are more than a hundred in all, so this must be cheap. */
+function logsOf(logs: Iterable<LogWatch>, writes: readonly Write[]): LogWatch[] {
+  const found: LogWatch[] = [];
+  for (const log of logs) {
+    for (const { key } of writes) {
+      if (!key.startsWith(log.prefix)) continue;
+      found.push(log);
+      break;
+    }
+  }
+  return found;
+}
+
+/** Whether the state of a key at the revision of the change is what the change made. */
+function isChange({ type, kv }: WatchEvent, state: KeyValue | undefined): boolean {
+  if (type !== 0) return state === undefined;
+  return state !== undefined && state.mod_revision === kv.mod_revision && state.value.equals(kv.value);
+}

@@ -1,0 +1,46 @@
+/** Keys of the contract as keys of etcd. Source: `--etcd-prefix` of kube-apiserver. */
+
+/** The prefix of all keys of the contract. */
+const contractRoot = "/registry";
+
+/** Converts keys of the contract to keys of etcd and back. */
+export interface Keys {
+  toEtcd(key: string): Buffer;
+  fromEtcd(key: Buffer): string;
+  /** The range of all keys with the prefix. */
+  rangeOf(prefix: string): { readonly key: Buffer; readonly rangeEnd: Buffer };
+}
+
+/** @param prefix replaces `/registry`; a leading slash is added */
+export function keysWithPrefix(prefix: string): Keys {
+  const root = `/${prefix.replace(/^\/+|\/+$/g, "")}`;
+  const toEtcd = (key: string): Buffer =>
+    Buffer.from(key.startsWith(contractRoot) ? root + key.slice(contractRoot.length) : key);
+  return {
+    toEtcd,
+    fromEtcd(key) {
+      const text = key.toString();
+      return text.startsWith(root) ? contractRoot + text.slice(root.length) : text;
+    },
+    rangeOf(prefix) {
+      const key = toEtcd(prefix);
+      return { key: key.length === 0 ? Buffer.from([0]) : key, rangeEnd: endOfPrefix(key) };
+    },
+  };
+}
+
+/** The first key after all keys with the prefix; a zero byte if there is none, as in etcd's API. */
+export function endOfPrefix(prefix: Buffer): Buffer {
+  const end = Buffer.from(prefix);
+  for (let at = end.length - 1; at >= 0; at--) {
+    if ((end[at] as number) === 0xff) continue;
+    end[at] = (end[at] as number) + 1;
+    return end.subarray(0, at + 1);
+  }
+  return Buffer.from([0]);
+}
+
+/** The first key after the key. */
+export function afterKey(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.from([0])]);
+}

@@ -1,0 +1,107 @@
+/** Watch caches of a store that other servers share, whose log stops or whose history is replaced. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import { type RemoteStorage, remoteStorage } from "../../test/support/remote-storage.ts";
+import { systemClock } from "../apimachinery/clock.ts";
+import type { Storage } from "../storage/contract.ts";
+import { openMemoryStorage } from "../storage/memory.ts";
+import type { Snapshot, WatchCache } from "./contract.ts";
+import { type EntrySource, makeEntry } from "./entry.ts";
+import { openWatchCache } from "./watch-cache.ts";
+
+const prefix = "/registry/things/";
+const source = { prefix, fingerprint: 1, selectableFields: {} } as unknown as EntrySource;
+const head = '{"kind":"Thing","apiVersion":"v1",';
+const seal = { fingerprint: 1, itemOffset: head.length, versionOffset: head.length + '"metadata":{'.length };
+
+interface Fixture extends RemoteStorage {
+  readonly first: Storage;
+  readonly cache: WatchCache;
+  readonly clock: ReturnType<typeof manualClock>;
+}
+
+async function openStore(...names: readonly string[]): Promise<Storage> {
+  const storage = await openMemoryStorage({
+    clock: systemClock,
+    historyMs: 300_000,
+    historyBytesMax: 1 << 30,
+    valueBytesMax: 1 << 20,
+  });
+  for (const name of names) await put(storage, name);
+  return storage;
+}
+
+async function put(storage: Storage, name: string): Promise<number> {
+  const value = Buffer.from(`${head}"metadata":{"name":${JSON.stringify(name)}}}`);
+  const done = await storage.commit([], [{ key: prefix + name, value, seal }]);
+  assert.ok(done.ok);
+  return done.revision;
+}
+
+async function fixture(...names: readonly string[]): Promise<Fixture> {
+  const first = await openStore(...names);
+  const remote = remoteStorage(first);
+  const clock = manualClock();
+  const cache = openWatchCache({
+    storage: remote.storage,
+    prefix,
+    clock,
+    entryOf: ({ key, revision, value }) => makeEntry(key, revision, value, seal, source),
+  });
+  await cache.ready();
+  return { ...remote, first, cache, clock };
+}
+
+const names = (snapshot: Snapshot): string[] => [...snapshot.range(prefix)].map(({ key }) => key.slice(prefix.length));
+const turns = async (): Promise<void> => {
+  for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test("a consistent read that notices a restored store returns its state", async () => {
+  const { cache, restore } = await fixture("a", "b", "c");
+  restore(await openStore("a", "d"));
+  assert.deepEqual(names(await cache.current()), ["a", "d"]);
+});
+
+test("an exact read of a revision that the old history had, too, returns the state of the restored store", async () => {
+  const { cache, restore } = await fixture("a", "b", "c");
+  const older = await openStore("a", "d", "e");
+  restore(older);
+  await assert.rejects(Promise.resolve(cache.loadEventsAfter(99)), /too old resource version: 99 \(4\)/);
+  assert.deepEqual(names(await cache.exactly(3)), ["a", "d"]);
+});
+
+test("a read that waits for a revision of the old history fails when the store is restored", async () => {
+  const { cache, restore, storage, clock } = await fixture("a", "b");
+  const waiting = cache.notOlderThan(5).then(
+    () => "answered",
+    ({ message }) => message,
+  );
+  await turns();
+  restore(await openStore("d"));
+  await storage.current();
+  await turns();
+  clock.advance(3_000);
+  assert.equal(await waiting, "Timeout: Too large resource version: 5, current: 2");
+});
+
+test("a consistent read is served from the store when the log delivers nothing", async () => {
+  const { cache, first, stopLog, clock } = await fixture("a");
+  stopLog();
+  await put(first, "b");
+  const reads = [cache.current(), cache.current()];
+  await turns();
+  clock.advance(3_000);
+  for (const snapshot of await Promise.all(reads)) assert.deepEqual(names(snapshot), ["a", "b"]);
+  assert.equal(cache.counts.storedLists, 2, "the load, and one read for both");
+  assert.deepEqual(names(cache.latest()), ["a"]);
+});
+
+test("a watch from a revision above that of the store must list again", async () => {
+  const { cache, first, stopLog } = await fixture("a", "b");
+  await assert.rejects(Promise.resolve(cache.loadEventsAfter(7)), /too old resource version: 7 \(3\)/);
+  stopLog();
+  const written = await put(first, "c");
+  await cache.loadEventsAfter(written); // Another server has answered with it.
+});

@@ -1,0 +1,80 @@
+/**
+ * Two servers whose etcd is replaced by an older backup: both notice it, caches are loaded again, and
+ * clients list again, so that no object of the newer history stays.
+ */
+import assert from "node:assert/strict";
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { etcdDefaults } from "../../src/storage/etcd/options.ts";
+import { eventually } from "../support/collector-cluster.ts";
+import { skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { credentialsOf } from "../support/kubeconfig-fields.ts";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { startTestServer } from "../support/start-test-server.ts";
+import { configMaps, namespace, seenOf } from "./linearizability/clients.ts";
+import type { Seen } from "./linearizability/history.ts";
+import { startInformer } from "./linearizability/informer.ts";
+
+const show = ({ key, by }: Seen): string => `${key}=${by}`;
+
+async function put(client: RawClient, name: string, by: string): Promise<void> {
+  const body = { metadata: { name }, data: { by } };
+  const { status } = await client.send({ method: "PUT", path: `${configMaps}/${name}`, body });
+  if (status !== 404) return assert.equal(status, 200);
+  assert.equal((await client.send({ method: "POST", path: configMaps, body })).status, 201);
+}
+
+async function list(client: RawClient, query = ""): Promise<string[]> {
+  const { status, body, text } = await client.send({ path: configMaps + query });
+  return status === 200 ? body.items.map(seenOf).map(show) : [text];
+}
+
+test("an older backup of etcd is restored", { skip: skipWithoutEtcd }, async (t) => {
+  const etcd = await startEtcd();
+  t.after(() => etcd.close());
+  const [member] = etcd.members;
+  const servers = await Promise.all(
+    [0, 1].map(() => startTestServer({ storage: "etcd", etcd: { ...etcdDefaults, servers: etcd.urls } })),
+  );
+  t.after(() => Promise.all(servers.map((server) => server.close())));
+  const clients = servers.map(({ kubeconfig }) => rawClient(kubeconfig));
+  t.after(() => clients.map((client) => client.close()));
+  const [first, second] = clients as [RawClient, RawClient];
+  await first.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
+  await put(first, "kept", "old");
+  const informers = servers.map(({ url, kubeconfig }, at) => {
+    const watch = { port: Number(new URL(url).port), ...credentialsOf(kubeconfig) };
+    const client = clients[at];
+    return startInformer({ name: `i${at}`, replicas: [{ client, watch }], random: () => 0 });
+  });
+  t.after(() => informers.map((informer) => informer.stop()));
+
+  const [data, copy] = [join(etcd.directory, "m0"), join(etcd.directory, "copy")];
+  await member?.kill();
+  cpSync(data, copy, { recursive: true });
+  await member?.start();
+  await eventually("writes work", async () => (await first.send({ path: configMaps })).status === 200);
+  await put(first, "kept", "new");
+  for (let at = 0; at < 20; at++) await put(second, `lost-${at}`, "new");
+  for (const { store } of informers) await eventually("it has all objects", async () => store.size === 21);
+
+  await member?.kill();
+  rmSync(data, { recursive: true });
+  cpSync(copy, data, { recursive: true });
+  await member?.start();
+  for (const client of clients) {
+    await eventually("a consistent list", async () => (await list(client)).join() === "kept=old");
+    await eventually(
+      "a list of the cache",
+      async () => (await list(client, "?resourceVersion=0")).join() === "kept=old",
+    );
+    assert.equal((await client.send({ path: `${configMaps}/lost-3` })).status, 404);
+  }
+  await put(first, "added", "after");
+  for (const informer of informers)
+    await eventually(
+      "the informer has the objects of the store",
+      async () => [...informer.store.values()].map(show).sort().join() === "added=after,kept=old",
+    );
+});

@@ -1,0 +1,77 @@
+/** Runs HAProxy as a load balancer of TCP connections. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import net from "node:net";
+import { join } from "node:path";
+import { freePort } from "./aggregated-server.ts";
+
+/** Why tests that need HAProxy are skipped; false when they are not. */
+export const skipWithoutHaproxy: string | false =
+  spawnSync("haproxy", ["-v"]).status !== 0 && "there is no haproxy: `apt-get install haproxy`";
+
+/** How often a server is probed, and after how many failures and successes it is down and up. */
+export const probes = { intervalMs: 500, fall: 2, rise: 2 };
+
+/** The configuration in docs/replicas.md. */
+function configuration(port: number, backends: readonly number[]): string {
+  const { intervalMs, fall, rise } = probes;
+  return `
+defaults
+    mode tcp
+    timeout connect 1s
+    timeout client 1h
+    timeout server 1h
+    retries 3
+    option redispatch 1
+frontend kubernetes
+    bind 127.0.0.1:${port}
+    default_backend servers
+backend servers
+    balance roundrobin
+    option httpchk
+    http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost
+    http-check expect status 200
+    default-server check check-ssl verify none inter ${intervalMs}ms fall ${fall} rise ${rise}
+${backends.map((backend, at) => `    server s${at} 127.0.0.1:${backend}\n`).join("")}`;
+}
+
+export interface Haproxy {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** @param backends the ports of the servers */
+export async function startHaproxy(directory: string, backends: readonly number[]): Promise<Haproxy> {
+  const port = await freePort();
+  const file = join(directory, "haproxy.cfg");
+  writeFileSync(file, configuration(port, backends));
+  const child = spawn("haproxy", ["-db", "-f", file], { stdio: ["ignore", "ignore", "pipe"] });
+  let output = "";
+  child.stderr.on("data", (piece) => {
+    output = (output + piece).slice(-10_000);
+  });
+  await accepting(child, port, () => output);
+  return {
+    port,
+    async close() {
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+async function accepting(child: ChildProcess, port: number, output: () => string): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`haproxy ended: ${output()}`);
+    const socket = net.connect(port, "127.0.0.1");
+    const accepted = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (accepted) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,67 @@
+/** Servers as processes of the command, which tests kill and start again. */
+import { type ChildProcess, spawn } from "node:child_process";
+import http2 from "node:http2";
+import { join } from "node:path";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+const startTimeoutMs = 120_000;
+
+export interface ServerProcess {
+  readonly output: () => string;
+  /** Sends the signal and waits for the end. @returns the exit code; null when the signal ended the process */
+  end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+}
+
+interface Command {
+  readonly port: number;
+  readonly flags: readonly string[];
+  /** The authority of its serving certificate. */
+  readonly ca: string;
+}
+
+/** Starts the command and waits until `/readyz` answers 200. @throws Error with its output when it ends before */
+export async function startServerProcess({ port, flags, ca }: Command): Promise<ServerProcess> {
+  const args = [main, "--secure-port", String(port), ...flags];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (piece) => {
+      output = (output + piece).slice(-20_000);
+    });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  await waitUntilReady(child, () => output, { port, ca });
+  return {
+    output: () => output,
+    end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+async function waitUntilReady(
+  child: ChildProcess,
+  output: () => string,
+  { port, ca }: Pick<Command, "port" | "ca">,
+): Promise<void> {
+  const until = Date.now() + startTimeoutMs;
+  while (Date.now() < until) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended: ${output()}`);
+    if (output().includes("Serving https://") && (await isReady(port, ca))) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  child.kill("SIGKILL");
+  throw new Error(`the server is not ready: ${output()}`);
+}
+
+function isReady(port: number, ca: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const session = http2.connect(`https://localhost:${port}`, { ca });
+    session.on("error", () => resolve(false));
+    const stream = session.request({ ":path": "/readyz" });
+    stream.on("response", (headers) => resolve(headers[":status"] === 200));
+    stream.on("error", () => resolve(false));
+    stream.on("close", () => session.destroy());
+    stream.resume();
+  });
+}
