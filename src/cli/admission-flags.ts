@@ -32,11 +32,13 @@ export const admissionFlags: readonly Flag[] = [
   {
     term: "--default-not-ready-toleration-seconds <int>",
     help: `tolerationSeconds of the toleration for notReady:NoExecute that the plugin DefaultTolerationSeconds adds to pods without such a toleration; ${defaultSeconds} by default.`,
+    unset: "300",
     set: setTolerationSeconds("notReadyTolerationSeconds"),
   },
   {
     term: "--default-unreachable-toleration-seconds <int>",
     help: `As --default-not-ready-toleration-seconds, for unreachable:NoExecute; ${defaultSeconds} by default.`,
+    unset: "300",
     set: setTolerationSeconds("unreachableTolerationSeconds"),
   },
   {

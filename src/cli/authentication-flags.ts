@@ -9,6 +9,7 @@ export const authenticationFlags: readonly Flag[] = [
   {
     term: "--anonymous-auth [bool]",
     help: "Accepts requests without credentials as the user system:anonymous of the group system:unauthenticated. If unset, true, unless --authentication-config sets it.",
+    unset: "true",
     set: (text, { server }) => {
       server.anonymousAuth = boolValue(text);
     },

@@ -9,7 +9,7 @@ function webhookFlag<T>(
   term: string,
   read: (text: string) => T,
   change: (value: T) => AuthorizationOptions["webhook"],
-  rest: Pick<Flag, "help">,
+  rest: Pick<Flag, "help" | "unset">,
 ): Flag {
   return {
     term: `--authorization-webhook-${term}`,
@@ -27,6 +27,7 @@ export const authorizationFlags: readonly Flag[] = [
   {
     term: "--authorization-mode <modes>",
     help: "Ordered comma-separated list of authorizers: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook; may be repeated. If unset, Node,RBAC. Members of system:masters are always allowed everything.",
+    unset: "Node,RBAC",
     set: (text, { server }) => {
       server.authorizationModes = [...server.authorizationModes, ...stringSlice(text)];
     },
@@ -50,11 +51,14 @@ export const authorizationFlags: readonly Flag[] = [
   }),
   webhookFlag("version <version>", same, (version) => ({ version }), {
     help: "Version of the authorization.k8s.io SubjectAccessReview that the webhook receives and returns: v1 or, if unset, v1beta1.",
+    unset: "v1beta1",
   }),
   webhookFlag("cache-authorized-ttl <duration>", durationMs, (authorizedTtlMs) => ({ authorizedTtlMs }), {
     help: "How long allowed decisions of the webhook are cached: 5m0s if unset; 0 disables the cache.",
+    unset: "5m0s",
   }),
   webhookFlag("cache-unauthorized-ttl <duration>", durationMs, (unauthorizedTtlMs) => ({ unauthorizedTtlMs }), {
     help: "How long other decisions of the webhook are cached: 30s if unset; 0 disables the cache.",
+    unset: "30s",
   }),
 ];

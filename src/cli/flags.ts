@@ -90,6 +90,8 @@ export interface Flag {
   readonly help: string;
   /** The default as a value of the flag; undefined if there is none. */
   readonly shown?: string;
+  /** The default as a value of the flag, if setting it differs from not setting the flag. */
+  readonly unset?: string;
   /** Upstream's deprecation message. `--help` does not show deprecated flags. */
   readonly deprecated?: string;
   /** `--help` does not show the flag. */
@@ -219,6 +221,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       {
         term: "--etcd-compaction-interval <duration>",
         help: "How often the store is compacted to the revision that was current one interval earlier; 0 disables it, so that only the other limits apply. 5m0s with etcd.",
+        unset: "5m0s",
         set: (text, { server }) => {
           server.compactionIntervalMs = durationMs(text);
         },

@@ -19,7 +19,13 @@ const anything: Check = () => {};
  * @param because the reason in the warning; without it no warning is printed
  */
 function ignored(term: string, check: Check, because?: string): Flag {
-  return { term, help: "", hidden: true, ...(because && { ignoredBecause: because }), set: (text) => void check(text) };
+  return {
+    term,
+    help: "Without effect.",
+    hidden: true,
+    ...(because && { ignoredBecause: because }),
+    set: (text) => void check(text),
+  };
 }
 
 /**
@@ -29,10 +35,11 @@ function ignored(term: string, check: Check, because?: string): Flag {
  * @param isHarmless whether a value requests what this server does anyway
  */
 function unsupported(term: string, why: string, isHarmless: (text: string) => boolean = (text) => text === ""): Flag {
+  const help = `Not supported: ${why}. Values that request nothing else are accepted.`;
   const set = (text: string): void => {
     if (!isHarmless(text)) throw new FlagValueError(why);
   };
-  return { term, help: "", hidden: true, set };
+  return { term, help, hidden: true, set };
 }
 
 const isFalse = (text: string): boolean => !boolValue(text);
@@ -70,16 +77,23 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("--log-flush-frequency <duration>", durationMs),
   ignored("--log-text-info-buffer-size <quantity>", anything),
   unsupported("--log-text-split-stream [bool]", "all logs are written to standard error", isFalse),
-  unsupported(
-    "--admission-control <plugins>",
-    "use --enable-admission-plugins and --disable-admission-plugins instead",
-  ),
+  {
+    ...unsupported(
+      "--admission-control <plugins>",
+      "use --enable-admission-plugins and --disable-admission-plugins instead",
+    ),
+    deprecated:
+      "Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.",
+  },
   unsupported("--cors-allowed-origins <patterns>", notYet),
   unsupported("--debug-socket-path <path>", notYet),
   unsupported("--disable-http2-serving [bool]", "HTTP/2 cannot be disabled", isFalse),
   unsupported("--emulation-forward-compatible [bool]", notYet, isFalse),
   unsupported("--runtime-config-emulation-forward-compatible [bool]", notYet, isFalse),
-  unsupported("--enable-logs-handler [bool]", "/logs is not served", isFalse),
+  {
+    ...unsupported("--enable-logs-handler [bool]", "/logs is not served", isFalse),
+    deprecated: "Log handler functionality is deprecated",
+  },
   unsupported("--encryption-provider-config <file>", "encryption at rest is not supported yet"),
   unsupported(
     "--encryption-provider-config-automatic-reload [bool]",

@@ -43,6 +43,7 @@ export const kubeletFlags: readonly Flag[] = [
   {
     term: "--kubelet-port <int>",
     help: "The port of kubelets whose nodes report none.",
+    unset: "10250",
     deprecated: willBeRemoved("kubelet-port"),
     set: (text, { server }) => {
       server.kubelet = { ...server.kubelet, port: integerWithin(text, port) };
@@ -51,6 +52,7 @@ export const kubeletFlags: readonly Flag[] = [
   {
     term: "--kubelet-read-only-port <int>",
     help: "Without effect, in upstream, too.",
+    unset: "10255",
     deprecated: willBeRemoved("kubelet-read-only-port"),
     set: (text) => void integerWithin(text, port),
   },

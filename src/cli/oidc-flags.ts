@@ -9,10 +9,12 @@ function oidcFlag(
   term: string,
   help: string,
   change: (text: string, before: OidcOptions) => Partial<OidcOptions>,
+  unset?: string,
 ): Flag {
   return {
     term: `--oidc-${term}`,
     help,
+    ...(unset !== undefined && { unset }),
     set(text, { server }: Draft) {
       server.oidc = { ...server.oidc, ...change(text, server.oidc) };
     },
@@ -42,9 +44,12 @@ export const oidcFlags: readonly Flag[] = [
     "PEM file with the certificate authorities of the issuer. If unset, those of the host.",
     (caFile) => ({ caFile }),
   ),
-  oidcFlag("username-claim <claim>", "The claim with the user's name. If unset, sub.", (usernameClaim) => ({
-    usernameClaim,
-  })),
+  oidcFlag(
+    "username-claim <claim>",
+    "The claim with the user's name. If unset, sub.",
+    (usernameClaim) => ({ usernameClaim }),
+    "sub",
+  ),
   oidcFlag(
     "username-prefix <prefix>",
     "Prefix of user names; - is none. If unset, the issuer URL and #, except if the username claim is email.",
@@ -67,5 +72,6 @@ export const oidcFlags: readonly Flag[] = [
     "signing-algs <algorithms>",
     "Comma-separated list of accepted signing algorithms: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512. If unset, RS256.",
     (text, { signingAlgs = [] }) => ({ signingAlgs: [...signingAlgs, ...stringSlice(text)] }),
+    "RS256",
   ),
 ];

@@ -24,13 +24,13 @@ const compatible: Version = [1, 35];
 export const versionFlags: readonly Flag[] = [
   {
     term: "--emulated-version <versions>",
-    help: "",
+    help: `The version of the API: ${format(binary)}. Others are rejected.`,
     hidden: true,
     set: (text, { versions }) => void versions.emulated.push(...stringSlice(text)),
   },
   {
     term: "--min-compatibility-version <versions>",
-    help: "",
+    help: `The oldest version that can share the store: ${format(compatible)}. Others are rejected.`,
     hidden: true,
     set: (text, { versions }) => void versions.minCompatibility.push(...stringSlice(text)),
   },

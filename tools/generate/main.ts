@@ -1,5 +1,9 @@
-/** `npm run generate`: writes the tables in src/data. */
+/** `npm run generate`: writes the tables in src/data, and the pages in docs/reference that the code describes. */
 import { join } from "node:path";
+import { writeReference } from "./reference/write.ts";
 import { generateTables } from "./tables.ts";
 
-generateTables(join(import.meta.dirname, "../../src/data"));
+const root = join(import.meta.dirname, "../..");
+process.stdout.isTTY = false; // The width of a terminal would change the help of commands.
+generateTables(join(root, "src/data"));
+await writeReference(join(root, "docs/reference"));

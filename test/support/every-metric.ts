@@ -1,0 +1,291 @@
+/** Every metric of the server, with a sample: calls each function that records one. */
+
+import { admissionMetrics } from "../../src/../src/metrics/admission-metrics.ts";
+import { aggregationMetrics } from "../../src/../src/metrics/aggregation-metrics.ts";
+import { auditMetrics } from "../../src/../src/metrics/audit-metrics.ts";
+import { authenticationMetrics } from "../../src/../src/metrics/authentication-metrics.ts";
+import { authorizationMetrics } from "../../src/../src/metrics/authorization-metrics.ts";
+import { cacheMetrics } from "../../src/../src/metrics/cache-metrics.ts";
+import { callMetrics } from "../../src/../src/metrics/call-metrics.ts";
+import { certificateMetrics, handshakeMetrics } from "../../src/../src/metrics/certificate-metrics.ts";
+import { conversionMetrics } from "../../src/../src/metrics/conversion-metrics.ts";
+import type { Metric } from "../../src/../src/metrics/exposition.ts";
+import { featureMetrics } from "../../src/../src/metrics/feature-metrics.ts";
+import { flowControlMetrics } from "../../src/../src/metrics/flow-control-metrics.ts";
+import { healthMetrics } from "../../src/../src/metrics/health-metrics.ts";
+import { impersonationMetrics } from "../../src/../src/metrics/impersonation-metrics.ts";
+import { jwtMetrics } from "../../src/../src/metrics/jwt-metrics.ts";
+import { leaderElectionMetrics } from "../../src/../src/metrics/leader-election-metrics.ts";
+import { manifestMetrics } from "../../src/../src/metrics/manifest-metrics.ts";
+import { createMetrics, type Metrics } from "../../src/../src/metrics/metrics.ts";
+import { defaultMetricsOptions } from "../../src/../src/metrics/options.ts";
+import { podSecurityMetrics } from "../../src/../src/metrics/pod-security-metrics.ts";
+import { policyMetrics } from "../../src/../src/metrics/policy-metrics.ts";
+import { queueMetrics } from "../../src/../src/metrics/queue-metrics.ts";
+import { reloadMetrics } from "../../src/../src/metrics/reload-metrics.ts";
+import { serviceAccountMetrics } from "../../src/../src/metrics/service-account-metrics.ts";
+import { shownMetrics } from "../../src/../src/metrics/shown-metrics.ts";
+import { tokenMetrics } from "../../src/../src/metrics/token-metrics.ts";
+import { validationMetrics } from "../../src/../src/metrics/validation-metrics.ts";
+import { webhookMetrics } from "../../src/../src/metrics/webhook-metrics.ts";
+import type { AdmissionAttributes } from "../../src/admission/contract.ts";
+import type { ApiServiceView } from "../../src/aggregator/contract.ts";
+import { systemClock } from "../../src/apimachinery/clock.ts";
+import type { Resolved } from "../../src/catalog/contract.ts";
+import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
+import type { PeerCertificate, RequestContext } from "../../src/http/contract.ts";
+import { requestInfo } from "../../src/http/request-info.ts";
+import { kubeletMetrics } from "../../src/metrics/kubelet-metrics.ts";
+import { peerMetrics } from "../../src/metrics/peer-metrics.ts";
+import { readWaitBounds } from "../../src/watch-cache/counts.ts";
+
+const unavailable: ApiServiceView = {
+  name: "v1.example.com",
+  group: "example.com",
+  version: "v1",
+  uid: "",
+  resourceVersion: "1",
+  service: undefined,
+  caBundle: "",
+  insecureSkipTlsVerify: false,
+  groupPriorityMinimum: 1,
+  versionPriority: 1,
+  isAvailable: false,
+};
+
+const clock = systemClock;
+const auditCounts = { events: 1, rejected: 1, levels: new Map([["Metadata", 1]]), errors: new Map([["log", 1]]) };
+
+/** Collects every metric with at least one sample. */
+export async function everyMetric(): Promise<Metric[]> {
+  return [
+    ...serverMetrics(),
+    ...(await accessMetrics()),
+    ...configurationMetrics(),
+    ...admissionMetricsOfAllKinds(),
+    ...extensionMetrics(),
+    ...cacheAndQueueMetrics(),
+    ...otherMetrics(),
+  ];
+}
+
+/** Of requests, watches and the process, and those about metrics. */
+function serverMetrics(): Metric[] {
+  const all: Metric[] = [];
+  const keep = (metrics: readonly Metric[]): Metric[] => {
+    const shown = shownMetrics(defaultMetricsOptions, new Map(), { info() {}, warn() {}, error() {} })(metrics);
+    all.push(...shown, ...metrics.filter((metric) => !shown.includes(metric)));
+    return shown;
+  };
+  const objectCounts = () => [[{ group: "", resource: "pods" }, 1, 1]] as const;
+  const own = createMetrics(clock, { audit: auditCounts, objectCounts, storageSizeBytes: () => 1, build: {} }, keep);
+  serveRequests(own);
+  abortRequest(own);
+  own.watches.counterOf("", "v1", "pods")([1]);
+  own.watches.cutOff("", "pods");
+  own.watches.listed(pods("GET", "/api/v1/pods?watch=1"));
+  own.handler({ exchange: { respond() {} }, auditId: "" } as unknown as RequestContext);
+  return all;
+}
+
+function serveRequests({ requests }: Metrics): void {
+  for (const [method, path] of [
+    ["GET", "/api/v1/pods/x"],
+    ["GET", "/api/v1/pods?watch=1"],
+    ["POST", "/api/v1/pods"],
+  ] as const) {
+    let close: () => void = () => {};
+    const context = pods(method, path, (run) => {
+      close = run;
+    });
+    void requests.filter(context);
+    if (!path.includes("watch")) close();
+  }
+}
+
+function pods(method: string, target: string, onClose: (run: () => void) => void = () => {}): RequestContext {
+  const deprecated = { since: "1.1", removedIn: "1.2" };
+  const resolved = {
+    resource: { definition: { group: "", resource: "pods" } },
+    version: { version: "v1", subresources: [], deprecated },
+  };
+  const exchange = { method, target, status: 200, sentBytes: 1, receivedBytes: 1, header: () => undefined, onClose };
+  const info = requestInfo(method, target);
+  return { exchange, info, receivedAt: 0, resolved: resolved as unknown as Resolved } as unknown as RequestContext;
+}
+
+function abortRequest({ requests }: Metrics): void {
+  let abort: () => void = () => {};
+  const aborted = {
+    method: "GET",
+    target: "/livez",
+    status: 0,
+    sentBytes: 0,
+    receivedBytes: -1,
+    header: () => undefined,
+    onClose: (run: () => void) => {
+      abort = run;
+    },
+  };
+  const context = { exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext;
+  void requests.filter(context);
+  abort();
+  requests.terminated(context);
+}
+
+async function accessMetrics(): Promise<Metric[]> {
+  const authentication = authenticationMetrics(clock);
+  await authentication.around(() => {})({ user: { name: "a" } } as RequestContext);
+  const authorization = authorizationMetrics();
+  authorization.attempted({ decision: "allow", reason: "" }, 1);
+  authorization.decisions("RBAC", "rbac").allowed++;
+  authorization.webhookCalled("w", "success", 1);
+  authorization.webhookFailedOpen("w", "error");
+  for (const outcome of ["excluded", "failed"] as const) authorization.conditionsEvaluated("w", outcome, 1);
+  const jwt = jwtMetrics({ clock, identity: "x", keySets: true });
+  jwt.observer.checked("i", true, 1);
+  jwt.observer.fetchedKeys("i", Buffer.from("{}"));
+  const tokens = tokenMetrics();
+  tokens.observer.hit();
+  const certificates = certificateMetrics(clock);
+  certificates.observe({ expiresAt: 0 } as PeerCertificate);
+  const impersonation = impersonationMetrics();
+  impersonation.attempted("", false, 1);
+  impersonation.authorized("legacy", true, 1);
+  const parts = [authentication, authorization, jwt, tokens, certificates, impersonation, serviceAccountMetrics()];
+  return [
+    ...parts.flatMap((part) => [...part.collect()]),
+    ...handshakeMetrics(() => 1)(),
+    ...auditMetrics(auditCounts),
+  ];
+}
+
+/** Of reloaded files, gates and health. */
+function configurationMetrics(): Metric[] {
+  const reloads = (["authentication", "authorization"] as const).flatMap((part) => {
+    const metrics = reloadMetrics(part, { clock, identity: "x" });
+    metrics.started(Buffer.from("x"));
+    metrics.succeeded(Buffer.from("y"));
+    return metrics.collect();
+  });
+  const manifests = manifestMetrics({ clock, identity: "x" });
+  manifests.loaded("MutatingAdmissionPolicy", "sha256:0");
+  manifests.failed("MutatingAdmissionPolicy");
+  const health = healthMetrics();
+  health.observe("ping", "livez", true);
+  const gates = featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true });
+  return [...reloads, ...manifests.collect(), ...health.collect(), gates];
+}
+
+function admissionMetricsOfAllKinds(): Metric[] {
+  const admission = admissionMetrics();
+  admission.plugin("NamespaceLifecycle", "admit")("CREATE", false, 0);
+  admission.step("validate")("DELETE", true, 1);
+  const policies = policyMetrics();
+  const labels = { policy: "p", binding: "b", errorType: "no_error" } as const;
+  policies.validated(labels, "deny", 1);
+  policies.mutated(labels, 1);
+  const owner = { name: "p", kind: "policy", type: "validate" } as const;
+  policies.evaluated(owner, "CREATE", 1);
+  policies.failed(owner, "CREATE");
+  policies.excluded(owner, "CREATE");
+  const podSecurity = podSecurityMetrics(36);
+  const target = { resource: { definition: { resource: "pods" } } };
+  podSecurity.failed(true, { operation: "CREATE", subresource: "", target } as unknown as AdmissionAttributes);
+  const webhooks = webhookMetrics();
+  const call = { name: "w", type: "admit", operation: "CREATE" } as const;
+  webhooks.observer.called(call, { seconds: 1, code: 200, rejected: false });
+  webhooks.observer.rejected(call, "no_error", 400);
+  webhooks.observer.failedOpen(call);
+  const validation = validationMetrics();
+  validation.mismatched("pod_create", 2);
+  validation.panic("pod_create");
+  return [admission, policies, podSecurity, webhooks, validation].flatMap((part) => [...part.collect()]);
+}
+
+/** Of APIServices, peers, kubelets and conversion. */
+function extensionMetrics(): Metric[] {
+  const aggregation = aggregationMetrics(() => [unavailable]);
+  aggregation.observer.unavailable(unavailable.name, "FailedDiscoveryCheck");
+  aggregation.observer.aggregated();
+  const conversion = conversionMetrics();
+  conversion.observer.called(undefined, 1);
+  conversion.observer.converted("d", "v1", "v2", true, 1);
+  const peers = peerMetrics();
+  const name = { group: "", version: "v1", resource: "pods" };
+  peers.observer.forwarded(200, name);
+  peers.observer.notForwarded("endpoint_resolution", name);
+  peers.observer.discoveryFailed("hostport_resolution");
+  const kubelets = kubeletMetrics();
+  kubelets.logRequested("enforce_tls");
+  kubelets.streamsRequested("exec", "translated_at_apiserver");
+  kubelets.translated(200);
+  kubelets.tunneled(200);
+  return [aggregation, conversion, peers, kubelets].flatMap((part) => [...part.collect()]);
+}
+
+function cacheAndQueueMetrics(): Metric[] {
+  const cache = {
+    loads: 1,
+    received: 1,
+    dispatched: 1,
+    storedLists: 1,
+    storedObjects: 1,
+    decodeErrors: 1,
+    consistentReads: 2,
+    consistentFailures: 1,
+    listed: 1,
+    lists: new Map([["f:x", { lists: 1, fetched: 1 }]]),
+    waits: [...readWaitBounds.map(() => 1), 1],
+    waitedSeconds: 9,
+    shardWatches: 1,
+    shardWatchesStarted: 1,
+    excludedByShard: 1,
+  };
+  const queues = queueMetrics(() => 0);
+  queues.observers("q").added()()();
+  const caches = cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds);
+  return [...caches(), ...queues.collect()];
+}
+
+/** Of calls to other servers, flow control and elections. */
+function otherMetrics(): Metric[] {
+  const calls = callMetrics();
+  calls.observer.sent("h", { bytes: 1, attempt: 2, status: 200 });
+  calls.observer.ended("h", { seconds: 1, answerBytes: 1 });
+  const flowControl = flowControlMetrics(() => 0);
+  observeFlowControl(flowControl.observer);
+  const elections = leaderElectionMetrics();
+  elections.isLeader("l", true);
+  elections.slowPath("l");
+  return [calls, flowControl, elections].flatMap((part) => [...part.collect()]);
+}
+
+/** Calls every function once. */
+function observeFlowControl(observer: FlowControlObserver): void {
+  const times = { current: 1, dispatch: 1, latestStart: 1, nextStartMin: 1, nextStartMax: 1 };
+  const level = observer.level("l", () => ({ ...times, discountedMin: 1, discountedMax: 1 }));
+  const demand = { demandAverage: 1, demandDeviation: 1, demandHighWatermark: 1, demandSmoothed: 1 };
+  level.configured({ nominal: 1, min: 1, max: 1 }, 1);
+  level.adjusted({ current: 1, denominator: 1, target: 1, ...demand });
+  level.seatDemand(1, 0);
+  level.seatsInUse(1, 0);
+  level.requests("waiting", 1, 0);
+  level.epochAdvance();
+  const schema = level.schema("s");
+  schema.estimated(1);
+  schema.watchCount(1);
+  schema.queueLength(1);
+  schema.waiting(1, 1);
+  schema.waited(1, true);
+  schema.noAccommodation();
+  schema.dispatched();
+  schema.executing(1);
+  schema.seatsInUse(1);
+  schema.executed(1, "watch");
+  schema.rejected("queue-full");
+  observer.fairFraction(1);
+  observer.capacity(1, 1);
+  observer.waiting("mutating", 1);
+  observer.executing("readOnly", 1);
+}
