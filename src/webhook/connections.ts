@@ -28,10 +28,12 @@ const idleMs = 90_000;
 /** The pause before each piece of a large response after a fault. */
 const faultyPieceMs = 4;
 /**
- * The pause before a connection is opened after a fault, divided by the number of calls that wait
- * for one: 64 calls wait at most 40 ms, and their connections are not limited in number.
+ * The pause before a connection is opened after a fault: a TLS handshake takes milliseconds of two
+ * processes. It is shorter when more calls than `faultyOpeningsAtFullPause` wait, so that 64 calls
+ * wait less than a second, and their connections are not limited in number.
  */
-const faultyOpeningsMs = 8;
+const faultyOpeningMs = 20;
+const faultyOpeningsAtFullPause = 16;
 
 /** A call that waits gets a released connection, or may open one, or fails. */
 type Turn = Connection | "open" | WebhookError;
@@ -47,7 +49,9 @@ export class Connections {
   /** Reading large responses; at most one for each connection. */
   readonly #paused = new PacedSteps((next) => (this.#isFaulty ? setTimeout(next, faultyPieceMs) : setImmediate(next)));
   /** Opening connections after a fault. */
-  readonly #openings = new PacedSteps((next, waiting) => setTimeout(next, faultyOpeningsMs / waiting));
+  readonly #openings = new PacedSteps((next, waiting) =>
+    setTimeout(next, faultyOpeningMs * Math.min(1, faultyOpeningsAtFullPause / waiting)),
+  );
   /**
    * Whether the last response was invalid. Then each call needs another connection, or reads up to
    * the limit; both take much of this process's time, so calls do less of it at once.

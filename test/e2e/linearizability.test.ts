@@ -33,9 +33,9 @@ const keys = Array.from({ length: 8 }, (_, at) => `k${at}`);
 
 const patienceMs = 30_000;
 
-async function eventually(what: string, holds: () => boolean): Promise<void> {
+async function eventually(what: () => string, holds: () => boolean): Promise<void> {
   for (const until = Date.now() + patienceMs; !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
-    assert.ok(Date.now() < until, `never: ${what}`);
+    assert.ok(Date.now() < until, `never: ${what()}`);
 }
 
 describe("linearizability", { skip: skipWithoutEtcd }, () => {
@@ -77,16 +77,24 @@ describe("linearizability", { skip: skipWithoutEtcd }, () => {
     });
     const seconds = (Date.now() - startedAt) / 1000;
     await nemesis.stop();
+    for (const { crashed, log } of replicas) assert.ok(!crashed, `a server ended by itself: ${log}`);
     const client = replicas[0]?.client;
-    assert.ok(client !== undefined, `the server did not start: ${replicas[0]?.log}`);
+    assert.ok(client !== undefined);
     const { body } = await client.send({ path: configMaps });
     const newest = Number(body.metadata.resourceVersion);
     const last = observer.changes.findLast(({ revision }) => revision <= newest)?.revision ?? 0;
     const listed = body.items.map(seenOf);
     await observer.storage.current(); // Requests progress.
-    await eventually("the observer has all changes", () => observer.revision >= newest);
+    await eventually(
+      () => "the observer has all changes",
+      () => observer.revision >= newest,
+    );
     for (const [at, informer] of informers.entries())
-      await eventually(`informer ${at} has all changes`, () => informer.revision >= last);
+      await eventually(
+        () =>
+          `informer ${at} has all changes: ${informer.state}, not ${last}\n${replicas.map(({ log }) => log.slice(-2_000)).join("\n")}`,
+        () => informer.revision >= last,
+      );
     for (const { store } of informers)
       assert.deepEqual(
         [...store.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ key, revision }) => `${key}@${revision}`),
@@ -132,7 +140,10 @@ async function checkWithFault(t: TestContext, fault: PlantedFault): Promise<stri
     body: { metadata: { name: namespace } },
   });
   const informers = [0, 1].map((at) => startInformer({ name: `i${at}`, replicas, random }));
-  await eventually("the informers have listed", () => informers.every(({ delivered }) => delivered.length > 0));
+  await eventually(
+    () => "the informers have listed",
+    () => informers.every(({ delivered }) => delivered.length > 0),
+  );
   const operations: Operation[] = [];
   let time = 0;
   await runClients({
@@ -145,7 +156,10 @@ async function checkWithFault(t: TestContext, fault: PlantedFault): Promise<stri
     record: (operation) => void operations.push(operation),
   });
   const newest = await observer.storage.current();
-  await eventually("the observer has all changes", () => observer.revision >= newest);
+  await eventually(
+    () => "the observer has all changes",
+    () => observer.revision >= newest,
+  );
   await new Promise((resolve) => setTimeout(resolve, 300)); // Informers may receive the last events; the check allows missing ones.
   for (const informer of informers) informer.stop();
   return checkHistory(

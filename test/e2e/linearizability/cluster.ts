@@ -10,12 +10,22 @@ import { readyLine } from "./replica.ts";
 
 const program = join(import.meta.dirname, "replica.ts");
 
+const startAttemptsMax = 5;
+
 /** A server as a process. */
 export interface ReplicaProcess {
   readonly client: RawClient | undefined;
   readonly watch: WatchTarget | undefined;
   /** What it logged last. */
   readonly log: string;
+  /** Whether it ended by itself after it had started. */
+  readonly crashed: boolean;
+  /**
+   * Resolves when it serves. As a supervisor does, starts it again if it ends before: a server ends
+   * when etcd does not answer in time.
+   *
+   * @throws Error with its log if it has not started after several attempts
+   */
   start(): Promise<void>;
   kill(): Promise<void>;
   pause(): void;
@@ -78,6 +88,7 @@ async function openReplica(urls: readonly string[]): Promise<ReplicaProcess & { 
   let client: RawClient | undefined;
   let watch: WatchTarget | undefined;
   let log = "";
+  let crashed = false;
   const kill = async (): Promise<void> => {
     client?.close();
     client = undefined;
@@ -86,6 +97,22 @@ async function openReplica(urls: readonly string[]): Promise<ReplicaProcess & { 
     const exited = new Promise((resolve) => child?.once("exit", resolve));
     child.kill("SIGKILL");
     await exited;
+  };
+  /** @returns its kubeconfig; undefined if it ended before it served */
+  const spawnServer = async (): Promise<string | undefined> => {
+    const started = spawn(process.execPath, [program, JSON.stringify({ servers })], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    child = started;
+    started.stderr.on("data", (text) => {
+      log = `${log}${text}`.slice(-20_000);
+    });
+    const kubeconfig = await kubeconfigOf(started);
+    if (kubeconfig !== undefined)
+      started.once("exit", (code) => {
+        crashed ||= code !== null;
+      });
+    return kubeconfig;
   };
   return {
     get client() {
@@ -97,16 +124,15 @@ async function openReplica(urls: readonly string[]): Promise<ReplicaProcess & { 
     get log() {
       return log;
     },
+    get crashed() {
+      return crashed;
+    },
     async start() {
-      const started = spawn(process.execPath, [program, JSON.stringify({ servers })], {
-        stdio: ["pipe", "pipe", "pipe"],
-      });
-      child = started;
-      started.stderr.on("data", (text) => {
-        log = `${log}${text}`.slice(-20_000);
-      });
-      const kubeconfig = await kubeconfigOf(started);
-      if (kubeconfig === undefined) return; // It was killed, or etcd did not answer in time.
+      let kubeconfig: string | undefined;
+      for (let attempt = 1; kubeconfig === undefined; attempt++) {
+        if (attempt > startAttemptsMax) throw new Error(`the server did not start: ${log}`);
+        kubeconfig = await spawnServer();
+      }
       client = rawClient(kubeconfig);
       const port = Number(/server: https:\/\/[^:]+:(\d+)/.exec(kubeconfig)?.[1]);
       watch = { port, ...credentialsOf(kubeconfig) };

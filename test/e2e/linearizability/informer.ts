@@ -26,6 +26,8 @@ export interface Informer {
   readonly store: ReadonlyMap<string, Seen>;
   /** The last version that it received. */
   readonly revision: number;
+  /** What it does, for messages. */
+  readonly state: string;
   stop(): void;
 }
 
@@ -89,6 +91,9 @@ export function startInformer({ name, replicas, random }: InformerOptions): Info
     },
     get revision() {
       return revision;
+    },
+    get state() {
+      return `${listAt === undefined ? "watches" : `lists at "${listAt}"`}, has ${revision}`;
     },
     stop() {
       stopped = true;
