@@ -3,6 +3,7 @@ import { pooledRandom } from "./apimachinery/random.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { addressAt, type IpRange } from "./lib/ip-range/ip-range.ts";
 import { callMetrics } from "./metrics/call-metrics.ts";
+import { etcdMetrics } from "./metrics/etcd-metrics.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
 import { certificateNames } from "./server/addresses.ts";
@@ -50,11 +51,12 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
   const { gates } = settings;
 
   const calls = callMetrics();
+  const etcd = etcdMetrics(() => performance.now());
   const audit = await openAudit(options.audit, { clock, logger, calls: calls.observer });
   closers.add(() => audit.close());
 
   // Storage locks the data directory, in which the next step may renew certificates.
-  const { storage, installer, isShared } = await openStorage(options, gates, closers, shared);
+  const { storage, installer, isShared } = await openStorage(options, { gates, etcd, closers }, shared);
   const state = newState(options, isShared);
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
   const serving = await servingSetup(options, names);
@@ -62,7 +64,7 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
   const loopback = loopbackCredentials(serving);
 
   const catalog = openServerCatalog(options, settings, installer);
-  const counted = { audit: audit.counts, calls, storage, installer, catalog, clock, gates };
+  const counted = { audit: audit.counts, calls, etcd, storage, installer, catalog, clock, gates };
   const metrics = openMetrics(settings.metrics, counted);
   const authorization = await openAuthorization(settings.authorization, {
     catalog,

@@ -1,7 +1,7 @@
 /** Installs definitions: creates the watch cache, keys and fingerprint of a resource. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
-import type { KubeObject } from "../apimachinery/object.ts";
+import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import { openTurns, type Turns } from "../apimachinery/turns.ts";
 import { decodeEncoded } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
@@ -29,6 +29,8 @@ export interface Installer {
   release(definition: ResourceDefinition): void;
   /** The watch caches by key prefix, for shutdown and metrics. */
   caches(): ReadonlyMap<string, WatchCache>;
+  /** Finds the installed resource whose objects have keys like this one, or this prefix. */
+  findByKey(key: string): GroupResource | undefined;
 }
 
 /** Creates the installer of a server. */
@@ -42,12 +44,20 @@ export function createInstaller(options: InstallOptions): Installer {
       shared.delete(form.prefix);
     },
     caches: () => new Map([...shared].map(([prefix, { cache }]) => [prefix, cache])),
+    findByKey(key) {
+      for (let slash = key.indexOf("/", 1); slash > 0; slash = key.indexOf("/", slash + 1)) {
+        const found = shared.get(key.slice(0, slash + 1));
+        if (found !== undefined) return found.resource;
+      }
+      return undefined;
+    },
   };
 }
 
 /** The watch cache of a key prefix; definitions with the same prefix share it. */
 interface SharedCache {
   readonly cache: WatchCache;
+  readonly resource: GroupResource;
   readonly source: EntrySource;
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
@@ -92,12 +102,13 @@ function openSharedCache(
     decode: (value) => decodeValue(value, { form, definition, gates }),
     schemaOf: converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion),
   };
+  const name = { group: form.group, resource };
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
   const cache = openWatchCache({
     storage: storageOf(form.prefix),
     clock,
     prefix: form.prefix,
-    resource: { group: form.group, resource },
+    resource: name,
     keepsSnapshots,
     ...(historyMs !== undefined && { historyMs }),
     indexedFields: strategy.indexedFields,
@@ -105,6 +116,7 @@ function openSharedCache(
   });
   return {
     cache,
+    resource: name,
     source,
     turns: openTurns(),
     gates,

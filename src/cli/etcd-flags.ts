@@ -60,7 +60,7 @@ export const etcdFlags: readonly Flag[] = [
   ),
   etcdFlag(
     "--etcd-db-metric-poll-interval <duration>",
-    "How often the size of etcd's database is read for metrics; 0 disables it.",
+    "How often the sizes of the databases of etcd's members are read for a hidden metric; 0 disables it.",
     (text) => ({ sizePollMs: durationMs(text) }),
     "30s",
   ),

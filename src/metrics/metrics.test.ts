@@ -27,7 +27,7 @@ const sources = {
       [{ group: "", resource: "configmaps" }, 3, 17],
       [{ group: "apps", resource: "deployments" }, 2_000_000, 18],
     ] as const,
-  storageSizeBytes: () => 4096,
+  storageSizesBytes: async () => [4096],
   build: { major: "1", minor: "36" },
 };
 

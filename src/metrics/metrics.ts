@@ -19,8 +19,8 @@ export interface MetricsSources {
   readonly audit: AuditCounts;
   /** The number of objects of each stored resource, and the revision of its watch cache. */
   objectCounts(): Iterable<readonly [GroupResource, count: number, revision: number]>;
-  /** The size of the storage. */
-  storageSizeBytes(): number;
+  /** The sizes of the clusters that storage consists of; undefined for one that does not answer. */
+  storageSizesBytes(): Promise<readonly (number | undefined)[]>;
   /** The fields of `/version`. */
   readonly build: Readonly<Record<string, string>>;
   /** The collectors of other components. */
@@ -37,7 +37,7 @@ export interface Metrics {
   readonly requests: RequestMetrics;
   readonly watches: WatchMetrics;
   /** Serves `/metrics`. */
-  handler(context: RequestContext): void;
+  handler(context: RequestContext): Promise<void>;
   /** Serves `/metrics/slis`. */
   sliHandler(context: RequestContext): void;
 }
@@ -63,11 +63,13 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
     requests,
     watches,
     sliHandler: (context) => respond(context, [...(sources.slis?.() ?? []), processStart(startedAt)]),
-    handler(context) {
+    async handler(context) {
+      const sizes = storageSizes(await sources.storageSizesBytes());
       const all = [
         ...requests.collect(),
         ...watches.collect(),
         ...storageMetrics(sources),
+        sizes,
         ...auditMetrics(sources.audit),
         buildInfo(sources.build),
         ...processMetrics(startedAt),
@@ -115,24 +117,21 @@ function storageMetrics(sources: MetricsSources): Metric[] {
         value,
       })),
     },
-    {
-      name: "apiserver_storage_db_total_size_in_bytes",
-      type: "gauge",
-      stability: "ALPHA",
-      deprecatedSince: "1.28.0",
-      help: "Size of the storage in bytes.",
-      samples: [{ suffix: "", labels: formatLabels(["endpoint"], ["etcd-0"]), value: sources.storageSizeBytes() }],
-    },
-    {
-      name: "apiserver_storage_size_bytes",
-      type: "gauge",
-      stability: "STABLE",
-      help: "Size of the storage in bytes.",
-      samples: [
-        { suffix: "", labels: formatLabels(["storage_cluster_id"], ["etcd-0"]), value: sources.storageSizeBytes() },
-      ],
-    },
   ];
+}
+
+/** A cluster that does not answer is left out. */
+function storageSizes(sizes: readonly (number | undefined)[]): Metric {
+  return {
+    name: "apiserver_storage_size_bytes",
+    type: "gauge",
+    stability: "STABLE",
+    help: "Size of the storage in bytes.",
+    samples: sizes.flatMap((value, at) => {
+      const labels = formatLabels(["storage_cluster_id"], [`etcd-${at}`]);
+      return value === undefined ? [] : [{ suffix: "", labels, value }];
+    }),
+  };
 }
 
 const buildFields = {

@@ -1,7 +1,7 @@
 /** Opens the engine etcd: a cluster, and others for the resources of `overrides`. */
 import { readResourcesTable } from "../catalog/resources-table.ts";
 import type { ServerOptions } from "../options.ts";
-import type { Storage } from "../storage/contract.ts";
+import type { Storage, StorageObserver } from "../storage/contract.ts";
 import { openEtcdStorage } from "../storage/etcd/etcd-storage.ts";
 import type { EtcdOverride, EtcdServerOptions } from "../storage/etcd/options.ts";
 import { valueBytesMaxDefault } from "../storage/options.ts";
@@ -11,7 +11,7 @@ import { type Route, routeStorage } from "../storage/routed-storage.ts";
 const startTimeoutMs = 60_000;
 
 /** @throws Error when a URL is not valid · StorageUnavailable when no member answers in time */
-export async function openEtcd(options: ServerOptions): Promise<Storage> {
+export async function openEtcd(options: ServerOptions, observer: StorageObserver): Promise<Storage> {
   const { etcd, compactionIntervalMs = 0, clock, logger } = options;
   if (etcd === undefined) throw new Error("storage etcd needs the URLs of its servers");
   const open = (servers: readonly string[]): Promise<Storage> =>
@@ -21,6 +21,7 @@ export async function openEtcd(options: ServerOptions): Promise<Storage> {
       tls: etcd,
       clock,
       logger,
+      observer,
       valueBytesMax: valueBytesMaxDefault,
       compactionIntervalMs,
       startTimeoutMs,

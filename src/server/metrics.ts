@@ -10,6 +10,7 @@ import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { cacheMetrics } from "../metrics/cache-metrics.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
+import type { EtcdMetrics } from "../metrics/etcd-metrics.ts";
 import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
@@ -25,7 +26,8 @@ import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Storage } from "../storage/contract.ts";
+import { type Storage, StorageUnavailable } from "../storage/contract.ts";
+import { clustersOf } from "../storage/routed-storage.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
 import type { CallObserver } from "../webhook/contract.ts";
@@ -55,14 +57,15 @@ export interface ServerMetrics extends Metrics {
 interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pick<MetricsSources, "audit"> {
   /** Opened before the other metrics, because audit calls webhooks, too. */
   readonly calls: CallMetrics;
-  readonly storage: Pick<Storage, "sizeBytes">;
+  readonly etcd: EtcdMetrics;
+  readonly storage: Storage;
   readonly installer: Pick<Installer, "caches">;
 }
 
 /** Opens all metrics. */
 export function openMetrics(
   show: ShowMetrics,
-  { audit, calls, storage, installer, catalog, clock, gates }: Needs,
+  { audit, calls, etcd, storage, installer, catalog, clock, gates }: Needs,
 ): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
@@ -82,6 +85,7 @@ export function openMetrics(
     counted,
     queues.collect,
     calls.collect,
+    etcd.collect,
     admission.collect,
     authentication.collect,
     impersonation.collect,
@@ -99,7 +103,7 @@ export function openMetrics(
       audit,
       collectors,
       slis: health.collect,
-      storageSizeBytes: () => storage.sizeBytes(),
+      storageSizesBytes: () => Promise.all(clustersOf(storage).map(sizeOf)),
       build: versionBody(),
       objectCounts: () => caches().map(objectCount),
     },
@@ -121,6 +125,14 @@ export function openMetrics(
     impersonation: { ...impersonation, clock },
     add: (collect) => void collectors.push(collect),
   };
+}
+
+/** The size of a cluster; undefined when it does not answer. */
+function sizeOf(cluster: Storage): Promise<number | undefined> {
+  return cluster.sizeBytes().catch((error: unknown) => {
+    if (!(error instanceof StorageUnavailable)) throw error;
+    return undefined;
+  });
 }
 
 function objectCount([name, cache]: readonly [GroupResource, WatchCache]): readonly [GroupResource, number, number] {

@@ -2,10 +2,11 @@
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { createInstaller, type Installer } from "../catalog/install.ts";
+import type { EtcdMetrics } from "../metrics/etcd-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { SharedEncoding } from "../registry/contract.ts";
 import { startCompactor } from "../storage/compactor.ts";
-import type { Storage } from "../storage/contract.ts";
+import type { Storage, StorageObserver } from "../storage/contract.ts";
 import { type StorageDamage, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
 import { isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";
@@ -18,6 +19,12 @@ interface ServerStorage {
   readonly isShared: boolean;
 }
 
+interface Needs {
+  readonly gates: FeatureGates;
+  readonly etcd: Pick<EtcdMetrics, "observer" | "resolve">;
+  readonly closers: Closers;
+}
+
 /** Reads that need many pages go on for so long, however short the configured history is. */
 const storedHistoryMinMs = 60_000;
 
@@ -27,11 +34,10 @@ const storedHistoryMinMs = 60_000;
  */
 export async function openStorage(
   options: ServerOptions,
-  gates: FeatureGates,
-  closers: Closers,
+  { gates, etcd, closers }: Needs,
   shared?: Storage,
 ): Promise<ServerStorage> {
-  const storage = shared ?? (await openEngine(options));
+  const storage = shared ?? (await openEngine(options, etcd.observer));
   if (shared === undefined) closers.add(() => storage.close());
   const storageOf = (prefix: string): Storage => (isRouted(storage) ? storage.forPrefix(prefix) : storage);
   const installer = createInstaller({
@@ -40,6 +46,7 @@ export async function openStorage(
     gates,
     historyMs: options.historyMs,
   });
+  etcd.resolve(installer.findByKey);
   closers.add(() => {
     for (const cache of installer.caches().values()) cache.close();
   });
@@ -56,10 +63,10 @@ export function sharedEncoding({ storageMediaType }: ServerOptions, gates: Featu
   return { mediaType: storageMediaType, customCbor: gates.enabled("CBORServingAndStorage") };
 }
 
-async function openEngine(options: ServerOptions): Promise<Storage> {
+async function openEngine(options: ServerOptions, observer: StorageObserver): Promise<Storage> {
   if (options.storage === "etcd") {
     const { openEtcd } = await import("./etcd.ts");
-    return openEtcd(options);
+    return openEtcd(options, observer);
   }
   const onDamage = ({ key, revision, problem }: StorageDamage): void =>
     options.logger.error("Found damage in the store", { ...(key !== undefined && { key }), revision, problem });

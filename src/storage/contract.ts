@@ -250,8 +250,11 @@ export interface Storage {
   current(): Promise<number>;
   /** Returns the newest compacted revision; reads and logs from earlier revisions fail. */
   compacted(): number;
-  /** Returns the size on disk or in memory, for metrics. */
-  sizeBytes(): number;
+  /**
+   * Reads the size on disk or in memory, for metrics.
+   * @throws StorageUnavailable when a shared store does not answer within a second
+   */
+  sizeBytes(): Promise<number>;
   /**
    * Keeps the bytes of this state and of later ones as they are in the file, for a process that
    * reads the file itself, until the pin is released. Writes go on and grow the file.
@@ -268,6 +271,26 @@ export interface StatePin {
   /** False when the state could not be held: the store was closed, or reopened after a fault. */
   readonly isHeld: boolean;
   release(): void;
+}
+
+/** A kind of request to a shared store, as metrics name it. */
+export type StoreOperation = "get" | "list" | "listWithCount" | "create" | "update" | "delete";
+
+/** Receives what happens between this process and a shared store, for metrics. */
+export interface StorageObserver {
+  /**
+   * Reports a request that begins.
+   * @param key a key that it reads or writes, or the prefix of a list; undefined for a read of the newest revision,
+   *   which all resources share
+   * @returns a function that reports its end
+   */
+  requested(operation: StoreOperation, key: string | undefined): (succeeded: boolean) => void;
+  /** Reports a new log. @returns a function that reports a confirmation of its progress by the store */
+  subscribed(prefix: string): () => void;
+  /** Reports a new lease. @param keys those of the one that it replaces, and the first of its own */
+  leased(keys: number): void;
+  /** Reports the size of a member's database; undefined when it does not answer. */
+  memberSize(url: string, bytes: number | undefined): void;
 }
 
 /** The requested revision is older than the compacted revision. */

@@ -12,10 +12,17 @@ export interface Route {
 export interface RoutedStorage extends Storage {
   /** The store that has the keys with the prefix. */
   forPrefix(prefix: string): Storage;
+  /** The main store, and that of each route in their order. */
+  readonly clusters: readonly Storage[];
 }
 
 export function isRouted(storage: Storage): storage is RoutedStorage {
   return "forPrefix" in storage;
+}
+
+/** The stores of a store, for metrics and health checks: the main one is the first. */
+export function clustersOf(storage: Storage): readonly Storage[] {
+  return isRouted(storage) ? storage.clusters : [storage];
 }
 
 export function routeStorage(main: Storage, routes: readonly Route[]): RoutedStorage {
@@ -30,6 +37,7 @@ export function routeStorage(main: Storage, routes: readonly Route[]): RoutedSto
       return main.reportsProgress;
     },
     forPrefix: storeOf,
+    clusters: [main, ...routes.map(({ storage }) => storage)],
     get: (key, revision) => storeOf(key).get(key, revision),
     range: (prefix, options) => storeOf(prefix).range(prefix, options),
     count: (prefix) => storeOf(prefix).count(prefix),

@@ -35,6 +35,7 @@ import type { Resolved } from "../../src/catalog/contract.ts";
 import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
 import type { PeerCertificate, RequestContext } from "../../src/http/contract.ts";
 import { requestInfo } from "../../src/http/request-info.ts";
+import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { kubeletMetrics } from "../../src/metrics/kubelet-metrics.ts";
 import { peerMetrics } from "../../src/metrics/peer-metrics.ts";
 import { readWaitBounds } from "../../src/watch-cache/counts.ts";
@@ -59,7 +60,7 @@ const auditCounts = { events: 1, rejected: 1, levels: new Map([["Metadata", 1]])
 /** Collects every metric with at least one sample. */
 export async function everyMetric(): Promise<Metric[]> {
   return [
-    ...serverMetrics(),
+    ...(await serverMetrics()),
     ...(await accessMetrics()),
     ...configurationMetrics(),
     ...admissionMetricsOfAllKinds(),
@@ -70,7 +71,7 @@ export async function everyMetric(): Promise<Metric[]> {
 }
 
 /** Of requests, watches and the process, and those about metrics. */
-function serverMetrics(): Metric[] {
+async function serverMetrics(): Promise<Metric[]> {
   const all: Metric[] = [];
   const keep = (metrics: readonly Metric[]): Metric[] => {
     const shown = shownMetrics(defaultMetricsOptions, new Map(), { info() {}, warn() {}, error() {} })(metrics);
@@ -78,13 +79,17 @@ function serverMetrics(): Metric[] {
     return shown;
   };
   const objectCounts = () => [[{ group: "", resource: "pods" }, 1, 1]] as const;
-  const own = createMetrics(clock, { audit: auditCounts, objectCounts, storageSizeBytes: () => 1, build: {} }, keep);
+  const own = createMetrics(
+    clock,
+    { audit: auditCounts, objectCounts, storageSizesBytes: async () => [1], build: {} },
+    keep,
+  );
   serveRequests(own);
   abortRequest(own);
   own.watches.counterOf("", "v1", "pods")([1]);
   own.watches.cutOff("", "pods");
   own.watches.listed(pods("GET", "/api/v1/pods?watch=1"));
-  own.handler({ exchange: { respond() {} }, auditId: "" } as unknown as RequestContext);
+  await own.handler({ exchange: { respond() {} }, auditId: "" } as unknown as RequestContext);
   return all;
 }
 
@@ -245,7 +250,16 @@ function cacheAndQueueMetrics(): Metric[] {
   const queues = queueMetrics(() => 0);
   queues.observers("q").added()()();
   const caches = cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds);
-  return [...caches(), ...queues.collect()];
+  return [...caches(), ...queues.collect(), ...etcdMetricsOfAllKinds()];
+}
+
+function etcdMetricsOfAllKinds(): Metric[] {
+  const etcd = etcdMetrics(() => 0);
+  etcd.observer.requested("get", "/registry/pods/a/b")(false);
+  etcd.observer.subscribed("/registry/pods/")();
+  etcd.observer.leased(1);
+  etcd.observer.memberSize("http://127.0.0.1:2379", 1);
+  return etcd.collect();
 }
 
 /** Of calls to other servers, flow control and elections. */

@@ -29,7 +29,7 @@ let stopped = 0;
 before(async () => {
   certificates = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
   clock = manualClock();
-  handler = storeBackupHandler({ start: async () => next(), sizeBytes: () => 120 << 20, clock, logger });
+  handler = storeBackupHandler({ start: async () => next(), sizeBytes: async () => 120 << 20, clock, logger });
   listener = await listen({
     host: "127.0.0.1",
     port: 0,

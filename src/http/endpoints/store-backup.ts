@@ -23,7 +23,7 @@ export interface RunningBackup {
 interface StoreBackupOptions {
   start(): Promise<RunningBackup>;
   /** Bytes of the store. */
-  sizeBytes(): number;
+  sizeBytes(): Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -52,11 +52,12 @@ export function storeBackupHandler({ start, sizeBytes, clock, logger }: StoreBac
 
   async function answer(context: RequestContext): Promise<void> {
     const { exchange } = context;
+    const timeMs = Math.max(timeMinMs, ((await sizeBytes()) / bytesPerSecondMin) * 1000);
     const backup = await start();
     if (exchange.closed) return backup.stop();
     exchange.onClose(backup.stop);
     let body: BodyStream | undefined;
-    const cancel = clock.after(Math.max(timeMinMs, (sizeBytes() / bytesPerSecondMin) * 1000), () => {
+    const cancel = clock.after(timeMs, () => {
       backup.stop();
       body?.abort();
     });

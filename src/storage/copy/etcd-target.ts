@@ -78,7 +78,7 @@ class EtcdTarget implements CopyTarget {
     this.#client = client;
     this.#place = place;
     this.#keys = copiedKeys(place.prefix);
-    this.#leases = new Leases(client, place.clock, leaseReuseSeconds);
+    this.#leases = new Leases({ client, clock: place.clock, reuseSeconds: leaseReuseSeconds });
     this.#markerKey = markerKey;
     this.#raiseKey = Buffer.from(`coxswain_copy_revision${place.prefix}`);
     this.#markerRevision = kv?.mod_revision ?? 0;

@@ -247,7 +247,7 @@ class EmbeddedStorage implements Storage {
     return this.#horizon.compacted;
   }
 
-  sizeBytes(): number {
+  async sizeBytes(): Promise<number> {
     return this.#ledger.sizeBytes();
   }
 

@@ -23,8 +23,10 @@ import {
   RevisionsWentBack,
   type StatePin,
   type Storage,
+  type StorageObserver,
   StorageUnavailable,
   type Stored,
+  type StoreOperation,
   type Subscription,
   ValueTooLarge,
   type Write,
@@ -38,15 +40,17 @@ import { DerivedCommits } from "./derived-commits.ts";
 import { afterKey, type Keys, keysWithPrefix } from "./keys.ts";
 import { Leases } from "./leases.ts";
 import { LogWatch } from "./log-watch.ts";
+import { pollMemberSizes } from "./member-sizes.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { answersProgress } from "./server-version.ts";
-import { conflictOf, type PlainCommit, txnOf } from "./transaction.ts";
+import { conflictOf, operationOf, type PlainCommit, txnOf } from "./transaction.ts";
 import { Watches } from "./watches.ts";
 
 export interface EtcdOptions extends EtcdClientOptions {
   /** Replaces `/registry` at the start of keys. */
   readonly prefix: string;
   readonly logger?: Logger;
+  readonly observer?: StorageObserver;
   /** Maximum bytes of a value. */
   readonly valueBytesMax: number;
   /** How long keys with a time to live join a lease. */
@@ -54,7 +58,7 @@ export interface EtcdOptions extends EtcdClientOptions {
   /** Limits of `checkReadable` and `checkWritable`. */
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** How often the size of the database is read; 0: never. */
+  /** How often the sizes of the members' databases are reported; 0: never. */
   readonly sizePollMs: number;
   /** How often the history is compacted to its state one interval before; 0: never. */
   readonly compactionIntervalMs: number;
@@ -73,6 +77,8 @@ const startAgainMs = 200;
 const learnAgainMs = 5_000;
 /** A commit waits for its events so long. */
 const deliveryMs = 250;
+/** How long `sizeBytes` waits. Source: `CollectWithStability` in `k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/metrics/metrics.go`. */
+const sizeTimeoutMs = 1_000;
 /** The key that health checks read. Source: `k8s.io/apiserver@v0.36.0/pkg/storage/storagebackend/factory/etcd3.go`. */
 const healthKey = "/registry/health";
 
@@ -129,14 +135,13 @@ class EtcdStorage implements Storage {
   readonly #derived: DerivedCommits;
   readonly #currentRead: BatchedRead<number>;
   readonly #stopCompactor: () => void;
+  readonly #stopSizes: () => void;
   #clusterId: Integer;
   /** The newest revision of any answer. */
   #seen: number;
   #compacted = 0;
-  #size = 0;
   #waiting = 0;
   #idle: (() => void) | undefined;
-  #cancelPoll = (): void => {};
   #reportsProgress = false;
   #cancelLearning = (): void => {};
   #lastChange: WatchEvent | undefined;
@@ -149,7 +154,12 @@ class EtcdStorage implements Storage {
     this.#clusterId = clusterId;
     this.#seen = revision;
     this.#keys = keysWithPrefix(options.prefix);
-    this.#leases = new Leases(client, options.clock, options.leaseReuseSeconds);
+    this.#leases = new Leases({
+      client,
+      clock: options.clock,
+      reuseSeconds: options.leaseReuseSeconds,
+      leased: (keys) => options.observer?.leased(keys),
+    });
     this.#watches = new Watches({
       client,
       clock: options.clock,
@@ -171,7 +181,7 @@ class EtcdStorage implements Storage {
       stopCompactor();
       stopWatch();
     };
-    if (options.sizePollMs > 0) void this.#pollSize();
+    this.#stopSizes = pollMemberSizes(client, options);
   }
 
   get reportsProgress(): boolean {
@@ -191,7 +201,8 @@ class EtcdStorage implements Storage {
   }
 
   async #get(key: string, revision: number | undefined): Promise<Stored | undefined> {
-    const { kvs } = await this.#range({ key: this.#keys.toEtcd(key), ...(revision !== undefined && { revision }) });
+    const request = { key: this.#keys.toEtcd(key), ...(revision !== undefined && { revision }) };
+    const { kvs } = await this.#observed("get", key, () => this.#range(request));
     return kvs?.[0] && this.#stored(kvs[0]);
   }
 
@@ -206,12 +217,8 @@ class EtcdStorage implements Storage {
     let at = revision;
     for (;;) {
       const max = Math.min(pageMax, (limit ?? Number.POSITIVE_INFINITY) - entries.length);
-      const page = await this.#range({
-        key,
-        range_end: rangeEnd,
-        limit: max,
-        ...(at !== undefined && { revision: at }),
-      });
+      const request = { key, range_end: rangeEnd, limit: max, ...(at !== undefined && { revision: at }) };
+      const page = await this.#observed("list", prefix, () => this.#range(request));
       at ??= page.header.revision;
       for (const kv of page.kvs ?? []) entries.push(this.#stored(kv));
       const last = page.kvs?.at(-1);
@@ -223,7 +230,9 @@ class EtcdStorage implements Storage {
 
   async count(prefix: string): Promise<number> {
     const { key, rangeEnd } = this.#keys.rangeOf(prefix);
-    return (await this.#tracked(() => this.#range({ key, range_end: rangeEnd, count_only: true }))).count;
+    const request = { key, range_end: rangeEnd, count_only: true };
+    const read = () => this.#observed("listWithCount", prefix, () => this.#range(request));
+    return (await this.#tracked(read)).count;
   }
 
   async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
@@ -246,6 +255,7 @@ class EtcdStorage implements Storage {
       subscriber,
       storedOf: (kv) => this.#stored(kv),
       received: (event) => this.#received(event),
+      bookmark: this.#options.observer?.subscribed(prefix),
       now: () => this.#clock.now(),
       ended: () => this.#drop(watch),
     });
@@ -279,8 +289,8 @@ class EtcdStorage implements Storage {
     return this.#compacted;
   }
 
-  sizeBytes(): number {
-    return this.#size;
+  async sizeBytes(): Promise<number> {
+    return (await this.#client.status(sizeTimeoutMs)).dbSize;
   }
 
   pin(): StatePin {
@@ -294,7 +304,7 @@ class EtcdStorage implements Storage {
 
   async #close(): Promise<void> {
     this.#stopCompactor();
-    this.#cancelPoll();
+    this.#stopSizes();
     this.#cancelLearning();
     if (this.#waiting > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     for (const log of [...this.#logs]) log.end({ error: undefined });
@@ -311,6 +321,23 @@ class EtcdStorage implements Storage {
     } finally {
       this.#waiting--;
       if (this.#waiting === 0) this.#idle?.();
+    }
+  }
+
+  /** Reports a request to the observer. */
+  async #observed<Answer>(
+    operation: StoreOperation,
+    key: string | undefined,
+    run: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const ended = this.#options.observer?.requested(operation, key);
+    let succeeded = false;
+    try {
+      const answer = await run();
+      succeeded = true;
+      return answer;
+    } finally {
+      ended?.(succeeded);
     }
   }
 
@@ -346,7 +373,8 @@ class EtcdStorage implements Storage {
   }
 
   async #readCurrent(): Promise<number> {
-    const { header } = await this.#range({ key: this.#keys.toEtcd(healthKey), count_only: true });
+    const request = { key: this.#keys.toEtcd(healthKey), count_only: true };
+    const { header } = await this.#observed("get", undefined, () => this.#range(request));
     this.#watches.progressTo(header.revision);
     return header.revision;
   }
@@ -367,9 +395,11 @@ class EtcdStorage implements Storage {
     const leases = await this.#leasesOf(commit.writes);
     const atLeast = this.#seen;
     for (const write of commit.writes) this.#own.add(write);
-    const response = await this.#client
-      .txn(txnOf(commit, this.#keys, leases))
-      .catch((error: unknown) => this.#rethrow(error));
+    const { operation, key } = operationOf(commit);
+    const request = txnOf(commit, this.#keys, leases);
+    const response = await this.#observed(operation, key, () => this.#client.txn(request)).catch((error: unknown) =>
+      this.#rethrow(error),
+    );
     const { revision } = response.header;
     this.#observe(response.header, atLeast);
     if (!response.succeeded) return conflictOf(commit, response, (kv) => this.#stored(kv));
@@ -425,16 +455,6 @@ class EtcdStorage implements Storage {
     if (error instanceof RevisionInFuture) throw new RevisionInFuture(this.#seen);
     if (error instanceof ValueTooLarge) throw new ValueTooLarge(0, this.#options.valueBytesMax);
     throw error;
-  }
-
-  async #pollSize(): Promise<void> {
-    const { sizePollMs, healthTimeoutMs, logger } = this.#options;
-    try {
-      this.#size = (await this.#client.status(healthTimeoutMs)).dbSize;
-    } catch (error) {
-      if (this.#closed === undefined) logger?.warn("Cannot read the size of etcd's database", { error: String(error) });
-    }
-    if (this.#closed === undefined) this.#cancelPoll = this.#clock.after(sizePollMs, () => void this.#pollSize());
   }
 }
 

@@ -18,18 +18,22 @@ interface Lease {
   keys: number;
 }
 
+interface LeasesOptions {
+  readonly client: Pick<EtcdClient, "grantLease">;
+  readonly clock: Clock;
+  /** How long keys join a lease. */
+  readonly reuseSeconds: number;
+  /** Called with each new lease. @param keys those of the one that it replaces, and the first of its own */
+  leased?(keys: number): void;
+}
+
 export class Leases {
-  readonly #client: Pick<EtcdClient, "grantLease">;
-  readonly #clock: Clock;
-  readonly #reuseSeconds: number;
+  readonly #options: LeasesOptions;
   /** The last lease of each time to live. */
   readonly #last = new Map<number, Lease>();
 
-  /** @param reuseSeconds how long keys join a lease */
-  constructor(client: Pick<EtcdClient, "grantLease">, clock: Clock, reuseSeconds: number) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#reuseSeconds = reuseSeconds;
+  constructor(options: LeasesOptions) {
+    this.#options = options;
   }
 
   /**
@@ -37,14 +41,18 @@ export class Leases {
    * @throws StorageUnavailable
    */
   get(ttlSeconds: number): Promise<Integer> {
-    const now = this.#clock.now();
+    const { client, clock, reuseSeconds } = this.#options;
+    const now = clock.now();
     const last = this.#last.get(ttlSeconds);
     if (last !== undefined && last.keys < keysMax && now + ttlSeconds * 1000 <= last.expiresAt) {
       last.keys++;
       return last.id;
     }
-    const granted = ttlSeconds + Math.floor(Math.min(this.#reuseSeconds, ttlSeconds * extensionPart));
-    const id = this.#client.grantLease(granted).then(({ ID }) => ID);
+    const granted = ttlSeconds + Math.floor(Math.min(reuseSeconds, ttlSeconds * extensionPart));
+    const id = client.grantLease(granted).then(({ ID }) => {
+      this.#options.leased?.((last?.keys ?? 0) + 1);
+      return ID;
+    });
     const lease: Lease = { id, expiresAt: now + granted * 1000, keys: 1 };
     this.#forgetExpired(now);
     this.#last.set(ttlSeconds, lease);

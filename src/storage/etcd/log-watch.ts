@@ -13,6 +13,8 @@ export interface LogWatchOptions {
   readonly storedOf: (kv: KeyValue) => Stored;
   /** Called for each change after the subscriber has received it. */
   readonly received: (event: WatchEvent) => void;
+  /** Called when the cluster has confirmed that no change is missing. */
+  readonly bookmark: (() => void) | undefined;
   readonly now: () => number;
   /** Called when the subscription has ended. */
   readonly ended: () => void;
@@ -57,6 +59,10 @@ export class LogWatch implements Watch {
       for (const event of batch) this.#options.received(event);
       this.#advance((batch.at(-1) as WatchEvent).kv.mod_revision);
     }
+  }
+
+  bookmark(): void {
+    this.#options.bookmark?.();
   }
 
   progress(revision: number): void {

@@ -19,7 +19,7 @@ export interface EtcdServerOptions extends EtcdTls {
   /** Limits of health checks, and of readiness checks. */
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** How often the size of the database is read for metrics; 0: never. */
+  /** How often the sizes of the databases of members are read for a metric; 0: never. */
   readonly sizePollMs: number;
 }
 

@@ -1,6 +1,6 @@
 /** Commits as transactions of etcd. */
 import type { Integer } from "../../lib/json/values.ts";
-import type { Check, Conflict, Stored, Write } from "../contract.ts";
+import type { Check, Conflict, Stored, StoreOperation, Write } from "../contract.ts";
 import { compareTarget, type KeyValue, type Operation, type TxnRequest, type TxnResponse } from "./api/messages.ts";
 import type { Keys } from "./keys.ts";
 
@@ -18,14 +18,25 @@ export function txnOf({ checks, writes }: PlainCommit, keys: Keys, leases: Reado
       key: keys.toEtcd(key),
       mod_revision: revision,
     })),
-    success: writes.map((write) => operationOf(write, keys, leases.get(write.key))),
+    success: writes.map((write) => requestOf(write, keys, leases.get(write.key))),
     failure: checks.map(({ key }) => ({ request_range: { key: keys.toEtcd(key) } })),
   };
 }
 
-function operationOf({ key, value, shared }: Write, keys: Keys, lease: Integer | undefined): Operation {
+function requestOf({ key, value, shared }: Write, keys: Keys, lease: Integer | undefined): Operation {
   if (value === null) return { request_delete_range: { key: keys.toEtcd(key) } };
   return { request_put: { key: keys.toEtcd(key), value: shared ?? value, ...(lease !== undefined && { lease }) } };
+}
+
+/** What a commit does with its first key. */
+export function operationOf({ checks, writes }: PlainCommit): {
+  readonly operation: StoreOperation;
+  readonly key: string | undefined;
+} {
+  const [write] = writes;
+  if (write === undefined) return { operation: "get", key: checks[0]?.key };
+  const isNew = checks.some(({ key, revision }) => key === write.key && revision === 0);
+  return { operation: write.value === null ? "delete" : isNew ? "create" : "update", key: write.key };
 }
 
 /** The first check that the state in the answer contradicts. */

@@ -16,6 +16,8 @@ export interface Watch {
   events(events: readonly WatchEvent[]): void;
   /** Reports that no more changes at or below the revision follow. */
   progress(revision: number): void;
+  /** Reports that the member has confirmed the progress that is reported next. */
+  bookmark?(): void;
   /** Reports that changes after `delivered` were compacted. */
   compacted(error: RevisionCompacted): void;
 }
@@ -133,13 +135,13 @@ export class WatchStream {
     if (canceled) return this.#canceled(response);
     if (id === -1) {
       this.#unanswered = Math.max(0, this.#unanswered - 1);
-      for (const watch of [...this.#watches.values()]) watch.progress(header.revision);
+      for (const watch of [...this.#watches.values()]) confirm(watch, header.revision);
       return;
     }
     const watch = this.#watches.get(id);
     if (watch === undefined || created) return;
     if (events !== undefined) watch.events(events);
-    else watch.progress(header.revision);
+    else confirm(watch, header.revision);
   }
 
   #confirm(id: number): void {
@@ -167,4 +169,9 @@ export class WatchStream {
     this.#watches.clear();
     this.#options.ended(this, watches, error);
   }
+}
+
+function confirm(watch: Watch, revision: number): void {
+  watch.bookmark?.();
+  watch.progress(revision);
 }

@@ -33,9 +33,9 @@ test("logs a process that reads an old state, and reuses its pages after it was 
     logger,
   });
   const grow = async (commits: number): Promise<number> => {
-    const before = storage.sizeBytes();
+    const before = await storage.sizeBytes();
     for (let index = 0; index < commits; index++) await storage.commit([], [{ key: "/a", value }]);
-    return storage.sizeBytes() - before;
+    return (await storage.sizeBytes()) - before;
   };
   await grow(200);
   assert.equal(await grow(400), 0);
@@ -56,6 +56,6 @@ test("logs a process that reads an old state, and reuses its pages after it was 
   await once(reader, "exit");
   // One allocation of the disk reserve, which detects the killed process.
   const after = await grow(2000);
-  assert.ok(after <= storage.sizeBytes() / 4, `${after} bytes`);
+  assert.ok(after <= (await storage.sizeBytes()) / 4, `${after} bytes`);
   await storage.close();
 });

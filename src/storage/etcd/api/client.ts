@@ -135,7 +135,12 @@ export class EtcdClient {
 
   /** The status of each member. @throws StorageUnavailable when one does not answer */
   statuses(timeoutMs: number): Promise<StatusResponse[]> {
-    return Promise.all(this.#endpoints.map((_, at) => this.#call<StatusResponse>(methods.status, {}, timeoutMs, at)));
+    return Promise.all(this.#endpoints.map((_, at) => this.statusAt(at, timeoutMs)));
+  }
+
+  /** The status of one member. @throws StorageUnavailable when it does not answer */
+  statusAt(at: number, timeoutMs: number): Promise<StatusResponse> {
+    return this.#call(methods.status, {}, timeoutMs, at);
   }
 
   /** Opens a watch stream at the member that is called. It ends when that member has no leader. */
