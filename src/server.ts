@@ -66,14 +66,8 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
   const catalog = openServerCatalog(options, settings, installer);
   const counted = { audit: audit.counts, calls, etcd, storage, installer, catalog, clock, gates };
   const metrics = openMetrics(settings.metrics, counted);
-  const authorization = await openAuthorization(settings.authorization, {
-    catalog,
-    clock,
-    gates,
-    logger,
-    metrics,
-    closers,
-  });
+  const decides = { catalog, clock, gates, logger, metrics, closers };
+  const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
   const registry: RegistryContext = {
     storage,
