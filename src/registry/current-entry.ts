@@ -9,10 +9,7 @@ import { UnreadableObjects } from "../watch-cache/unreadable.ts";
  * @throws ApiError 500 when the object itself cannot be read
  */
 export function currentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
-  return store.cache.current().then(
-    (snapshot) => snapshot.get(key),
-    (error: unknown) => readAfterCacheFailure(error, store, key),
-  );
+  return store.cache.currentEntry(key).catch((error: unknown) => readAfterCacheFailure(error, store, key));
 }
 
 /**

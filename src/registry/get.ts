@@ -3,7 +3,7 @@ import { notFound, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { Resource, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
-import { readAfterCacheFailure } from "./current-entry.ts";
+import { currentEntry, readAfterCacheFailure } from "./current-entry.ts";
 import { parseResourceVersion } from "./list-options.ts";
 import { storedResource } from "./resource-names.ts";
 
@@ -33,10 +33,13 @@ interface GetRequest {
 export async function getEntry(resource: Resource, { namespace, name, resourceVersion }: GetRequest): Promise<Entry> {
   const store = storeOf(resource);
   const key = store.keyOf(namespace, name);
-  const entry = await stateFor(store.cache, resourceVersion, resource.definition.strategy).then(
-    (snapshot) => snapshot.get(key),
-    (error: unknown) => readAfterCacheFailure(error, store, key),
-  );
+  const entry =
+    resourceVersion === ""
+      ? await currentEntry(store, key)
+      : await stateFor(store.cache, resourceVersion, resource.definition.strategy).then(
+          (snapshot) => snapshot.get(key),
+          (error: unknown) => readAfterCacheFailure(error, store, key),
+        );
   if (entry === undefined) throw notFound(storedResource(resource), name);
   return entry;
 }
@@ -46,7 +49,6 @@ async function stateFor(
   resourceVersion: string,
   { uncached }: Pick<Strategy, "uncached">,
 ): Promise<Snapshot> {
-  if (resourceVersion === "") return cache.current();
   const revision = parseResourceVersion(resourceVersion, uncached ? "list" : "get");
   if (uncached) return checkReached(await cache.current(), resourceVersion, revision);
   await cache.ready();

@@ -86,6 +86,11 @@ export interface WatchCache {
    */
   ready(): Promise<void>;
   /**
+   * Returns the state of one object at least as new as that of the store at the time of the call.
+   * @throws ApiError 504 as `notOlderThan`; 500 when objects cannot be decoded
+   */
+  currentEntry(key: string): Promise<Entry | undefined>;
+  /**
    * Reads one object from storage, for use when the cache cannot be loaded because other objects
    * cannot be decoded.
    * @throws ApiError 500 when the object cannot be decoded

@@ -152,6 +152,10 @@ class StorageWatchCache implements WatchCache {
     return this.#loading;
   }
 
+  async currentEntry(key: string): Promise<Entry | undefined> {
+    return this.#reportsProgress ? (await this.current()).get(key) : this.getFromStorage(key);
+  }
+
   async getFromStorage(key: string): Promise<Entry | undefined> {
     const { storage, entryOf } = this.#options;
     const stored = await storage.get(key);
@@ -168,7 +172,6 @@ class StorageWatchCache implements WatchCache {
     if (!this.#loaded) await this.ready();
     const { storage } = this.#options;
     const revision = await storage.current();
-    if (revision > this.#revision && !storage.reportsProgress) return this.#readCurrent(revision);
     try {
       return await this.notOlderThan(revision);
     } catch (error) {
@@ -179,12 +182,14 @@ class StorageWatchCache implements WatchCache {
   }
 
   async notOlderThan(revision: number): Promise<Snapshot> {
+    if (!this.#reportsProgress && (await this.#isBehindStore(revision))) return this.#readBehindCache(revision);
     if (this.#loaded && revision <= this.#revision) this.counts.countImmediateRead();
     else await this.#reach(revision);
     return this.#closed ? this.#readCurrent(revision) : this.latest();
   }
 
   async exactly(revision: number): Promise<Snapshot> {
+    if (!this.#reportsProgress && (await this.#isBehindStore(revision))) return this.#queueReadAt(revision);
     if (!this.#loaded || revision > this.#revision) await this.#reach(revision);
     if (this.#closed) return this.#readAt(revision);
     if (revision === this.#revision) return this.latest();
@@ -241,6 +246,7 @@ class StorageWatchCache implements WatchCache {
         );
       const to = this.#ring.from;
       if (revision >= to) return;
+      if (!this.#reportsProgress) throw expired(`too old resource version: ${revision} (${to})`);
       if (read < to) {
         const bytesMax = this.#options.eventBytesMax * reloadedBytesFactor - this.#ring.bytes - bytesOf(events);
         const more = await readHistory(this.#options, { after: read, to, bytesMax });
@@ -528,6 +534,21 @@ class StorageWatchCache implements WatchCache {
   }
 
   /**
+   * If not, revisions that the cache does not have are read from the store. Source:
+   * `ConsistentReadSupported` in k8s.io/apiserver@v0.36.0/pkg/storage/cacher/delegator/interface.go.
+   */
+  get #reportsProgress(): boolean {
+    return this.#options.storage.reportsProgress;
+  }
+
+  /** Whether the store has the revision, and the cache does not. */
+  async #isBehindStore(revision: number): Promise<boolean> {
+    if (this.#closed) return false;
+    if (!this.#loaded) await this.ready();
+    return revision > this.#revision && revision <= (await this.#options.storage.current());
+  }
+
+  /**
    * Reads the newest state for a revision that the cache has not received. Callers share reads.
    * Source: `CacheDelegator.GetList` in k8s.io/apiserver@v0.36.0/pkg/storage/cacher/delegator.go.
    */
@@ -543,11 +564,18 @@ class StorageWatchCache implements WatchCache {
     return this.#readBehind;
   }
 
+  /** A shared store does not know the times of its changes; compaction alone limits its history. */
+  async #isSupersededBeforeWindow(revision: number): Promise<boolean> {
+    const { storage } = this.#options;
+    if (storage.isShared) return false;
+    const at = await supersededAt(this.#options, { after: revision, to: await storage.current() });
+    return at !== undefined && this.#isBeforeWindow(at);
+  }
+
   /** Reads a state from the store's history. */
   async #readAt(revision: number): Promise<TreeSnapshot> {
     try {
-      const at = await supersededAt(this.#options, { after: revision, to: await this.#options.storage.current() });
-      if (at !== undefined && this.#isBeforeWindow(at)) throw listExpired();
+      if (await this.#isSupersededBeforeWindow(revision)) throw listExpired();
       const tree = this.#loaded ? this.#kept.closest(revision, this.latest()).tree : this.#emptyTree();
       return snapshotOf(await readStoredAt(this.#options, this.counts, revision, tree), revision);
     } catch (error) {

@@ -17,6 +17,13 @@ export const etcdProgram: string | undefined = process.env.COXSWAIN_ETCD ?? (exi
 export const skipWithoutEtcd: string | false =
   etcdProgram === undefined && "there is no etcd: `npm run etcd` builds one, which needs Go";
 
+/** An etcd before 3.4.31 or 3.5.13, such as Debian's package etcd-server has; undefined without one. */
+export const oldEtcdProgram = process.env.COXSWAIN_OLD_ETCD;
+
+/** Why tests that need an old etcd are skipped; false when they are not. */
+export const skipWithoutOldEtcd: string | false =
+  oldEtcdProgram === undefined && "COXSWAIN_OLD_ETCD names no etcd before 3.4.31";
+
 /** Options of the engine with the defaults of the server, except that it does nothing periodically. */
 export const etcdOptions: Omit<EtcdOptions, "servers"> = {
   clock: systemClock,
@@ -53,6 +60,8 @@ export interface EtcdCluster {
 }
 
 export interface EtcdClusterOptions {
+  /** Replaces `etcdProgram`. */
+  readonly program?: string | undefined;
   readonly members?: number;
   /** More flags for each member. */
   readonly flags?: readonly string[];
@@ -64,8 +73,9 @@ export interface EtcdClusterOptions {
 
 /** Starts a cluster without durable writes: its members crash only as processes. */
 export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
-  const { members: count = 1, flags = [], moreUrls = [], advertisedPeerPort = async (port) => port } = options;
-  if (etcdProgram === undefined) throw new Error("there is no etcd");
+  const { program = etcdProgram, members: count = 1, flags = [], moreUrls = [] } = options;
+  const { advertisedPeerPort = async (port) => port } = options;
+  if (program === undefined) throw new Error("there is no etcd");
   const directory = mkdtempSync(join(tmpdir(), "coxswain-etcd-"));
   const ports = await freePorts(2 * count);
   const names = Array.from({ length: count }, (_, at) => `m${at}`);
@@ -75,7 +85,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
   for (const port of peerPorts) peers.push(`http://127.0.0.1:${await advertisedPeerPort(port)}`);
   const cluster = names.map((name, at) => `${name}=${peers[at]}`).join(",");
   const members = names.map((name, at) =>
-    member(client(at), [
+    member(program, client(at), [
       `--name=${name}`,
       `--data-dir=${join(directory, name)}`,
       `--listen-client-urls=${[client(at), ...moreUrls].join()}`,
@@ -103,7 +113,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
   };
 }
 
-function member(url: string, args: readonly string[]): EtcdMember {
+function member(program: string, url: string, args: readonly string[]): EtcdMember {
   let process: ChildProcess | undefined;
   let exited: Promise<void> = Promise.resolve();
   return {
@@ -112,7 +122,7 @@ function member(url: string, args: readonly string[]): EtcdMember {
       return process?.pid ?? 0;
     },
     async start() {
-      const child = spawn(etcdProgram as string, args, { stdio: ["ignore", "ignore", "pipe"] });
+      const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
       let log = "";
       child.stderr.on("data", (text) => {
         log = `${log}${text}`.slice(-4000);

@@ -17,13 +17,18 @@ export interface FollowedPolicy {
    * A failed read is repeated later; until then the objects grant nothing.
    */
   readonly tried: Promise<void>;
-  /** Resolves when the policy contains all changes up to the revision. */
+  /**
+   * Resolves when the policy contains all changes up to the revision, or after some seconds: an old
+   * etcd may not report that there are none.
+   */
   reached(revision: number): Promise<void>;
   /** Stops following the watch caches. */
   stop(): void;
 }
 
 const group = "rbac.authorization.k8s.io";
+/** How long changes may take to arrive. */
+const reachMs = 3_000;
 
 /** Follows the watch caches of the four RBAC resources. */
 export function followPolicy({
@@ -75,7 +80,8 @@ export function followPolicy({
         await cache.notOlderThan(revision).catch((error: unknown) => {
           if (!(error instanceof UnreadableObjects)) throw error; // The follower skips unreadable objects.
         });
-        while (follower.delivered !== undefined && follower.delivered < revision) await new Promise(setImmediate);
+        for (const until = clock.now() + reachMs; clock.now() < until; await new Promise(setImmediate))
+          if (follower.delivered === undefined || follower.delivered >= revision) break;
       }
     },
     stop() {

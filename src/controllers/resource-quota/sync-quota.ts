@@ -25,7 +25,7 @@ interface SyncOptions {
 
 /** @returns whether all usage could be measured */
 export async function syncQuota({ registry, target, store, kinds }: SyncOptions, key: string): Promise<boolean> {
-  const entry = (await store.cache.current()).get(key);
+  const entry = await store.cache.currentEntry(key);
   if (entry === undefined) return true;
   const first = await statusOf(kinds, store.decode(entry));
   if (!first.isDirty) return first.isComplete;

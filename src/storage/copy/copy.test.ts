@@ -20,6 +20,7 @@ import { EtcdClient } from "../etcd/api/client.ts";
 import { encodeMessage } from "../etcd/api/codec.ts";
 import { rangeResponse } from "../etcd/api/messages.ts";
 import { openEtcdStorage } from "../etcd/etcd-storage.ts";
+import { answersProgress } from "../etcd/server-version.ts";
 import { Watches } from "../etcd/watches.ts";
 import { dataFile } from "../lmdb/check-file.ts";
 import { openLmdbStorage } from "../lmdb/lmdb.ts";
@@ -252,13 +253,20 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
 
   test("a feed ends its watch while too many bytes wait, and misses no change", async () => {
     const source = await etcdStore(0, "/fed");
-    const options = { client: client[0] as EtcdClient, clock: systemClock, logger: undefined };
-    const watches = new Watches({ ...options, checkCluster: async () => {} });
+    const hasProgress = answersProgress(await (client[0] as EtcdClient).statuses(2_000));
+    const range = { key: Buffer.from("/fed/"), rangeEnd: Buffer.from("/fed0") };
+    const watches = new Watches({
+      client: client[0] as EtcdClient,
+      clock: systemClock,
+      logger: undefined,
+      checkCluster: async () => {},
+      answersProgress: () => hasProgress,
+      allowed: range,
+    });
     const from = await source.current();
     const feed = new EtcdFeed({
       watches,
-      key: Buffer.from("/fed/"),
-      rangeEnd: Buffer.from("/fed0"),
+      ...range,
       from,
       keyOf: (key) => key.toString(),
       expiryOf: async () => undefined,

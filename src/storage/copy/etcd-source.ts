@@ -4,6 +4,7 @@ import { RevisionCompacted } from "../contract.ts";
 import { EtcdClient, type EtcdClientOptions } from "../etcd/api/client.ts";
 import type { KeyValue } from "../etcd/api/messages.ts";
 import { afterKey } from "../etcd/keys.ts";
+import { answersProgress } from "../etcd/server-version.ts";
 import { Watches } from "../etcd/watches.ts";
 import { checkPage } from "./check-answer.ts";
 import {
@@ -28,13 +29,16 @@ export interface EtcdPlace extends EtcdClientOptions {
 
 /** How long the first call waits for a member. */
 const startTimeoutMs = 15_000;
+/** How long members may take to answer which version they have. */
+const statusTimeoutMs = 2_000;
 
 /** @throws StorageUnavailable when no member answers · Error when a URL or file is not valid */
 export async function openEtcdSource(place: EtcdPlace): Promise<StoreReader> {
   const client = new EtcdClient(place);
   try {
     const { id } = await identify(client, place.prefix);
-    return new EtcdSource(client, { id, prefix: place.prefix, clock: place.clock });
+    const hasProgress = await client.statuses(statusTimeoutMs).then(answersProgress, () => false);
+    return new EtcdSource(client, { id, prefix: place.prefix, clock: place.clock, hasProgress });
   } catch (error) {
     client.close();
     throw error;
@@ -51,6 +55,14 @@ export async function identify(client: EtcdClient, prefix: string): Promise<{ id
   return { id: `etcd:${cluster}${keys.toEtcd(objectsPrefix)}`, revision };
 }
 
+interface EtcdSourceOptions {
+  readonly id: string;
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** Whether all members answer progress requests after all events. */
+  readonly hasProgress: boolean;
+}
+
 class EtcdSource implements StoreReader {
   readonly id: string;
   readonly isLive = true;
@@ -60,7 +72,7 @@ class EtcdSource implements StoreReader {
   readonly #leases: LeaseTimes;
   readonly #size = new PageSize();
 
-  constructor(client: EtcdClient, { id, prefix, clock }: { id: string; prefix: string; clock: Clock }) {
+  constructor(client: EtcdClient, { id, prefix, clock, hasProgress }: EtcdSourceOptions) {
     this.id = id;
     this.#client = client;
     this.#keys = copiedKeys(prefix);
@@ -70,6 +82,8 @@ class EtcdSource implements StoreReader {
       clock,
       logger: undefined,
       checkCluster: async () => void (await this.current()),
+      answersProgress: () => hasProgress,
+      allowed: { key: this.#keys.first(), rangeEnd: this.#keys.end() },
     });
   }
 

@@ -21,6 +21,7 @@ import {
   RevisionCompacted,
   RevisionInFuture,
   RevisionsWentBack,
+  SharedStoreError,
   type StatePin,
   type Storage,
   type StorageObserver,
@@ -64,6 +65,8 @@ export interface EtcdOptions extends EtcdClientOptions {
   readonly compactionIntervalMs: number;
   /** How long `openEtcdStorage` waits for a member. */
   readonly startTimeoutMs: number;
+  /** Replaces the check of the versions of members. */
+  readonly answersProgress?: typeof answersProgress;
   /** Commits that wait for an answer; above it, `commit` throws StorageUnavailable. */
   readonly waitingMax?: number;
 }
@@ -106,11 +109,14 @@ async function firstAnswer(
 ): Promise<Header> {
   const key = keysWithPrefix(prefix).toEtcd(healthKey);
   const until = clock.now() + startTimeoutMs;
-  for (;;) {
+  for (let last: unknown; ; ) {
     try {
       const leftMs = Math.max(1, until - clock.now());
       return (await client.range({ key, count_only: true }, leftMs)).header;
-    } catch (error) {
+    } catch (failure) {
+      // The last attempt may have been too short to show the reason.
+      const error = failure instanceof SharedStoreError && failure.isTimeout ? (last ?? failure) : failure;
+      last = error;
       if (clock.now() + startAgainMs < until)
         await new Promise<void>((resolve) => void clock.after(startAgainMs, resolve));
       else {
@@ -165,6 +171,8 @@ class EtcdStorage implements Storage {
       clock: options.clock,
       logger: options.logger,
       checkCluster: async () => this.#checkHistory(await this.#readCurrent()),
+      answersProgress: () => this.#reportsProgress,
+      allowed: this.#keys.rangeOf("/registry/"),
     });
     this.#currentRead = new BatchedRead(() => this.#tracked(() => this.#readCurrent()));
     this.#derived = new DerivedCommits({
@@ -188,11 +196,18 @@ class EtcdStorage implements Storage {
     return this.#reportsProgress;
   }
 
-  /** Reads the versions of all members; again later, when one of them does not answer. */
+  /**
+   * Reads the versions of all members; again later, when one of them does not answer. Until then, and
+   * with an old member, watches share one, and reads that the cache cannot serve read the store.
+   */
   async learnProgress(): Promise<void> {
-    const statuses = await this.#client.statuses(this.#options.healthTimeoutMs).catch(() => undefined);
-    if (statuses !== undefined) this.#reportsProgress = answersProgress(statuses);
-    else if (this.#closed === undefined)
+    const { healthTimeoutMs, logger, answersProgress: check = answersProgress } = this.#options;
+    const statuses = await this.#client.statuses(healthTimeoutMs).catch(() => undefined);
+    if (statuses !== undefined) {
+      this.#reportsProgress = check(statuses);
+      if (!this.#reportsProgress)
+        logger?.warn("etcd is too old for progress requests", { versions: statuses.map(({ version }) => version) });
+    } else if (this.#closed === undefined)
       this.#cancelLearning = this.#clock.after(learnAgainMs, () => void this.learnProgress());
   }
 

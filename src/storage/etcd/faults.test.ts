@@ -189,7 +189,7 @@ describe("the engine etcd", { skip: skipWithoutEtcd }, () => {
         return () => {};
       },
     };
-    const storage = await open({ clock });
+    const storage = await open({ clock, answersProgress: () => true });
     assert.equal(storage.reportsProgress, false);
     links[1]?.set("open");
     for (let tries = 0; !storage.reportsProgress && tries < 200; tries++) {

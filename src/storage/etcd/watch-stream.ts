@@ -24,6 +24,8 @@ export interface Watch {
 
 export interface WatchStreamOptions {
   readonly client: Pick<EtcdClient, "watch">;
+  /** Whether the member answers progress requests after all events; otherwise none is sent. */
+  answersProgress(): boolean;
   /** Called for each answer of the member. */
   alive(): void;
   /** Called when the stream has ended, with the watches that were open. */
@@ -102,6 +104,7 @@ export class WatchStream {
   /** Requests the revision up to which all watches have received every change. */
   requestProgress(): void {
     if (++this.#silent > silentMax) this.#probe();
+    if (!this.#options.answersProgress()) return;
     this.#progressRequested = this.#unconfirmed.size > 0;
     if (this.#progressRequested) return;
     this.#unanswered++;

@@ -2,6 +2,7 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { EtcdClient } from "./api/client.ts";
+import { type KeyRange, SharedWatches } from "./shared-watches.ts";
 import { type Watch, WatchStream } from "./watch-stream.ts";
 
 export interface WatchesOptions {
@@ -13,6 +14,10 @@ export interface WatchesOptions {
    * @throws StorageUnavailable when the cluster cannot be read; called again later
    */
   checkCluster(): Promise<void>;
+  /** Whether members answer progress requests after all events; otherwise watches share one. */
+  answersProgress(): boolean;
+  /** The keys that every user of etcd can read, if the user cannot read all. */
+  readonly allowed: KeyRange;
 }
 
 /** Delays before watches are opened again. */
@@ -25,6 +30,7 @@ const progressTriesMax = 100;
 export class Watches {
   readonly #options: WatchesOptions;
   readonly #streams = new Set<WatchStream>();
+  readonly #shared: SharedWatches;
   /** Watches of failed streams. */
   readonly #waiting = new Set<Watch>();
   #cancelReopening: (() => void) | undefined;
@@ -37,30 +43,27 @@ export class Watches {
 
   constructor(options: WatchesOptions) {
     this.#options = options;
+    this.#shared = new SharedWatches({
+      open: (watch) => this.#add(watch),
+      close: (watch) => this.#remove(watch),
+      goal: () => this.#goal,
+      allowed: options.allowed,
+    });
   }
 
-  /**
-   * Watches the changes after `delivered`. A watch that starts in the past gets a stream of its own,
-   * because a stream reports progress only when all its watches have caught up.
-   */
+  /** Watches the changes after `delivered`. */
   add(watch: Watch): void {
-    if (this.#waiting.size > 0) this.#waiting.add(watch);
-    else this.#open([watch], watch.delivered < this.#goal ? undefined : this.#openStream());
+    if (this.#options.answersProgress()) this.#add(watch);
+    else this.#shared.add(watch);
   }
 
   remove(watch: Watch): void {
-    this.#waiting.delete(watch);
-    for (const stream of this.#streams) {
-      stream.remove(watch);
-      if (!stream.isEmpty) continue;
-      this.#streams.delete(stream);
-      stream.close();
-    }
+    if (!this.#shared.remove(watch)) this.#remove(watch);
   }
 
   /** Whether the watch receives changes as they happen. */
   isConnected(watch: Watch): boolean {
-    return !this.#waiting.has(watch);
+    return !this.#waiting.has(this.#shared.groupOf(watch) ?? watch);
   }
 
   /** Lets all watches reach the revision soon, also those without changes. */
@@ -68,6 +71,7 @@ export class Watches {
     if (revision <= this.#goal && this.#cancelProgress !== undefined) return;
     this.#goal = Math.max(this.#goal, revision);
     this.#tries = progressTriesMax;
+    this.#shared.reportGoal();
     this.#requestProgress();
   }
 
@@ -85,6 +89,25 @@ export class Watches {
     this.#waiting.clear();
   }
 
+  /**
+   * A watch that starts in the past gets a stream of its own, because a stream reports progress only
+   * when all its watches have caught up.
+   */
+  #add(watch: Watch): void {
+    if (this.#waiting.size > 0) this.#waiting.add(watch);
+    else this.#open([watch], watch.delivered < this.#goal ? undefined : this.#openStream());
+  }
+
+  #remove(watch: Watch): void {
+    this.#waiting.delete(watch);
+    for (const stream of this.#streams) {
+      stream.remove(watch);
+      if (!stream.isEmpty) continue;
+      this.#streams.delete(stream);
+      stream.close();
+    }
+  }
+
   #openStream(): WatchStream | undefined {
     for (const stream of this.#streams) if (stream.isOpenForWatches) return stream;
     return undefined;
@@ -98,6 +121,7 @@ export class Watches {
   #newStream(): WatchStream {
     const stream = new WatchStream({
       client: this.#options.client,
+      answersProgress: this.#options.answersProgress,
       alive: () => {
         this.#delayMs = reopenMs.min;
       },
@@ -110,9 +134,11 @@ export class Watches {
   #lost(stream: WatchStream, watches: readonly Watch[], error: Error): void {
     this.#streams.delete(stream);
     if (this.#closed) return;
+    const isNarrowed = error.message.includes("permission denied") && this.#shared.narrow();
     for (const watch of watches) this.#waiting.add(watch);
     if (this.#waiting.size === 0 || this.#cancelReopening !== undefined) return;
-    this.#options.logger?.warn("Lost the watch stream of etcd", { watches: watches.length, error: error.message });
+    if (!isNarrowed)
+      this.#options.logger?.warn("Lost the watch stream of etcd", { watches: watches.length, error: error.message });
     this.#reopenLater();
   }
 
