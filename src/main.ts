@@ -1,23 +1,54 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 /** The command: starts the server, or runs a subcommand. */
-import { subcommands } from "./cli/commands.ts";
 import type { Output } from "./cli/output.ts";
 
-const [name = "", ...rest] = process.argv.slice(2);
-const load = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
-if (load === undefined) {
+await main(process.argv.slice(2));
+
+/** Without a subcommand, the arguments are flags of the server. */
+async function main(argv: readonly string[]): Promise<void> {
+  const [name = "", ...rest] = argv;
+  const isHelp = argv.length === 1 && (name === "--help" || name === "-h");
+  if (isHelp || (name === "help" && rest.length === 0)) return printOverview();
+  if (name === "help") return main([...rest, "--help"]);
+  if (name === "" || name.startsWith("-")) return serve(argv);
+  if (name === "serve") return serve(rest);
+  return runCommand(name, rest);
+}
+
+async function serve(flags: readonly string[]): Promise<void> {
   const { serve } = await import("./cli/serve.ts");
-  await serve(process.argv.slice(2));
-} else {
-  const run = await load();
-  process.exitCode = await run(rest, commandOutput(), process.env);
+  await serve(flags);
+}
+
+async function runCommand(name: string, rest: readonly string[]): Promise<void> {
+  const { findCommand, unknownCommand } = await import("./cli/commands.ts");
+  const output = await commandOutput();
+  const command = await findCommand(name)?.load?.();
+  if (command !== undefined) {
+    process.exitCode = await command.run(rest, output, process.env);
+    return;
+  }
+  output.err(`Error: ${unknownCommand(name)}\nRun with --help for a list of commands.\n`);
+  process.exitCode = 1;
+}
+
+async function printOverview(): Promise<void> {
+  const { overview } = await import("./cli/commands.ts");
+  const { out, outColors: isColored = false } = await commandOutput();
+  out(overview({ isColored }));
 }
 
 /** Ends the process when the reader of its output has closed the pipe, as `| head` does. */
-function commandOutput(): Output {
+async function commandOutput(): Promise<Output> {
+  const { hasColors } = await import("./cli/colors.ts");
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit();
   });
-  return { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) };
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    outColors: hasColors("auto", process.stdout, process.env),
+    errColors: hasColors("auto", process.stderr, process.env),
+  };
 }

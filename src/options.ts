@@ -16,7 +16,7 @@ import type { StorageMediaType } from "./registry/contract.ts";
 import type { EtcdServerOptions } from "./storage/etcd/options.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
-/** Options of `startServer`. Flags with the same names are described in `coxswain --help`. */
+/** Options of `startServer`. Flags with the same names are described in `coxswain serve --help`. */
 export interface ServerOptions extends KubernetesServiceOptions {
   /**
    * `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`; `etcd` keeps them in the cluster

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import packageJson from "../package.json" with { type: "json" };
-import { subcommands } from "../src/cli/commands.ts";
+import { findCommand } from "../src/cli/commands.ts";
 import { parseFlags } from "../src/cli/flags.ts";
 import { decodeYaml } from "../src/lib/yaml/decode.ts";
 import { blocksOf, type CodeBlock, codeBlocks } from "./support/code-blocks.ts";
@@ -40,7 +40,7 @@ function commandsOf({ code }: CodeBlock): string[] {
 const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | Promise<void>>> = {
   flags(block) {
     for (const command of commandsOf(block)) {
-      const line = parseFlags(command.replace(/^(?:coxswain|npm start --) /, "").split(/\s+/));
+      const line = parseFlags(command.replace(/^(?:coxswain|npm start --) (?:serve )?/, "").split(/\s+/));
       assert.ok(line.run === "print" || line.settings.warnings.length === 0, command);
     }
   },
@@ -62,11 +62,11 @@ const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | 
 /** The help of the command lists its options, and as many arguments in lower case as it has. */
 async function checkSynopsis(command: string): Promise<void> {
   const [, name = "", inner = ""] = /^coxswain ([a-z-]+) ([a-z-]+)/.exec(command) ?? [];
-  const load = subcommands[name];
-  assert.ok(load !== undefined, command);
+  const found = await findCommand(name)?.load?.();
+  assert.ok(found !== undefined, command);
   const parts: string[] = [];
   const add = (text: string): void => void parts.push(text);
-  assert.equal(await (await load())([inner, "--help"], { out: add, err: add }, {}), 0, parts.join(""));
+  assert.equal(await found.run([inner, "--help"], { out: add, err: add }, {}), 0, parts.join(""));
   const help = parts.join("");
   assert.ok(help.includes(`coxswain ${name} ${inner}`), help);
   const options = [...command.matchAll(/(?<=[\s[])--?[a-z][a-z-]*/g)].map(([option]) => option);

@@ -185,14 +185,24 @@ test("the command `store` loads nothing of the server but its storage", () => {
   for (const file of loaded) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) loaded.add(imported);
   assert.deepEqual(
     [...loaded],
-    ["cli/store/command.ts", "cli/subcommands.ts", "cli/store/contract.ts"],
+    [
+      "cli/store/command.ts",
+      "cli/exit-codes.ts",
+      "cli/subcommands.ts",
+      "cli/store/contract.ts",
+      "cli/colors.ts",
+      "cli/help-text.ts",
+    ],
     "each of its commands is loaded when it is run",
   );
   // The kinds are loaded when an object is decoded.
   const all = new Set(files.filter((file) => /^cli\/store\/(?!objects\/)/.test(file)));
   for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
   const others = [...all].filter(
-    (file) => !/^(?:cli\/store\/|cli\/(?:subcommands|printable)\.ts|storage\/|apimachinery\/|lib\/)/.test(file),
+    (file) =>
+      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|subcommands|printable)\.ts|storage\/|apimachinery\/|lib\/)/.test(
+        file,
+      ),
   );
   assert.deepEqual(others, []);
 });

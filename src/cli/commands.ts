@@ -1,17 +1,132 @@
-/** The commands besides the one that starts the server. */
-import type { Output } from "./output.ts";
+/** The subcommands of `coxswain`, and the help that lists them. */
+import { Command, CommanderError } from "commander";
+import { colored } from "./colors.ts";
+import { formatExamples } from "./help-text.ts";
+import type { Subcommand } from "./subcommands.ts";
 
-/** Each is loaded when it is run. */
-export const subcommands: Readonly<Record<string, () => Promise<Subcommand>>> = {
-  admission: async () => (await import("./admission/command.ts")).admissionCommand,
-  auth: async () => (await import("./auth/command.ts")).authCommand,
-  cel: async () => (await import("./cel/command.ts")).celCommand,
-  envtest: async () => (await import("./envtest/command.ts")).envtestCommand,
-  "pod-security": async () => (await import("./pod-security/command.ts")).podSecurityCommand,
-  policy: async () => (await import("./policy/command.ts")).policyCommand,
-  quota: async () => (await import("./quota/command.ts")).quotaCommand,
-  store: async () => (await import("./store/command.ts")).storeCommand,
-};
+/** A subcommand in the help of `coxswain`. */
+interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads the command; undefined for `serve`, which is not a {@link Subcommand}. */
+  readonly load?: () => Promise<Subcommand>;
+}
 
-/** Returns the exit code. */
-type Subcommand = (argv: readonly string[], output: Output, env: NodeJS.ProcessEnv) => Promise<number>;
+/** All subcommands, by the groups of the help. Each is loaded when it is run. */
+export const commandGroups: readonly (readonly [group: string, commands: readonly ListedCommand[]])[] = [
+  [
+    "Server",
+    [
+      { name: "serve", summary: "starts the server, as `coxswain` without a command does" },
+      {
+        name: "envtest",
+        summary: "runs tests of operators that use controller-runtime's envtest",
+        load: async () => (await import("./envtest/command.ts")).envtestCommand,
+      },
+    ],
+  ],
+  [
+    "Explain and check",
+    [
+      {
+        name: "auth",
+        summary: "explains access decisions",
+        load: async () => (await import("./auth/command.ts")).authCommand,
+      },
+      {
+        name: "admission",
+        summary: "explains what admission does to a request",
+        load: async () => (await import("./admission/command.ts")).admissionCommand,
+      },
+      {
+        name: "policy",
+        summary: "tests admission policies",
+        load: async () => (await import("./policy/command.ts")).policyCommand,
+      },
+      {
+        name: "pod-security",
+        summary: "checks pods against Pod Security Standards",
+        load: async () => (await import("./pod-security/command.ts")).podSecurityCommand,
+      },
+      {
+        name: "quota",
+        summary: "explains the usage of resource quotas",
+        load: async () => (await import("./quota/command.ts")).quotaCommand,
+      },
+      {
+        name: "cel",
+        summary: "evaluates and checks CEL expressions",
+        load: async () => (await import("./cel/command.ts")).celCommand,
+      },
+    ],
+  ],
+  [
+    "Data",
+    [
+      {
+        name: "store",
+        summary: "backs up, repairs, copies and displays the store",
+        load: async () => (await import("./store/command.ts")).storeCommand,
+      },
+    ],
+  ],
+  [
+    "This program",
+    [
+      {
+        name: "version",
+        summary: "prints the versions of this program",
+        load: async () => (await import("./version/command.ts")).versionCommand,
+      },
+    ],
+  ],
+];
+
+/** Finds a subcommand by its name. */
+export function findCommand(name: string): ListedCommand | undefined {
+  return commandGroups.flatMap(([, commands]) => commands).find((one) => one.name === name);
+}
+
+/** The help of `coxswain`. */
+export function overview(options: { readonly isColored: boolean }): string {
+  const program = newProgram()
+    .configureOutput({ getOutHasColors: () => options.isColored })
+    .configureHelp({ styleTitle: (text) => colored(text, "bold", options.isColored) });
+  const examples = formatExamples(
+    ["", "serve --data-dir /tmp/demo --secure-port 7443", "store backup .coxswain monday.backup"],
+    options,
+  );
+  return `${program.helpInformation()}\n${examples}\n\nFlags of the server: coxswain serve --help\nOf a command: coxswain <command> --help\n`;
+}
+
+/** Describes that there is no subcommand of this name, and names the nearest one. */
+export function unknownCommand(name: string): string {
+  try {
+    newProgram()
+      .exitOverride()
+      .configureOutput({ outputError() {} })
+      .parse([name], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const nearest = /\(Did you mean (.*)\?\)/.exec(error.message)?.[1];
+    const suggestion = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
+    return `unknown command ${JSON.stringify(name)} for "coxswain"${suggestion}`;
+  }
+  throw new Error(`${name} is a command`);
+}
+
+function newProgram(): Command {
+  const program = new Command("coxswain")
+    .usage("[command] [flags]")
+    .description(
+      "A Kubernetes 1.36 API server. Without a command, the server starts: `coxswain --secure-port 7443` is `coxswain serve --secure-port 7443`.",
+    )
+    .helpOption("-h, --help", "prints this help")
+    .option("--version", "prints the version")
+    .helpCommand(false);
+  for (const [group, commands] of commandGroups) {
+    for (const { name, summary } of commands) program.command(name).summary(summary).helpGroup(`${group}:`);
+  }
+  program.command("help").argument("[command]").summary("prints the help of a command").helpGroup("This program:");
+  return program;
+}

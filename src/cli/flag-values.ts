@@ -97,7 +97,12 @@ export function oneOf<const Word extends string>(text: string, words: readonly W
   return found;
 }
 
-const storageMediaTypes = ["application/json", "application/vnd.kubernetes.protobuf", "application/yaml"] as const;
+/** Media types of stored objects. */
+export const storageMediaTypes = [
+  "application/json",
+  "application/vnd.kubernetes.protobuf",
+  "application/yaml",
+] as const;
 
 /** A media type for stored objects; JSON if empty, as in upstream. */
 export function storageMediaType(text: string): StorageMediaType {

@@ -5,7 +5,6 @@
 
 import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
-import packageJson from "../../package.json" with { type: "json" };
 import { controllerNames } from "../controllers/enabled.ts";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
@@ -14,7 +13,9 @@ import { admissionFlags } from "./admission-flags.ts";
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { authorizationFlags } from "./authorization-flags.ts";
+import { type ColorMode, colored, colorModes, hasColors } from "./colors.ts";
 import { etcdFlags, ignoredEtcdFlags } from "./etcd-flags.ts";
+import { serveExitCodes } from "./exit-codes.ts";
 import {
   boolValue,
   byteCount,
@@ -27,10 +28,12 @@ import {
   oneOf,
   portRange,
   storageMediaType,
+  storageMediaTypes,
   stringSlice,
   unlessEmpty,
 } from "./flag-values.ts";
 import { flowControlFlags } from "./flow-control-flags.ts";
+import { formatExamples, formatExitCodes } from "./help-text.ts";
 import { ignoredFlags } from "./ignored-flags.ts";
 import { kubeletFlags } from "./kubelet-flags.ts";
 import { kubernetesServiceFlags } from "./kubernetes-service-flags.ts";
@@ -38,14 +41,17 @@ import { leaderElectionFlags } from "./leader-election-flags.ts";
 import { metricsFlags } from "./metrics-flags.ts";
 import { peerFlags } from "./peer-flags.ts";
 import { tlsFlags } from "./tls-flags.ts";
+import { versionText } from "./version.ts";
 import { type VersionDraft, versionFlags, versionProblem } from "./version-flags.ts";
 
-type LoggingFormat = "text" | "json";
+type LoggingFormat = (typeof loggingFormats)[number];
 
 /** What the flags configure. */
 export interface Settings {
   readonly server: Omit<ServerOptions, "logger" | "clock">;
   readonly loggingFormat: LoggingFormat;
+  /** Of messages for the user; the log has none. */
+  readonly color: ColorMode;
   /** Messages for the user about deprecated and ignored flags. */
   readonly warnings: readonly string[];
 }
@@ -67,6 +73,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Draft {
   server: Mutable<Settings["server"]>;
   loggingFormat: LoggingFormat;
+  color: ColorMode;
   warnings: string[];
   /** Names of ignored flags on the command line, by the reason. */
   ignored: Map<string, Set<string>>;
@@ -92,6 +99,8 @@ export interface Flag {
   readonly shown?: string;
   /** The default as a value of the flag, if setting it differs from not setting the flag. */
   readonly unset?: string;
+  /** The values that the flag accepts, if there are few; shell completion offers them. */
+  readonly choices?: readonly string[];
   /** Upstream's deprecation message. `--help` does not show deprecated flags. */
   readonly deprecated?: string;
   /** `--help` does not show the flag. */
@@ -107,6 +116,10 @@ export interface Flag {
 
 const { clock: _clock, ...libraryDefaults } = defaultOptions;
 
+const engines = ["lmdb", "memory", "etcd"] as const;
+const durabilities = ["full", "relaxed"] as const;
+const loggingFormats = ["text", "json"] as const;
+
 const dataDirDefault = ".coxswain";
 
 /** The default of kube-apiserver. */
@@ -116,6 +129,7 @@ const etcdCompactionIntervalMs = 5 * 60_000;
 export const commandDefaults: Settings = {
   server: { ...libraryDefaults, storage: "lmdb", dataDir: dataDirDefault, securePort: 6443 },
   loggingFormat: "text",
+  color: "auto",
   warnings: [],
 };
 
@@ -190,14 +204,16 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         term: "--storage <engine>",
         help: "The storage engine: lmdb stores objects in --data-dir, memory discards them at exit, etcd stores them in --etcd-servers, and is the default if that is set.",
         shown: "lmdb",
+        choices: engines,
         set: (text, draft) => {
-          draft.engine = oneOf(text, ["lmdb", "memory", "etcd"]);
+          draft.engine = oneOf(text, engines);
         },
       },
       {
         term: "--storage-media-type <type>",
         help: "The encoding of built-in objects in a store that is shared with kube-apiserver: application/json, application/vnd.kubernetes.protobuf or application/yaml. Embedded stores keep JSON.",
         shown: "application/vnd.kubernetes.protobuf",
+        choices: storageMediaTypes,
         set: (text, { server }) => {
           server.storageMediaType = storageMediaType(text);
         },
@@ -206,8 +222,9 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         term: "--durability <mode>",
         help: "full answers a write when its commit is on disk; relaxed when it is passed to the operating system, for tests.",
         shown: "full",
+        choices: durabilities,
         set: (text, { server }) => {
-          server.durability = oneOf(text, ["full", "relaxed"]);
+          server.durability = oneOf(text, durabilities);
         },
       },
       {
@@ -405,8 +422,9 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         term: "--logging-format <format>",
         help: "text or json.",
         shown: "text",
+        choices: loggingFormats,
         set: (text, draft) => {
-          draft.loggingFormat = oneOf(text, ["text", "json"]);
+          draft.loggingFormat = oneOf(text, loggingFormats);
         },
       },
       {
@@ -415,6 +433,20 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         shown: "false",
         set: (text, draft) => {
           draft.suppressDeprecationWarnings = boolValue(text);
+        },
+      },
+    ],
+  ],
+  [
+    "Misc flags",
+    [
+      {
+        term: "--color <when>",
+        help: "When help and messages for the user are colored: auto (on terminals, unless NO_COLOR is set), always or never.",
+        shown: "auto",
+        choices: colorModes,
+        set: (text, draft) => {
+          draft.color = oneOf(text, colorModes);
         },
       },
     ],
@@ -429,17 +461,8 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
  * @throws FlagError
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
-  const { server, loggingFormat } = commandDefaults;
-  const draft: Draft = {
-    server: { ...server, dataDir: undefined },
-    loggingFormat,
-    warnings: [],
-    ignored: new Map(),
-    suppressDeprecationWarnings: false,
-    etcd: {},
-    etcdFlags: new Set(),
-    versions: { emulated: [], minCompatibility: [] },
-  };
+  const { server } = commandDefaults;
+  const draft = newDraft();
   const command = newCommand(draft);
   try {
     command.parse(argv, { from: "user" });
@@ -448,7 +471,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     throw error;
   }
   const misc = command.opts<{ help?: true; version?: true }>();
-  if (misc.help) return { run: "print", text: command.helpInformation() };
+  if (misc.help) return { run: "print", text: helpText(command, { isColored: colorsOf(draft) }) };
   if (misc.version) return { run: "print", text: `${versionText()}\n` };
   checkCombination(draft);
   const { certDir } = draft.server;
@@ -459,7 +482,25 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   draft.server.historyMs = historyMs;
   const ignored = Array.from(draft.ignored, ([why, names]) => `Ignored flags: ${[...names].join(", ")}: ${why}`);
   const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...etcdWarning, ...ignored];
-  return { run: "server", settings: { server: draft.server, loggingFormat: draft.loggingFormat, warnings } };
+  return {
+    run: "server",
+    settings: { server: draft.server, loggingFormat: draft.loggingFormat, color: draft.color, warnings },
+  };
+}
+
+function newDraft(): Draft {
+  const { server, loggingFormat, color } = commandDefaults;
+  return {
+    server: { ...server, dataDir: undefined },
+    loggingFormat,
+    color,
+    warnings: [],
+    ignored: new Map(),
+    suppressDeprecationWarnings: false,
+    etcd: {},
+    etcdFlags: new Set(),
+    versions: { emulated: [], minCompatibility: [] },
+  };
 }
 
 /**
@@ -482,26 +523,41 @@ function chooseEngine({ server, engine, etcd, etcdFlags: used }: Draft): string[
 }
 
 function newCommand(draft: Draft): Command {
-  const command = new Command("coxswain")
+  const command = new Command("coxswain serve")
     .description(
-      "A Kubernetes 1.36 API server with an embedded store. Subcommands: `coxswain cel --help` evaluates and checks CEL expressions, `coxswain auth --help` explains access decisions, `coxswain admission --help` explains what admission does to a request, `coxswain policy --help` tests admission policies, `coxswain pod-security --help` checks pods against Pod Security Standards, `coxswain quota --help` explains the usage of resource quotas, `coxswain envtest --help` runs tests of operators, `coxswain store --help` backs up, repairs and copies the store.",
+      "Starts the server: a Kubernetes 1.36 API server with an embedded store. `coxswain` without a command is the same. `coxswain --help` lists the other commands.",
     )
     .usage("[flags]")
     .helpOption(false)
     .allowExcessArguments(false)
     .exitOverride()
-    .configureOutput({ writeErr() {}, outputError() {} })
-    .configureHelp({ optionDescription: ({ description }) => description });
+    .configureOutput({ writeErr() {}, outputError() {}, getOutHasColors: () => colorsOf(draft) })
+    .configureHelp({
+      optionDescription: ({ description }) => description,
+      styleTitle: (text) => colored(text, "bold", true),
+    });
   for (const [group, flags] of flagGroups) {
     for (const flag of flags) command.addOption(optionOf(flag, draft).helpGroup(`${group}:`));
   }
   for (const [term, help] of [
     ["-h, --help", "Prints this help."],
-    ["--version", "Prints the version."],
+    ["--version", "Prints the version; `coxswain version` prints more."],
   ] as const) {
     command.addOption(new Option(term, help).helpGroup("Misc flags:"));
   }
   return command;
+}
+
+const colorsOf = ({ color }: Draft): boolean => hasColors(color, process.stdout, process.env);
+
+function helpText(command: Command, colors: { readonly isColored: boolean }): string {
+  const examples = ["serve", "serve --data-dir /tmp/demo --secure-port 7443", "serve --storage memory --secure-port 0"];
+  return `${command.helpInformation()}\n${formatExamples(examples, colors)}\n\n${formatExitCodes(serveExitCodes, colors)}\n`;
+}
+
+/** The definition of all flags, for shell completion. */
+export function serveDefinition(): Command {
+  return newCommand(newDraft());
 }
 
 function optionOf(flag: Flag, draft: Draft): Option {
@@ -523,6 +579,7 @@ function optionOf(flag: Flag, draft: Draft): Option {
     return text;
   });
   if (flag.deprecated !== undefined || flag.hidden) option.hideHelp();
+  if (flag.choices !== undefined) option.argChoices = [...flag.choices];
   // A switch without a value is true.
   return flag.term.endsWith("[bool]") ? option.preset("true") : option;
 }
@@ -546,9 +603,4 @@ function checkCombination({ server, versions }: Draft): void {
   if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
     throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
-}
-
-/** The version of this package, and of the API it serves. */
-function versionText(): string {
-  return `Coxswain v${packageJson.version} (Kubernetes v1.36)`;
 }

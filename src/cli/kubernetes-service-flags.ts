@@ -11,6 +11,7 @@ export const kubernetesServiceFlags: readonly Flag[] = [
     term: "--endpoint-reconciler-type <type>",
     help: "How the endpoints of the Service kubernetes are maintained: lease (the servers that run), master-count (deprecated: as many as --apiserver-count) or none.",
     shown: "lease",
+    choices: reconcilers,
     set: (text, { server }) => {
       const type = reconcilers.find((one) => one === (text || "lease"));
       if (type === undefined) throw new FlagValueError(`Reconciler not implemented: ${text}`);

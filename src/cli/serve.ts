@@ -5,13 +5,9 @@ import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
 import { DamagedStore } from "../storage/contract.ts";
+import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
 import { createLogger } from "./logger.ts";
-
-/**
- * Exit code when the store is damaged. Source: docs/reliability.md, "A store that does not open".
- */
-const damagedStoreCode = 3;
 
 /**
  * Serves until a signal ends the process. The exit code is 1 if the start fails, 3 if the store is
@@ -30,7 +26,7 @@ export async function serve(argv: readonly string[], beforeStart?: (settings: Se
   } catch (error) {
     process.stderr.write(`Error: ${startProblem(error)}\n`);
     if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
-    process.exit(error instanceof DamagedStore ? damagedStoreCode : 1);
+    process.exit(error instanceof DamagedStore ? exitDamagedStore : exitNotStarted);
   }
 }
 
@@ -81,7 +77,7 @@ function closeOnSignal(server: RunningServer): void {
   const onSignal = (_signal: NodeJS.Signals, number: number): void => {
     const now = performance.now();
     if (firstAt !== undefined) {
-      if (now - firstAt >= echoMs) process.exit(128 + number);
+      if (now - firstAt >= echoMs) process.exit(exitSignal + number);
       return;
     }
     firstAt = now;
@@ -89,7 +85,7 @@ function closeOnSignal(server: RunningServer): void {
       () => process.exit(0),
       (error: unknown) => {
         process.stderr.write(`Error: ${error instanceof Error ? error.stack : String(error)}\n`);
-        process.exit(1);
+        process.exit(exitNotStarted);
       },
     );
   };

@@ -1,55 +1,113 @@
-/** The frame of commands with subcommands, such as `coxswain auth`: help, errors and exit codes. */
+/** The frame of subcommands, such as `coxswain auth`: definition, help, errors and exit codes. */
 import { Command, CommanderError, Option } from "commander";
+import { type ColorMode, colored, colorModes } from "./colors.ts";
+import { type ExitCodes, exitFailed } from "./exit-codes.ts";
+import { formatExamples, formatExitCodes } from "./help-text.ts";
 import type { Output } from "./output.ts";
-
-/** The exit code if the command line or an input is invalid, or the command failed. */
-export const exitFailed = 2;
 
 /** The value of `--output`. */
 export type OutputFormat = "text" | "json";
 
-/** A command with subcommands. */
-interface CommandGroup {
+/** A subcommand of `coxswain`. */
+export interface Subcommand {
+  readonly exitCodes: ExitCodes;
+  /** Commands, options and arguments, which shell completion reads. */
+  definition(): Command;
+  /**
+   * Runs the command. The message of an error is printed.
+   *
+   * @param argv the arguments after the name of the command
+   * @param env the environment, for KUBECONFIG and for credential plugins
+   * @returns the exit code of the action, 0 after `--help`, or {@link exitFailed} after an error
+   */
+  run(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number>;
+}
+
+/** Runs the action of a command and keeps its exit code. */
+export type Run = (action: (output: Output, env: NodeJS.ProcessEnv) => number | Promise<number>) => Promise<void>;
+
+/** What {@link defineSubcommand} needs. */
+interface SubcommandOptions {
   /** `coxswain auth` */
   readonly name: string;
   readonly description: string;
-  /** What the exit codes mean, for `--help`: `0 allowed, 1 not allowed, 2 …`. */
-  readonly exitCodes: string;
+  readonly exitCodes: ExitCodes;
+  /** Adds options, arguments and subcommands, whose actions call `run`. */
+  readonly add: (command: Command, run: Run) => void;
 }
 
-/** Runs the action of a subcommand and keeps its exit code. */
-export type Run = (action: (output: Output) => number | Promise<number>) => Promise<void>;
+/** Defines a subcommand with the option `--color`. Its help and that of its subcommands list the exit codes. */
+export function defineSubcommand(options: SubcommandOptions): Subcommand {
+  return {
+    exitCodes: options.exitCodes,
+    definition: () => newCommand(options, () => Promise.reject(new Error("a definition does not run"))),
+    run: (argv, output, env) => runSubcommand(options, argv, output, env),
+  };
+}
 
-/**
- * Runs one of the subcommands of a command. The message of an error is printed.
- *
- * @param argv the arguments after the name of the command
- * @param add adds the subcommands, whose actions call `run`
- * @returns the exit code of the subcommand, 0 after `--help`, or {@link exitFailed} after an error
- */
-export async function runSubcommands(
-  { name, description, exitCodes }: CommandGroup,
+async function runSubcommand(
+  options: SubcommandOptions,
   argv: readonly string[],
-  output: Output,
-  add: (command: Command, run: Run) => void,
+  plain: Output,
+  env: NodeJS.ProcessEnv,
 ): Promise<number> {
   let code = 0;
-  const command = new Command(name)
-    .description(description)
-    .exitOverride()
-    .configureOutput({ writeOut: output.out, writeErr: output.err });
-  add(command, async (action) => {
-    code = await action(output);
+  let output = plain;
+  const command = newCommand(options, async (action) => {
+    code = await action(output, env);
   });
-  command.addHelpText("after", `\nExit codes: ${exitCodes}.`);
+  command.on("option:color", (mode: ColorMode) => {
+    const always = mode === "always";
+    if (mode !== "auto") output = { ...plain, outColors: always, errColors: always };
+  });
+  configureOutput(command, () => output);
   try {
     await command.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitFailed;
-    output.err(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    output.err(`${colored("Error:", "red", output.errColors)} ${message}\n`);
     return exitFailed;
   }
   return code;
+}
+
+function newCommand({ name, description, exitCodes, add }: SubcommandOptions, run: Run): Command {
+  const command = new Command(name)
+    .description(description)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true, styleTitle: bold })
+    .addOption(colorOption());
+  add(command, run);
+  return command.addHelpText("afterAll", `\n${formatExitCodes(exitCodes, { isColored: true })}`);
+}
+
+function configureOutput(command: Command, output: () => Output): void {
+  const apply = (one: Command): void => {
+    one.configureOutput({
+      writeOut: (text) => output().out(text),
+      writeErr: (text) => output().err(text),
+      getOutHasColors: () => output().outColors === true,
+      getErrHasColors: () => output().errColors === true,
+      outputError: (text, write) => write(text.replace(/^error:/, (word) => colored(word, "red", output().errColors))),
+    });
+    one.commands.forEach(apply);
+  };
+  apply(command);
+}
+
+const bold = (text: string): string => colored(text, "bold", true);
+
+/** @returns the option `--color`, whose value is a {@link ColorMode} */
+export function colorOption(): Option {
+  return new Option("--color <when>", "when output is colored; auto: on terminals, unless NO_COLOR is set")
+    .choices(colorModes)
+    .default("auto");
+}
+
+/** Adds examples to the help of a command. @param lines command lines without `coxswain` */
+export function addExamples(command: Command, lines: readonly string[]): Command {
+  return command.addHelpText("after", `\n${formatExamples(lines, { isColored: true })}`);
 }
 
 /** Parses an option that may be repeated. */

@@ -8,6 +8,7 @@ export const tlsFlags: readonly Flag[] = [
   {
     term: "--tls-min-version <version>",
     help: `Minimum TLS version; versions below VersionTLS12 are never accepted. Possible values: ${minVersionNames.join(", ")}`,
+    choices: minVersionNames,
     set: (text, { server }) => {
       server.tls = { ...server.tls, minVersion: text };
     },

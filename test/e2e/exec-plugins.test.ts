@@ -414,7 +414,7 @@ test("coxswain auth explain runs the plugin once and names its user", async () =
   const file = kubeconfigWith(plugin());
   const output: string[] = [];
   const write = (text: string): void => void output.push(text);
-  const code = await authCommand(
+  const code = await authCommand.run(
     ["explain", "get", "/version"],
     { out: write, err: write },
     { PATH: process.env.PATH, KUBECONFIG: file },

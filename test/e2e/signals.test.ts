@@ -88,7 +88,7 @@ describe("signals", () => {
   test("--help and --version print and exit with 0", async () => {
     const [help, version] = [run("--help"), run("--version")];
     assert.deepEqual([await help.exited, await version.exited], [0, 0]);
-    assert.match(help.output(), /^Usage: coxswain \[flags\]/);
+    assert.match(help.output(), /^Usage: coxswain \[command\] \[flags\]/);
     assert.match(version.output(), /^Coxswain v/);
   });
 });

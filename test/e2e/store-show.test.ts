@@ -23,7 +23,7 @@ const main = join(import.meta.dirname, "../../src/main.ts");
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-show-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 
-const store = (...args: string[]): Promise<RanCommand> => runCommand((output) => storeCommand(args, output));
+const store = (...args: string[]): Promise<RanCommand> => runCommand((output) => storeCommand.run(args, output, {}));
 
 const lines = (out: string): string[] => out.trimEnd().split("\n");
 

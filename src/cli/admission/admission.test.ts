@@ -28,7 +28,7 @@ async function run(object: object, argv: readonly string[] = [], on = server): P
     text += piece;
   };
   const args = ["explain", "-f", file, "--kubeconfig", on.kubeconfigPath, ...argv];
-  const code = await admissionCommand(args, { out: write, err: write }, {});
+  const code = await admissionCommand.run(args, { out: write, err: write }, {});
   return { code, text: text.replace(/[\d.]+ ms/g, "N ms") };
 }
 

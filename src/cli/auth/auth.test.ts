@@ -56,7 +56,7 @@ async function run(
       texts.err += text;
     },
   };
-  const code = await authCommand(["explain", ...line.split(" ").filter((word) => word !== "")], output, {
+  const code = await authCommand.run(["explain", ...line.split(" ").filter((word) => word !== "")], output, {
     KUBECONFIG: kubeconfigPath,
   });
   return { code, ...texts };

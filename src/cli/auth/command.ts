@@ -1,8 +1,16 @@
 /** `coxswain auth`: explains why a user is or is not allowed to do something. */
 import type { Command } from "commander";
+import {
+  addNamespaceOption,
+  addUserOptions,
+  type NamespaceOption,
+  requestedUser,
+  type UserOptions,
+} from "../client/request-options.ts";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
+import { exitFailed } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { collect, type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
+import { addExamples, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 import { explain } from "./explain.ts";
 import { isAllowed } from "./explanation.ts";
 import { formatJson, formatText } from "./format.ts";
@@ -11,37 +19,29 @@ import { userNamed } from "./question.ts";
 const exitAllowed = 0;
 const exitDenied = 1;
 
-interface ExplainOptions extends ServerOptions {
-  readonly as?: string;
-  readonly asGroup?: readonly string[];
-  readonly namespace?: string;
+interface ExplainOptions extends ServerOptions, UserOptions, NamespaceOption {
   readonly allNamespaces?: true;
   readonly fieldSelector?: string;
   readonly selector?: string;
   readonly output: OutputFormat;
 }
 
-const group = {
+/** The command `coxswain auth`. */
+export const authCommand = defineSubcommand({
   name: "coxswain auth",
   description: "Queries the access rights of users on a running server: Coxswain, or any other Kubernetes API server.",
-  exitCodes: "0 allowed, 1 not allowed, 2 the command line is invalid or the server could not be queried",
-};
-
-/**
- * Runs `coxswain auth`.
- *
- * @param argv the arguments after `auth`
- * @param env the environment, for KUBECONFIG and for credential plugins
- * @returns the exit code
- */
-export async function authCommand(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
-  return runSubcommands(group, argv, output, (command, run) => {
+  exitCodes: [
+    [exitAllowed, "allowed"],
+    [exitDenied, "not allowed"],
+    [exitFailed, "the command line is invalid or the server could not be queried"],
+  ],
+  add(command, run) {
     addExplain(command).action(
       async (verb: string, resource: string, name: string | undefined, options: ExplainOptions) =>
-        run(() => explainRights({ verb, resource, name: name ?? "" }, options, output, env)),
+        run((output, env) => explainRights({ verb, resource, name: name ?? "" }, options, output, env)),
     );
-  });
-}
+  },
+});
 
 function addExplain(command: Command): Command {
   const explaining = command
@@ -53,20 +53,19 @@ function addExplain(command: Command): Command {
     .argument("<verb>", "get, list, create, impersonate …; for a path, the HTTP method in lower case")
     .argument("<resource>", "a resource with its subresource (pods, deployments.apps/scale, po), or a path (/healthz)")
     .argument("[name]", "the name of the object")
-    .option("--as <user>", "the user to explain; if unset, the user of the kubeconfig")
-    .option(
-      "--as-group <group>",
-      "a group of the user; may be repeated. system:authenticated is added, as are the groups of a service account",
-      collect,
-    )
-    .option("-n, --namespace <namespace>", "the namespace; if unset, that of the kubeconfig's context")
     .option("-A, --all-namespaces", "explains a request for all namespaces")
     .option("--field-selector <selector>", "explains a list request with this field selector, such as spec.nodeName=n1")
-    .option("-l, --selector <selector>", "explains a list request with this label selector")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  coxswain auth explain --as ann --as-group dev delete pods/log mine -n shop\n  coxswain auth explain --as system:anonymous get /healthz",
-    );
+    .option("-l, --selector <selector>", "explains a list request with this label selector");
+  addUserOptions(explaining, {
+    user: "the user to explain; if unset, the user of the kubeconfig",
+    group:
+      "a group of the user; may be repeated. system:authenticated is added, as are the groups of a service account",
+  });
+  addNamespaceOption(explaining);
+  addExamples(explaining, [
+    "auth explain --as ann --as-group dev delete pods/log mine -n shop",
+    "auth explain --as system:anonymous get /healthz",
+  ]);
   return addServerOptions(explaining).addOption(outputOption());
 }
 
@@ -76,11 +75,11 @@ async function explainRights(
   output: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const { asGroup = [], fieldSelector = "", selector: labelSelector = "" } = options;
-  if (options.as === undefined && asGroup.length > 0) throw new Error("--as-group needs --as");
+  const { fieldSelector = "", selector: labelSelector = "" } = options;
+  const requested = requestedUser(options);
   return withClient(options, env, async (client) => {
     const namespace = options.allNamespaces === true ? "" : (options.namespace ?? client.namespace);
-    const user = options.as === undefined ? undefined : userNamed(options.as, asGroup);
+    const user = requested && userNamed(requested.name, requested.groups);
     const explanation = await explain(client, { ...target, namespace, fieldSelector, labelSelector }, user);
     output.out(options.output === "json" ? formatJson(explanation) : formatText(explanation));
     return isAllowed(explanation) ? exitAllowed : exitDenied;

@@ -11,7 +11,7 @@ const testdata = join(import.meta.dirname, "testdata");
 const source = join(import.meta.dirname, "../..");
 
 async function run(...argv: string[]): Promise<RanCommand> {
-  const { code, out, err } = await runCommand((output) => celCommand(argv, output));
+  const { code, out, err } = await runCommand((output) => celCommand.run(argv, output, {}));
   return { code, out, err: err.replaceAll(`${testdata}/`, "") };
 }
 

@@ -3,29 +3,31 @@
  * starts quickly.
  */
 import type { Command } from "commander";
-import type { Output } from "../output.ts";
-import { type Run, runSubcommands } from "../subcommands.ts";
+import { exitFailed } from "../exit-codes.ts";
+import { addExamples, defineSubcommand, type Run } from "../subcommands.ts";
 import { checkFiles } from "./check.ts";
 import { type EvalOptions, evaluateExpression } from "./eval.ts";
+import { exitInvalid } from "./exit-code.ts";
 
-const group = {
+/** The command `coxswain cel`. */
+export const celCommand = defineSubcommand({
   name: "coxswain cel",
   description: "Evaluates and checks CEL expressions as a Kubernetes 1.36 API server does.",
-  exitCodes:
-    "0 no errors, 1 an expression is invalid or its evaluation failed, 2 the command line or a file is invalid",
-};
-
-/** Runs `coxswain cel`. @param argv the arguments after `cel` @returns the exit code */
-export async function celCommand(argv: readonly string[], output: Output): Promise<number> {
-  return runSubcommands(group, argv, output, (command, run) => {
+  exitCodes: [
+    [0, "no errors"],
+    [exitInvalid, "an expression is invalid or its evaluation failed"],
+    [exitFailed, "the command line or a file is invalid"],
+  ],
+  add(command, run) {
     addEval(command, run);
     addCheck(command, run);
-  });
-}
+  },
+});
 
 function addEval(command: Command, run: Run): void {
-  command
+  const evaluating = command
     .command("eval")
+    .summary("evaluates an expression")
     .description(
       "Evaluates an expression and prints its value, type, actual cost and estimated cost. `self` and `object` are the data, `oldSelf` and `oldObject` the old data.",
     )
@@ -38,15 +40,20 @@ function addEval(command: Command, run: Run): void {
     )
     .option("--json", "print JSON")
     .action((options: EvalOptions) => run((output) => evaluateExpression(options, output)));
+  addExamples(evaluating, [
+    "cel eval --expr 'self.replicas <= self.maxReplicas' --data widget.yaml --schema crd.yaml#/spec",
+  ]);
 }
 
 function addCheck(command: Command, run: Run): void {
-  command
+  const checking = command
     .command("check")
+    .summary("checks all expressions of files")
     .description(
       "Checks all expressions of CustomResourceDefinitions, ValidatingAdmissionPolicies and MutatingAdmissionPolicies.",
     )
     .argument("<file...>", "YAML with any number of documents, or JSON; other kinds are ignored")
     .option("--json", "print JSON")
     .action((files: string[], options: { json?: true }) => run((output) => checkFiles(files, options, output)));
+  addExamples(checking, ["cel check crd.yaml policies.yaml"]);
 }

@@ -4,13 +4,23 @@
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { Command } from "commander";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { enabledControllers } from "../../controllers/enabled.ts";
+import type { ExitCodes } from "../exit-codes.ts";
 import { stringSlice } from "../flag-values.ts";
 import { parseFlags } from "../flags.ts";
+import { formatExamples, formatExitCodes } from "../help-text.ts";
 import type { Output } from "../output.ts";
+import type { Subcommand } from "../subcommands.ts";
 import { answerHealth } from "./etcd.ts";
 import { exitWithStarter } from "./starter.ts";
+
+const exitInvalid = 1;
+const exitCodes: ExitCodes = [
+  [0, "the programs were created"],
+  [exitInvalid, "the command line is invalid"],
+];
 
 const help = `Usage: coxswain envtest <directory> [flags of kube-apiserver]
 
@@ -22,16 +32,25 @@ kube-apiserver runs this server with the flags, and with those that the test pas
 kube-controller-manager except those that --controllers enables, such as --controllers=namespace. It stores its objects
 in the directory that envtest creates, and removes them when it ends; etcd only answers health checks. Both end when the
 test process ends.
+
+${formatExamples(["envtest bin", "envtest bin --controllers=namespace"], { isColored: false })}
+
+${formatExitCodes(exitCodes, { isColored: false })}
 `;
 
+/** The command `coxswain envtest`, which passes flags of the server on. */
+export const envtestCommand: Subcommand = {
+  exitCodes,
+  definition: () => new Command("coxswain envtest").argument("<directory>").argument("[flags...]"),
+  run: (argv, output) => envtest(argv, output),
+};
+
 /**
- * Runs `coxswain envtest`.
- *
  * @param argv the arguments after `envtest`
  * @returns the exit code; `envtest etcd` returns when a signal ends it, `envtest kube-apiserver`
  *   when the server has started
  */
-export async function envtestCommand(argv: readonly string[], output: Output): Promise<number> {
+async function envtest(argv: readonly string[], output: Output): Promise<number> {
   const [first, ...rest] = argv;
   if (first === "--help" || first === "-h") {
     output.out(help);
@@ -41,7 +60,7 @@ export async function envtestCommand(argv: readonly string[], output: Output): P
   const problem = first === undefined || first.startsWith("-") ? "expected a directory" : problemOf(rest);
   if (problem !== undefined) {
     output.err(`Error: ${problem}\n${help}`);
-    return 1;
+    return exitInvalid;
   }
   await createPrograms(resolve(first as string), rest, output.out);
   return 0;
@@ -80,7 +99,7 @@ async function run(
 ): Promise<number> {
   if (!/^\d+$/.test(parent)) {
     err(`Usage: coxswain envtest ${program} <pid of the test process> [flags]\n`);
-    return 1;
+    return exitInvalid;
   }
   exitWithStarter(Number(parent), argv);
   if (program === "etcd") return etcd(argv, err);
@@ -95,7 +114,7 @@ async function etcd(argv: readonly string[], err: Output["err"]): Promise<number
   const urls = argv.filter((one) => one.startsWith(flag)).flatMap((one) => stringSlice(one.slice(flag.length)));
   if (urls.length === 0) {
     err(`Usage: coxswain envtest etcd ${flag}<urls>\n`);
-    return 1;
+    return exitInvalid;
   }
   await answerHealth(urls);
   return 0;

@@ -67,7 +67,7 @@ for (const [argv, code, text] of rows) {
     const { envtestCommand } = await import("./command.ts");
     const printed: string[] = [];
     const take = (more: string): void => void printed.push(more);
-    assert.equal(await envtestCommand(argv, { out: take, err: take }), code);
+    assert.equal(await envtestCommand.run(argv, { out: take, err: take }, {}), code);
     assert.match(printed.join(""), text);
   });
 }

@@ -2,9 +2,11 @@
 import { type Command, Option } from "commander";
 import { evaluatePod } from "../../lib/pod-security/evaluate.ts";
 import { type Level, type LevelVersion, levels, parseVersion, versionProblem } from "../../lib/pod-security/levels.ts";
+import { addNamespaceOption, type NamespaceOption } from "../client/request-options.ts";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
+import { exitFailed } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { collect, type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
+import { addExamples, collect, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 import { formatJson, formatText } from "./format.ts";
 import { listObjects } from "./list-objects.ts";
 import { type CheckedObject, readObjects } from "./read-objects.ts";
@@ -12,36 +14,26 @@ import { type CheckedObject, readObjects } from "./read-objects.ts";
 const exitAllowed = 0;
 const exitViolations = 1;
 
-interface CheckOptions extends ServerOptions {
+interface CheckOptions extends ServerOptions, NamespaceOption {
   readonly filename?: readonly string[];
-  readonly namespace?: string;
   readonly level: Level;
   readonly version: string;
   readonly output: OutputFormat;
 }
 
-const group = {
+/** The command `coxswain pod-security`. */
+export const podSecurityCommand = defineSubcommand({
   name: "coxswain pod-security",
   description: "Checks pods and pod controllers against Pod Security Standards.",
-  exitCodes: "0 all objects are allowed, 1 an object violates the standard, 2 the command line or an input is invalid",
-};
-
-/**
- * Runs `coxswain pod-security`.
- *
- * @param argv the arguments after `pod-security`
- * @param env the environment, for KUBECONFIG and for credential plugins
- * @returns the exit code
- */
-export async function podSecurityCommand(
-  argv: readonly string[],
-  output: Output,
-  env: NodeJS.ProcessEnv,
-): Promise<number> {
-  return runSubcommands(group, argv, output, (command, run) => {
-    addCheck(command).action(async (options: CheckOptions) => run(() => check(options, output, env)));
-  });
-}
+  exitCodes: [
+    [exitAllowed, "all objects are allowed"],
+    [exitViolations, "an object violates the standard"],
+    [exitFailed, "the command line or an input is invalid"],
+  ],
+  add(command, run) {
+    addCheck(command).action(async (options: CheckOptions) => run((output, env) => check(options, output, env)));
+  },
+});
 
 function addCheck(command: Command): Command {
   const checking = command
@@ -51,9 +43,13 @@ function addCheck(command: Command): Command {
       "Checks the pods and pod controllers in files without a server, or those of a namespace on a server, and prints each violated check with its fields and what it allows there. Labels and exemptions of namespaces have no effect. On a server you need the rights to list pods and pod controllers. ReplicaSets of a Deployment and Jobs of a CronJob are not listed: new pods are created from the template of the Deployment or CronJob.",
     )
     .option("-f, --filename <file>", "a file in YAML or JSON; - for the standard input (repeatable)", collect)
-    .option("-n, --namespace <namespace>", "checks the pods and pod controllers of this namespace on the server")
     .addOption(new Option("--level <level>", "the standard").choices(levels).makeOptionMandatory())
     .option("--version <version>", "the version of the standard: latest, or v1.x", "latest");
+  addNamespaceOption(checking, "checks the pods and pod controllers of this namespace on the server");
+  addExamples(checking, [
+    "pod-security check -f pods.yaml --level restricted",
+    "pod-security check -n shop --level baseline --version v1.36",
+  ]);
   return addServerOptions(checking).addOption(outputOption());
 }
 

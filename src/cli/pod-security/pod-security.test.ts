@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), "coxswain-pod-security-"));
 after(() => rmSync(directory, { recursive: true }));
 
 const run = (...argv: string[]): Promise<RanCommand> =>
-  runCommand((output) => podSecurityCommand(["check", ...argv], output, {}));
+  runCommand((output) => podSecurityCommand.run(["check", ...argv], output, {}));
 
 test("lists the violations of each pod and controller, with fields and allowed values", async () => {
   const { code, out, err } = await run("-f", manifests, "--level", "baseline");

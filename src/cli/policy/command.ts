@@ -3,29 +3,31 @@
  * quickly.
  */
 import type { Command } from "commander";
-import type { Output } from "../output.ts";
-import { collect, type Run, runSubcommands } from "../subcommands.ts";
+import { addUserOptions } from "../client/request-options.ts";
+import { exitFailed } from "../exit-codes.ts";
+import { addExamples, collect, defineSubcommand, type Run } from "../subcommands.ts";
 import { formatResults, resultsJson } from "./format-results.ts";
 import { type TestOptions, testPolicies } from "./test-policies.ts";
 
 /** A policy rejects the request, or an expression failed. */
 const exitRejected = 1;
 
-const group = {
+/** The command `coxswain policy`. */
+export const policyCommand = defineSubcommand({
   name: "coxswain policy",
   description: "Tests admission policies without a server.",
-  exitCodes:
-    "0 no policy rejects the request, 1 a policy does or an expression fails, 2 the command line or a file is invalid",
-};
-
-/** Runs `coxswain policy`. @param argv the arguments after `policy` @returns the exit code */
-export async function policyCommand(argv: readonly string[], output: Output): Promise<number> {
-  return runSubcommands(group, argv, output, addTest);
-}
+  exitCodes: [
+    [0, "no policy rejects the request"],
+    [exitRejected, "a policy does or an expression fails"],
+    [exitFailed, "the command line or a file is invalid"],
+  ],
+  add: addTest,
+});
 
 function addTest(command: Command, run: Run): void {
-  command
+  const testing = command
     .command("test")
+    .summary("evaluates policies for one request")
     .description(
       "Evaluates policies for one request and prints, for each expression, its value, cost and error, and why a policy does not match.",
     )
@@ -39,8 +41,6 @@ function addTest(command: Command, run: Run): void {
     .option("--params <file>", "the parameters of the policies")
     .option("--namespace <file>", "the namespace of the object, for selectors and namespaceObject")
     .option("--resource <name>", "the plural of a custom kind, if it is irregular")
-    .option("--as <user>", "the user of the request", "system:admin")
-    .option("--as-group <group>", "a group of the user (repeatable)", collect)
     .option("--authorized", "the authorizer allows every check of an expression; otherwise it allows none")
     .option("--json", "print JSON")
     .action((files: string[], options: TestOptions & { readonly json?: true }) =>
@@ -50,4 +50,12 @@ function addTest(command: Command, run: Run): void {
         return results.some(({ verdict }) => ["denied", "failed"].includes(verdict.outcome)) ? exitRejected : 0;
       }),
     );
+  addUserOptions(testing, {
+    user: "the user of the request; if unset, system:admin",
+    group: "a group of the user; may be repeated. If unset, system:authenticated",
+  });
+  addExamples(testing, [
+    "policy test policies.yaml --object deployment.yaml",
+    "policy test policies.yaml --binding bindings.yaml --object new.yaml --old old.yaml --as ann",
+  ]);
 }

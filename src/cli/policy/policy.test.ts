@@ -9,7 +9,7 @@ const testdata = join(import.meta.dirname, "testdata");
 const file = (name: string): string => join(testdata, name);
 
 async function run(...argv: string[]): Promise<RanCommand> {
-  const { code, out, err } = await runCommand((output) => policyCommand(["test", ...argv], output));
+  const { code, out, err } = await runCommand((output) => policyCommand.run(["test", ...argv], output, {}));
   return { code, out, err: err.replaceAll(`${testdata}/`, "") };
 }
 

@@ -32,7 +32,7 @@ export interface RequestOptions {
   readonly old?: string;
   readonly namespace?: string;
   readonly resource?: string;
-  readonly as: string;
+  readonly as?: string;
   readonly asGroup?: readonly string[];
 }
 
@@ -54,7 +54,12 @@ export function testedRequest(options: RequestOptions): TestedRequest {
     ...{ group, version, kind, namespace, object, oldObject },
     resource: options.resource ?? resourceOf(group, kind),
     name: String(metadata.name ?? ""),
-    user: { name: options.as, uid: "", groups: options.asGroup ?? ["system:authenticated"], extra: new Map() },
+    user: {
+      name: options.as ?? "system:admin",
+      uid: "",
+      groups: options.asGroup ?? ["system:authenticated"],
+      extra: new Map(),
+    },
     namespaceObject:
       namespaceObject ??
       (namespace === ""

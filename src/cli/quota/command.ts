@@ -1,9 +1,11 @@
 /** `coxswain quota`: explains the usage of resource quotas. */
 import type { Command } from "commander";
 import { listAll } from "../client/list-all.ts";
+import { addNamespaceOption, type NamespaceOption } from "../client/request-options.ts";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
+import { exitFailed } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { type OutputFormat, outputOption, runSubcommands } from "../subcommands.ts";
+import { addExamples, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 import { type ExplainedQuota, explainQuota } from "./explain.ts";
 import { formatText } from "./format.ts";
 import { openMeasure } from "./measure.ts";
@@ -11,30 +13,24 @@ import { openMeasure } from "./measure.ts";
 const exitCurrent = 0;
 const exitOutdated = 1;
 
-interface ExplainOptions extends ServerOptions {
-  readonly namespace?: string;
+interface ExplainOptions extends ServerOptions, NamespaceOption {
   readonly quota?: string;
   readonly output: OutputFormat;
 }
 
-const group = {
+/** The command `coxswain quota`. */
+export const quotaCommand = defineSubcommand({
   name: "coxswain quota",
   description: "Shows what resource quotas count.",
-  exitCodes: "0 the status of all quotas is up to date, 1 that of a quota is not, 2 the server could not be queried",
-};
-
-/**
- * Runs `coxswain quota`.
- *
- * @param argv the arguments after `quota`
- * @param env the environment, for KUBECONFIG and for credential plugins
- * @returns the exit code
- */
-export async function quotaCommand(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
-  return runSubcommands(group, argv, output, (command, run) => {
-    addExplain(command).action(async (options: ExplainOptions) => run(() => explain(options, output, env)));
-  });
-}
+  exitCodes: [
+    [exitCurrent, "the status of all quotas is up to date"],
+    [exitOutdated, "that of a quota is not"],
+    [exitFailed, "the server could not be queried"],
+  ],
+  add(command, run) {
+    addExplain(command).action(async (options: ExplainOptions) => run((output, env) => explain(options, output, env)));
+  },
+});
 
 function addExplain(command: Command): Command {
   const explaining = command
@@ -43,8 +39,9 @@ function addExplain(command: Command): Command {
     .description(
       "Reads the quotas of a namespace and the objects that they count, and prints for each resource the limit, what the status says is used, what is left, and what each object uses. Works with every Kubernetes API server. You need the rights to list the counted objects.",
     )
-    .option("-n, --namespace <namespace>", "the namespace; if unset, that of the context, or default")
     .option("--quota <name>", "only this quota");
+  addNamespaceOption(explaining);
+  addExamples(explaining, ["quota explain -n shop", "quota explain -n shop --quota compute -o json"]);
   return addServerOptions(explaining).addOption(outputOption());
 }
 

@@ -41,7 +41,7 @@ async function run(...argv: string[]): Promise<{ code: number; text: string }> {
   const write = (piece: string): void => {
     text += piece;
   };
-  const code = await quotaCommand(
+  const code = await quotaCommand.run(
     ["explain", "--kubeconfig", server.kubeconfigPath, ...argv],
     { out: write, err: write },
     {},

@@ -3,18 +3,26 @@
  * server.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Output } from "../output.ts";
-import { type OutputFormat, outputOption, type Run, runSubcommands } from "../subcommands.ts";
-import { bumpDefault, revisionMax } from "./contract.ts";
+import { exitFailed } from "../exit-codes.ts";
+import { addExamples, defineSubcommand, type OutputFormat, outputOption, type Run } from "../subcommands.ts";
+import { bumpDefault, exitDamaged, exitWhole, revisionMax } from "./contract.ts";
 import type { CopyCommandOptions } from "./copy.ts";
 import type { EtcdFiles } from "./open-reader.ts";
 import type { RepairOptions } from "./repair.ts";
 import type { RestoreOptions } from "./restore.ts";
 import type { ShownFormat, ShowOptions } from "./show.ts";
 
-/** Runs `coxswain store`. @param argv the arguments after `store` @returns the exit code */
-export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
-  return runSubcommands(group, argv, output, (command, run) => {
+/** The command `coxswain store`. */
+export const storeCommand = defineSubcommand({
+  name: "coxswain store",
+  description:
+    "Backs up, restores, checks and repairs the store in the --data-dir of a server, copies stores from and to etcd, and displays them.",
+  exitCodes: [
+    [exitWhole, "no damage"],
+    [exitDamaged, "succeeded, but something is damaged"],
+    [exitFailed, "failed"],
+  ],
+  add(command, run) {
     addBackup(command, run);
     addRestore(command, run);
     addCheck(command, run);
@@ -22,18 +30,11 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
     addCopy(command, run);
     addShow(command, run);
     addRead(command);
-  });
-}
-
-const group = {
-  name: "coxswain store",
-  description:
-    "Backs up, restores, checks and repairs the store in the --data-dir of a server, copies stores from and to etcd, and displays them.",
-  exitCodes: "0 no damage, 1 succeeded, but something is damaged, 2 failed",
-};
+  },
+});
 
 function addBackup(command: Command, run: Run): void {
-  command
+  const backup = command
     .command("backup")
     .summary("writes a backup, also while the server runs")
     .description(
@@ -48,10 +49,11 @@ function addBackup(command: Command, run: Run): void {
         return backupStore(dataDir, file, options.output, output);
       }),
     );
+  addExamples(backup, ["store backup .coxswain monday.backup"]);
 }
 
 function addRestore(command: Command, run: Run): void {
-  command
+  const restore = command
     .command("restore")
     .summary("creates a store from a backup")
     .description(
@@ -67,6 +69,7 @@ function addRestore(command: Command, run: Run): void {
         return restoreStore(file, dataDir, options, output);
       }),
     );
+  addExamples(restore, ["store restore monday.backup new-data"]);
 }
 
 function addCheck(command: Command, run: Run): void {
@@ -85,6 +88,7 @@ function addCheck(command: Command, run: Run): void {
         return checkStore(path, options, output);
       }),
     );
+  addExamples(check, ["store check .coxswain", "store check monday.backup", "store check etcd://127.0.0.1:2379"]);
 }
 
 const storeArgument = ["<store>", "a --data-dir that no server is using, or a URL of etcd as in copy"] as const;
@@ -135,6 +139,10 @@ function addShow(command: Command, run: Run): void {
     .action((store: string, options: ShowOptions) =>
       run(async (output) => (await import("./show.ts")).showStats(store, options, output)),
     );
+  addExamples(get, ["store get .coxswain /registry/configmaps/default/settings"]);
+  addExamples(list, ["store list .coxswain /registry/secrets/", "store list etcd://127.0.0.1:2379 -o json"]);
+  addExamples(history, ["store history .coxswain /registry/configmaps/default/settings"]);
+  addExamples(stats, ["store stats .coxswain"]);
 }
 
 function formatOption(formats: readonly ShownFormat[], byDefault: ShownFormat): Option {
@@ -149,7 +157,7 @@ function addEtcdFiles(command: Command): Command {
 }
 
 function addRepair(command: Command, run: Run): void {
-  command
+  const repair = command
     .command("repair")
     .summary("creates a new store from the readable objects of a damaged one")
     .description(
@@ -166,6 +174,7 @@ function addRepair(command: Command, run: Run): void {
         return repairStore(dataDir, options, output);
       }),
     );
+  addExamples(repair, ["store repair .coxswain --to repaired"]);
 }
 
 function addCopy(command: Command, run: Run): void {
@@ -198,6 +207,10 @@ function addCopy(command: Command, run: Run): void {
         return copyCommand(options, output);
       }),
     );
+  addExamples(copy, [
+    "store copy --from etcd://127.0.0.1:2379/registry --to .coxswain",
+    "store copy --from .coxswain --to etcd://127.0.0.1:2379/registry --follow",
+  ]);
 }
 
 /** A quarter of an hour at 10,000 writes each second. */

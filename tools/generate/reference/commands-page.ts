@@ -1,6 +1,7 @@
 /** docs/reference/commands.md: the help of the subcommands. */
 
-import { subcommands } from "../../../src/cli/commands.ts";
+import { commandGroups } from "../../../src/cli/commands.ts";
+import type { Subcommand } from "../../../src/cli/subcommands.ts";
 import { generatedNote } from "./markdown.ts";
 
 const introduction = `What \`coxswain COMMAND --help\` prints; in a clone of the repository, \`npm start -- COMMAND\`. Without a command, Coxswain starts the server: its
@@ -9,8 +10,10 @@ const introduction = `What \`coxswain COMMAND --help\` prints; in a clone of the
 /** @throws Error if a command has no help */
 export async function commandsPage(): Promise<string> {
   const sections: string[] = [];
-  for (const [name, load] of Object.entries(subcommands)) {
-    const help = (...words: string[]): Promise<string> => helpOf(load, words);
+  for (const { name, load } of commandGroups.flatMap(([, commands]) => commands)) {
+    const command = await load?.();
+    if (command === undefined) continue; // The flags of serve have their own page.
+    const help = (...words: string[]): Promise<string> => helpOf(command, words);
     sections.push(section(2, `coxswain ${name}`, await help()));
     for (const inner of innerCommands(await help()))
       sections.push(section(3, `coxswain ${name} ${inner}`, await help(inner)));
@@ -21,12 +24,10 @@ export async function commandsPage(): Promise<string> {
 const section = (level: number, title: string, help: string): string =>
   `${"#".repeat(level)} ${title}\n\n\`\`\`text\n${help.trim()}\n\`\`\`\n`;
 
-type Load = (typeof subcommands)[string];
-
-async function helpOf(load: Load, words: readonly string[]): Promise<string> {
+async function helpOf(command: Subcommand, words: readonly string[]): Promise<string> {
   const parts: string[] = [];
   const add = (part: string): void => void parts.push(part);
-  const code = await (await load())([...words, "--help"], { out: add, err: add }, {});
+  const code = await command.run([...words, "--help"], { out: add, err: add }, {});
   if (code !== 0) throw new Error(`${words.join(" ")} --help: ${parts.join("")}`);
   return parts.join("");
 }

@@ -6,7 +6,7 @@ import { code, generatedNote, prose, table } from "./markdown.ts";
 
 const head = ["flag", "value", "default", "meaning", "kube-apiserver"];
 
-const introduction = `The flags of the server: \`coxswain --help\`, or \`npm start -- --help\`. The [other commands](commands.md) have their own.
+const introduction = `The flags of the server: \`coxswain serve --help\`, or \`npm start -- serve --help\`. The [other commands](commands.md) have their own.
 
 The last column compares with kube-apiserver 1.36: *same* if it has the flag with this default, its default if that is another, *no* if it does not have the flag.
 A switch (\`bool\`) without a value is true. Durations are numbers with units, such as \`1h30m\` or \`500ms\`. The groups are those of \`--help\`, which leaves out

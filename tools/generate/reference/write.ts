@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandsPage } from "./commands-page.ts";
+import { exitCodesPage } from "./exit-codes-page.ts";
 import { flagsPage } from "./flags-page.ts";
 import { gatesPage } from "./gates-page.ts";
 import { metricsPage } from "./metrics-page.ts";
@@ -10,6 +11,7 @@ import { metricsPage } from "./metrics-page.ts";
 export async function referencePages(): Promise<Record<string, string>> {
   return {
     "commands.md": await commandsPage(),
+    "exit-codes.md": await exitCodesPage(),
     "feature-gates.md": gatesPage(),
     "flags.md": flagsPage(),
     "metrics.md": await metricsPage(),
