@@ -6,12 +6,12 @@ import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { type AddressOwner, refersTo } from "../apimachinery/service-addresses.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { removeUnread } from "../registry/commit.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { deleteIpAddress } from "../registry/ip-addresses.ts";
+import { serverName, serverWrite } from "../registry/server-write.ts";
 import type { Stored } from "../storage/contract.ts";
 import { EncryptedValue } from "../watch-cache/encrypted-value.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
@@ -32,9 +32,6 @@ export interface BootObject {
   /** Whether it is also created when `--runtime-config` disables its kind. */
   readonly evenIfDisabled?: boolean;
 }
-
-/** The field manager and user agent of the server's own writes. */
-export const serverName = "kube-apiserver";
 
 const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -96,12 +93,9 @@ export async function ensureObject(
   if (existing !== undefined) return existing;
   if (resource === "services")
     await freeAddress(registry, object.spec?.clusterIP, { namespace, name: object.metadata.name as string });
-  const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
   try {
     await create(registry, {
-      ...request,
-      fieldManager,
-      userAgent: serverName,
+      ...serverWrite({ target, namespace, name: "", fieldManager }),
       decode: () => withDefaults(object),
     });
   } catch (error) {

@@ -7,13 +7,13 @@ import assert from "node:assert/strict";
 import { formatTime } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { formatRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import { apply } from "../registry/apply.ts";
-import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { serverWrite } from "../registry/server-write.ts";
 import { update } from "../registry/update.ts";
-import { type BootObject, ensureObject, serverName } from "./boot-state.ts";
+import { type BootObject, ensureObject } from "./boot-state.ts";
 
 const name = "kubernetes";
 const group = "networking.k8s.io";
@@ -119,7 +119,7 @@ function readyCondition({ status }: KubeObject): ReadyCondition | undefined {
 
 async function extend(registry: RegistryContext, target: Resolved, cidrs: readonly string[]): Promise<void> {
   await update(registry, {
-    ...requestAs(target, serverName),
+    ...serverWrite({ target, name }),
     next(current) {
       const range = current?.() as KubeObject;
       return { ...range, spec: { ...range.spec, cidrs: [...cidrs] } };
@@ -138,22 +138,9 @@ async function markReady(registry: RegistryContext, target: Resolved): Promise<v
   };
   const body = Buffer.from(JSON.stringify(intent));
   await apply(registry, {
-    ...requestAs(target, writer),
-    subresource: "status",
+    ...serverWrite({ target, name, subresource: "status", fieldManager: writer }),
     body,
     force: true,
     fieldValidation: "Ignore",
   });
 }
-
-const requestAs = (target: Resolved, fieldManager: string): WriteRequest => ({
-  target,
-  namespace: "",
-  name,
-  subresource: "",
-  user: loopbackUser,
-  dryRun: false,
-  fieldManager,
-  userAgent: serverName,
-  warnings: [],
-});

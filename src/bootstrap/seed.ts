@@ -3,13 +3,12 @@
  * validation, because the first start waits for them.
  */
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../apimachinery/object.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
-import type { Resolved } from "../catalog/contract.ts";
 import { insertAll, type NewObject } from "../registry/commit.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { trackManagedFields } from "../registry/managed-fields/track.ts";
 import { fillSystemFields } from "../registry/prepare.ts";
-import { type BootObject, serverName } from "./boot-state.ts";
+import { serverName, serverWrite } from "../registry/server-write.ts";
+import type { BootObject } from "./boot-state.ts";
 
 /**
  * Writes the objects without reading them first.
@@ -29,7 +28,12 @@ export async function seed(
   for (const desired of objects) {
     const target = registry.catalog.findServed(desired.group, desired.version, desired.resource);
     if (target?.resource.store === undefined) return false;
-    const object = newObject(registry, requestOf(target, desired.namespace, fieldManager), desired, managers);
+    const object = newObject(
+      registry,
+      serverWrite({ target, namespace: desired.namespace, name: "", fieldManager }),
+      desired,
+      managers,
+    );
     const key = target.resource.store.keyOf(desired.namespace, object.metadata.name as string);
     newObjects.push({ resource: target.resource, key, object });
   }
@@ -64,9 +68,4 @@ function newObject(
   if (managedFields !== undefined) object.metadata.managedFields = managedFields;
   fillSystemFields(object.metadata, registry, registry.clock.now());
   return object;
-}
-
-function requestOf(target: Resolved, namespace: string, fieldManager: string): WriteRequest {
-  const writer = { user: loopbackUser, fieldManager, userAgent: serverName };
-  return { target, namespace, name: "", subresource: "", dryRun: false, warnings: [], ...writer };
 }

@@ -7,7 +7,6 @@
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { RequestHeaderOptions } from "../authentication/contract.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { deepEqual } from "../lib/json/values.ts";
@@ -17,6 +16,7 @@ import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { currentEntry } from "../registry/current-entry.ts";
 import { deleteOne } from "../registry/delete.ts";
+import { serverWrite } from "../registry/server-write.ts";
 import { update } from "../registry/update.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
@@ -41,7 +41,6 @@ interface ClusterTrustController extends Controller {
 
 const namespace = "kube-system";
 const name = "extension-apiserver-authentication";
-const writer = "kube-apiserver";
 /** Interval of updates, which remove expired certificates. */
 const updateMs = 60_000;
 /** Tolerance for clocks that are slow. */
@@ -114,17 +113,7 @@ async function write(registry: RegistryContext, trust: ClusterTrust, { target, s
   const found = entry && store.decode(entry);
   const now = registry.clock.now();
   if (found !== undefined && deepEqual(trustData(found.data ?? {}, trust, now), found.data ?? {})) return;
-  const request = (objectName: string): WriteRequest => ({
-    target,
-    namespace,
-    name: objectName,
-    subresource: "",
-    user: loopbackUser,
-    dryRun: false,
-    fieldManager: writer,
-    userAgent: writer,
-    warnings: [],
-  });
+  const request = (objectName: string): WriteRequest => serverWrite({ target, namespace, name: objectName });
   const decode = (): KubeObject => ({
     kind: "ConfigMap",
     apiVersion: "v1",

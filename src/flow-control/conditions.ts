@@ -4,10 +4,9 @@
  */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
-import { serverName } from "../bootstrap/boot-state.ts";
 import { apply } from "../registry/apply.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import { serverWrite } from "../registry/server-write.ts";
 import { type Condition, conditionManager, danglingCondition, hasCondition } from "./dangling-condition.ts";
 
 /** Updates of one flow schema within a minute; further ones wait, because another writer disagrees. */
@@ -64,15 +63,7 @@ export class DanglingConditions {
     };
     try {
       await apply(this.#registry, {
-        target,
-        namespace: "",
-        name,
-        subresource: "status",
-        user: loopbackUser,
-        dryRun: false,
-        fieldManager: conditionManager,
-        userAgent: serverName,
-        warnings: [],
+        ...serverWrite({ target, name, subresource: "status", fieldManager: conditionManager }),
         body: Buffer.from(JSON.stringify(intent)),
         force: true,
         fieldValidation: "Ignore",

@@ -1,10 +1,10 @@
 /** Writes of IPAddresses by the server itself. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import { type AddressOwner, ipAddressOf } from "../apimachinery/service-addresses.ts";
-import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { type CreateRequest, create } from "./create.ts";
 import { deleteOne } from "./delete.ts";
+import { serverWrite } from "./server-write.ts";
 
 /**
  * The creation of the IPAddress of a Service.
@@ -35,6 +35,5 @@ export async function deleteIpAddress(registry: RegistryContext, { metadata }: K
 function requestOf({ catalog }: RegistryContext, name: string): WriteRequest {
   const target = catalog.find("networking.k8s.io", "v1", "ipaddresses");
   if (target === undefined) throw new Error("the catalog has no IPAddresses");
-  const writer = { user: loopbackUser, fieldManager: "kube-apiserver", userAgent: "kube-apiserver" };
-  return { target, namespace: "", name, subresource: "", dryRun: false, warnings: [], ...writer };
+  return serverWrite({ target, name });
 }

@@ -1,14 +1,14 @@
 /** Writes the Endpoints and the EndpointSlice `kubernetes`. */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { serverWrite } from "../../registry/server-write.ts";
 import { update } from "../../registry/update.ts";
-import { readOrRemove, serverName } from "../boot-state.ts";
+import { readOrRemove } from "../boot-state.ts";
 import { newEndpoints, sliceOf } from "./endpoints.ts";
 
 const namespace = "default";
@@ -43,7 +43,7 @@ async function updateCurrent(
   change: (object: KubeObject) => void,
 ): Promise<void> {
   await update(registry, {
-    ...requestOf(target, name),
+    ...serverWrite({ target, namespace, name }),
     next(current) {
       const object = current?.() ?? newEndpoints();
       change(object);
@@ -58,7 +58,7 @@ async function writeSlice(registry: RegistryContext, endpoints: KubeObject): Pro
   const desired = sliceOf(endpoints);
   const current = await readOrRemove(registry, target, namespace, name);
   if (current !== undefined && current.addressType !== desired.addressType) {
-    await deleteOne(registry, { ...requestOf(target, name), options: { dryRun: false } });
+    await deleteOne(registry, { ...serverWrite({ target, namespace, name }), options: { dryRun: false } });
   } else if (current !== undefined) {
     if (isSame(current, desired)) return;
     return updateCurrent(registry, target, (object) => replace(object, desired));
@@ -86,22 +86,8 @@ async function createUnlessExists(registry: RegistryContext, target: Resolved, o
     return copy;
   };
   try {
-    await create(registry, { ...requestOf(target, ""), decode });
+    await create(registry, { ...serverWrite({ target, namespace, name: "" }), decode });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another server won.
   }
-}
-
-function requestOf(target: Resolved, objectName: string): WriteRequest {
-  return {
-    target,
-    namespace,
-    name: objectName,
-    subresource: "",
-    user: loopbackUser,
-    dryRun: false,
-    fieldManager: serverName,
-    userAgent: serverName,
-    warnings: [],
-  };
 }

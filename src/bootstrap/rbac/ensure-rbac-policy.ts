@@ -5,14 +5,14 @@
  * k8s.io/component-helpers@v0.36.0/auth/rbac/reconciliation/.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import { uncovered } from "../../authorization/rbac/cover.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { serverWrite } from "../../registry/server-write.ts";
 import { update } from "../../registry/update.ts";
-import { type BootObject, ensureObject, serverName } from "../boot-state.ts";
+import { type BootObject, ensureObject } from "../boot-state.ts";
 import { seed } from "../seed.ts";
 import { autoupdate, bootstrapPolicy } from "./policy.ts";
 
@@ -57,8 +57,7 @@ function writeRequest(
   const target = catalog.findServed(group, version, resource);
   if (target === undefined) throw new Error(`${resource}.${group} is not served`);
   const name = object.metadata.name as string;
-  const writer = { user: loopbackUser, fieldManager: serverName, userAgent: serverName };
-  return { target, namespace, name, subresource: "", dryRun: false, warnings: [], ...writer };
+  return serverWrite({ target, namespace, name });
 }
 
 /**

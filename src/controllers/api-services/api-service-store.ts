@@ -1,8 +1,7 @@
 /** Reads and writes APIServices as the server itself. */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 
 /** Where APIServices are stored. */
@@ -22,21 +21,4 @@ export function apiServiceTarget({ catalog }: RegistryContext): ApiServiceTarget
 export async function readApiService({ store }: ApiServiceTarget, name: string): Promise<KubeObject | undefined> {
   const entry = await currentEntry(store, store.keyOf("", name));
   return entry && store.decode(entry);
-}
-
-const writer = "kube-apiserver";
-
-/** A write of the server itself. @param name empty to create */
-export function writeRequest(target: Resolved, name: string, subresource = ""): WriteRequest {
-  return {
-    target,
-    namespace: "",
-    name,
-    subresource,
-    user: loopbackUser,
-    dryRun: false,
-    fieldManager: writer,
-    userAgent: writer,
-    warnings: [],
-  };
 }

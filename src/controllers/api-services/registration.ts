@@ -10,6 +10,7 @@ import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { serverWrite } from "../../registry/server-write.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
 import { EncryptedValue } from "../../watch-cache/encrypted-value.ts";
@@ -17,7 +18,7 @@ import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure } from "../../watch-cache/unreadable.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
-import { type ApiServiceTarget, apiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
+import { type ApiServiceTarget, apiServiceTarget, readApiService } from "./api-service-store.ts";
 import { builtinApiServices, DefinedApiServices, type DesiredApiService } from "./desired-api-services.ts";
 
 /** The label that says whether this controller manages an APIService. */
@@ -159,7 +160,7 @@ class RegisteredApiServices {
       spec: specOf(desired),
     });
     try {
-      await create(this.#registry, { ...writeRequest(this.#target.target, ""), decode });
+      await create(this.#registry, { ...serverWrite({ target: this.#target.target, name: "" }), decode });
       return true;
     } catch (error) {
       // Its creation has added the name to the queue.
@@ -173,7 +174,7 @@ class RegisteredApiServices {
     const { target } = this.#target;
     return unlessConflict(async () => {
       await update(this.#registry, {
-        ...writeRequest(target, name),
+        ...serverWrite({ target, name }),
         next(current) {
           const next = current?.();
           if (next === undefined) throw notFound(target.resource.definition, name);
@@ -188,7 +189,7 @@ class RegisteredApiServices {
   #delete({ metadata: { name = "", uid } }: KubeObject): Promise<boolean> {
     const preconditions = uid === undefined ? {} : { uid };
     return unlessConflict(async () => {
-      const request = writeRequest(this.#target.target, name);
+      const request = serverWrite({ target: this.#target.target, name });
       await deleteOne(this.#registry, { ...request, options: { dryRun: false, preconditions } });
     });
   }

@@ -6,9 +6,10 @@ import type { ApiServiceView } from "../../aggregator/contract.ts";
 import { formatTime } from "../../apimachinery/clock.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { serverWrite } from "../../registry/server-write.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
-import { type ApiServiceTarget, readApiService, writeRequest } from "./api-service-store.ts";
+import { type ApiServiceTarget, readApiService } from "./api-service-store.ts";
 import type { Availability } from "./check-availability.ts";
 
 /** Receives changes of the availability, for metrics. */
@@ -39,7 +40,7 @@ export async function writeAvailability(
   if (conditions === undefined) return true;
   return unlessConflict(async () => {
     await update(registry, {
-      ...writeRequest(target.target, name, "status"),
+      ...serverWrite({ target: target.target, name, subresource: "status" }),
       next: () => ({ ...current, status: { ...current.status, conditions } }),
     });
     if (isAvailable && availability.status !== "True") observer.unavailable(name, availability.reason);

@@ -5,7 +5,7 @@
 import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
-import { periodicCollector } from "../periodic-collector.ts";
+import { repeatedController } from "../repeated.ts";
 import { candidateOf, isCandidateExpired } from "./candidates.ts";
 import { type ElectionKinds, writes } from "./election-step.ts";
 
@@ -13,10 +13,11 @@ const intervalMs = 30 * 60_000;
 
 /** Creates the controller, which checks the candidates at its start and each half hour. */
 export function candidateCollector(options: ControllerOptions, kinds: ElectionKinds): Controller {
-  return periodicCollector(options, {
+  return repeatedController(options, {
+    task: "delete expired lease candidates",
     intervalMs,
-    failure: "Error deleting expired lease candidates",
-    collect: () => collectExpired(options, kinds),
+    runsAtStart: true,
+    run: () => collectExpired(options, kinds),
   });
 }
 

@@ -11,7 +11,7 @@ import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesBy } from "../controller-write.ts";
-import { periodicCollector } from "../periodic-collector.ts";
+import { repeatedController } from "../repeated.ts";
 
 const intervalMs = 3_600_000;
 const writes = writesBy(loopbackUser, "kube-apiserver");
@@ -22,10 +22,11 @@ export function identityLeaseCollector(options: ControllerOptions): Controller {
   const target = registry.catalog.findServed("coordination.k8s.io", "v1", "leases");
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, stop: async () => {} };
-  return periodicCollector(options, {
+  return repeatedController(options, {
+    task: "delete expired leases of servers",
     intervalMs,
-    failure: "Error deleting expired leases of servers",
-    collect: () => collectExpired(registry, target, store),
+    runsAtStart: true,
+    run: () => collectExpired(registry, target, store),
   });
 }
 

@@ -6,14 +6,14 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { parseBool } from "../../apimachinery/parse-bool.ts";
-import { loopbackUser } from "../../apimachinery/system-user.ts";
 import type { Part } from "../../apis/fields.ts";
-import { type BootObject, ensureObject, serverName } from "../../bootstrap/boot-state.ts";
+import { type BootObject, ensureObject } from "../../bootstrap/boot-state.ts";
 import { seed } from "../../bootstrap/seed.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
-import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
+import { serverWrite } from "../../registry/server-write.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
 import { conditionEntry, danglingCondition } from "../dangling-condition.ts";
@@ -76,7 +76,7 @@ async function ensureOne(registry: RegistryContext, desired: BootstrapObject): P
   // After a conflict, the next pass checks the object again.
   await unlessConflict(() =>
     update(registry, {
-      ...requestOf(target, existing.metadata.name as string),
+      ...serverWrite({ target, name: existing.metadata.name as string, fieldManager: manager }),
       next(current) {
         const object = current?.() ?? structuredClone(existing);
         revise(object, desired, target);
@@ -120,11 +120,8 @@ async function deleteObsolete(registry: RegistryContext, resource: string): Prom
     const { name } = entry.index;
     if (desired.has(name) || !entry.json.includes(autoUpdate)) continue;
     if (!parseBool(store.decode(entry).metadata.annotations?.[autoUpdate] ?? "")) continue;
-    await unlessConflict(() => deleteOne(registry, { ...requestOf(target, name), options: { dryRun: false } }));
+    await unlessConflict(() =>
+      deleteOne(registry, { ...serverWrite({ target, name, fieldManager: manager }), options: { dryRun: false } }),
+    );
   }
-}
-
-function requestOf(target: Resolved, name: string): WriteRequest {
-  const writer = { user: loopbackUser, fieldManager: manager, userAgent: serverName };
-  return { target, namespace: "", name, subresource: "", dryRun: false, warnings: [], ...writer };
 }
