@@ -5,6 +5,7 @@ import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import type { ServerOptions } from "../../src/index.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
 import type { Storage } from "../../src/storage/contract.ts";
@@ -85,6 +86,8 @@ export interface ScriptedPeer {
   readonly port: number;
   /** Answers requests that are not for discovery. */
   handler: Handler;
+  /** Answers requests for an upgrade. */
+  upgrade: (request: IncomingMessage, connection: Duplex) => void;
   /** Requests for discovery so far. */
   readonly discoveries: readonly IncomingMessage[];
   /** Replaces its certificate. */
@@ -106,15 +109,22 @@ export async function startScriptedPeer(pair: KeyPair, group: string): Promise<S
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ ...list, items: request.url === "/apis" ? items : [] }));
   });
+  const connections = new Set<Duplex>();
+  server.on("upgrade", (request, connection) => {
+    connections.add(connection);
+    peer.upgrade(request, connection);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const peer: ScriptedPeer = {
     port: (server.address() as AddressInfo).port,
     handler: (_, response) => void response.end(),
+    upgrade: (_, connection) => void connection.destroy(),
     discoveries,
     use: (next) => server.setSecureContext(next),
     close() {
       server.close();
       server.closeAllConnections();
+      for (const connection of connections) connection.destroy();
     },
   };
   return peer;

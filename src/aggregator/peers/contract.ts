@@ -48,7 +48,7 @@ export type DiscoveryObserver = (event: "nopeer" | "hit" | "miss") => void;
 
 /** Receives what happens with peers. */
 export interface PeerObserver {
-  /** A peer has answered a request; the name is empty for its discovery. */
+  /** A peer has answered a request; the code is 0 for upgrades, and the name is empty for its discovery. */
   forwarded(code: number, name: ResourceName): void;
   /** A request could not be sent to a peer. */
   notForwarded(type: "endpoint_resolution" | "proxy_transport", name: ResourceName): void;

@@ -74,7 +74,9 @@ async function forward(context: RequestContext, peers: readonly string[], option
       headers: peerHeader,
     });
   } finally {
-    if (context.exchange.status !== 0) observer.forwarded(context.exchange.status, name);
+    const { status } = context.exchange;
+    // Upstream does not see the status of an upgrade, whose response is not written as others are.
+    if (status !== 0) observer.forwarded(status === 101 ? 0 : status, name);
   }
 }
 
