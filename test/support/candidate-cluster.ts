@@ -56,87 +56,83 @@ export async function openCandidateCluster(options: Options): Promise<CandidateC
   const { ca } = certificates;
   const admin = { ca, ...(await certificates.client("admin", ["system:masters"])) };
   const etcd = engine === "etcd" ? await startEtcd() : undefined;
-  const open = (name: string, port: number, flags: readonly string[]): Promise<ServerProcess> =>
-    startServerProcess({ port, ca, flags: [...flagsOf(options, certificates, etcd, name), ...flags] });
-  const port = await freePort();
-  const url = `https://localhost:${port}`;
-  let api = await open("api", port, none).catch(async (error: unknown) => {
+  const serverAt = (name: string, port: number): Server => {
+    const own = flagsOf(options, certificates, etcd, name);
+    return serverOf(port, (flags) => startServerProcess({ port, ca, flags: [...own, ...flags] }));
+  };
+  const api = serverAt("api", await freePort());
+  await api.start(none).catch(async (error: unknown) => {
     await etcd?.close();
     throw error;
   });
+  const other = etcd && serverAt("candidate", await freePort());
+  const candidate = other ?? api;
+  const url = `https://localhost:${api.port}`;
   const client = retryingClient(url, admin);
-  const candidate =
-    etcd === undefined
-      ? restarted(() => api, port)
-      : separate(await freePort(), (at, flags) => open("candidate", at, flags));
-
-  /** The API is the candidate, too, because no other server can have the store. */
-  function restarted(current: () => ServerProcess, at: number): Candidate {
-    const restart = async (signal: "SIGTERM" | "SIGKILL", flags: readonly string[]): Promise<void> => {
-      await current().end(signal);
-      api = await open("api", at, flags);
-    };
-    return {
-      port: at,
-      isRunning: () => true,
-      start: () => restart("SIGTERM", options.candidateFlags),
-      stop: (signal) => restart(signal, none),
-    };
-  }
-
-  function separate(at: number, start: (port: number, flags: readonly string[]) => Promise<ServerProcess>): Candidate {
-    let running: ServerProcess | undefined;
-    return {
-      port: at,
-      isRunning: () => running !== undefined,
-      async start() {
-        running = await start(at, options.candidateFlags);
-      },
-      async stop(signal) {
-        await running?.end(signal);
-        running = undefined;
-      },
-    };
-  }
-
-  const send: CandidateCluster["send"] = async (method, path, body) => {
-    const { status, text } = await client.send(method, path, body);
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
-    return JSON.parse(text);
-  };
   return {
     url,
     certificates,
     client,
-    start: candidate.start,
-    stop: candidate.stop,
-    leads: async () => candidate.isRunning() && readGauge(`https://localhost:${candidate.port}`, admin),
-    send,
-    async until(what, path, holds) {
-      let last = "";
-      await waitFor(
-        async () => {
-          const { status, text } = await client.send("GET", path);
-          last = `${status} ${text}`;
-          return holds(status === 404 ? undefined : JSON.parse(text));
-        },
-        () => `never: ${what}: ${last}`,
-      );
+    async start() {
+      if (other === undefined) await api.end("SIGTERM");
+      await candidate.start(options.candidateFlags);
     },
+    async stop(signal) {
+      await candidate.end(signal);
+      if (other === undefined) await api.start(none);
+    },
+    leads: async () => candidate.isRunning() && readGauge(`https://localhost:${candidate.port}`, admin),
+    ...requestsOf(client),
     async close() {
       client.close();
-      if (etcd !== undefined) await candidate.stop("SIGKILL");
+      await other?.end("SIGKILL");
       await api.end("SIGKILL");
       await etcd?.close();
     },
   };
 }
 
-interface Candidate {
+/** A server that can be started again at its port. */
+interface Server {
   readonly port: number;
   isRunning(): boolean;
-  start(): Promise<void>;
-  stop(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+  start(flags: readonly string[]): Promise<void>;
+  /** Ends it if it runs. */
+  end(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+}
+
+function serverOf(port: number, open: (flags: readonly string[]) => Promise<ServerProcess>): Server {
+  let running: ServerProcess | undefined;
+  return {
+    port,
+    isRunning: () => running !== undefined,
+    async start(flags) {
+      running = await open(flags);
+    },
+    async end(signal) {
+      await running?.end(signal);
+      running = undefined;
+    },
+  };
+}
+
+function requestsOf(client: RetryingClient): Pick<CandidateCluster, "send" | "until"> {
+  return {
+    async send(method, path, body) {
+      const { status, text } = await client.send(method, path, body);
+      if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+      return JSON.parse(text);
+    },
+    async until(what, path, holds) {
+      let last = "";
+      const check = async (): Promise<boolean> => {
+        const { status, text } = await client.send("GET", path);
+        last = `${status} ${text}`;
+        return holds(status === 404 ? undefined : JSON.parse(text));
+      };
+      await waitFor(check, () => `never: ${what}: ${last}`);
+    },
+  };
 }
 
 function flagsOf(
