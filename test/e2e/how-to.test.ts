@@ -1,0 +1,50 @@
+/** The commands of the how-to guides run, in order, and print what the pages say. */
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { after, describe, test } from "node:test";
+import { decodeYaml } from "../../src/lib/yaml/decode.ts";
+import { offlineNpm } from "../support/offline-npm.ts";
+import { blocksOf, runPage } from "../support/run-page.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = join(root, "docs/how-to");
+/** They change the sources: see test/e2e/contributor-guides.test.ts. */
+const forContributors = /^add-/;
+const pages = globSync("*.md", { cwd: folder }).filter((page) => !forContributors.test(page));
+const directory = mkdtempSync(join(tmpdir(), "coxswain-how-to-"));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The command from the sources, on a free port. */
+const main = `"${process.execPath}" "${join(root, "src/main.ts")}"`;
+const coxswain = `case "$1" in -*) exec ${main} --secure-port 0 "$@" ;; *) exec ${main} "$@" ;; esac`;
+
+const onPath = (program: string): boolean =>
+  (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
+
+/** @returns why the page cannot run here; false if it can */
+function missing(text: string): string | false {
+  if (process.platform === "win32") return "the commands are for a POSIX shell";
+  const programs = ["kubectl", "openssl", "jq"].filter((program) => new RegExp(`\\b${program}\\b`).test(text));
+  const absent = programs.filter((program) => !onPath(program));
+  return absent.length > 0 && `needs ${absent.join(", ")}`;
+}
+
+describe("how-to guides", () => {
+  for (const page of pages) {
+    const text = readFileSync(join(folder, page), "utf8");
+
+    test(page, { skip: missing(text) }, async () => {
+      const scratch = join(directory, page);
+      const work = join(scratch, "work");
+      mkdirSync(work, { recursive: true });
+      const programs = { coxswain, npm: offlineNpm };
+      await runPage(text, { directory: work, scratch, programs, environment: { HOME: scratch } });
+    });
+
+    test(`${page}: the YAML is valid`, () => {
+      for (const { code } of blocksOf(text).filter(({ language }) => language === "yaml"))
+        for (const document of code.split(/^---$/m)) decodeYaml(Buffer.from(document));
+    });
+  }
+});
