@@ -109,7 +109,7 @@ function checkOutputs(blocks: readonly Block[], outputs: ReadonlyMap<number, str
     const previous = blocks[index - 1];
     if (language !== "text" || previous?.language !== "sh") continue;
     const lines = code.trimEnd().split("\n");
-    const expected = lines.map((text) => text.split("…").map(RegExp.escape).join(".*")).join("\\n(?:.*\\n)*?");
+    const expected = lines.map((text) => escapePattern(text).replaceAll("…", ".*")).join("\\n(?:.*\\n)*?");
     const output = outputs.get(previous.line) ?? "";
     assert.match(
       `\n${output}\n`,
@@ -117,6 +117,10 @@ function checkOutputs(blocks: readonly Block[], outputs: ReadonlyMap<number, str
       `the output at line ${line} differs:\n${output}`,
     );
   }
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
 /**
