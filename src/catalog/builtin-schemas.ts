@@ -164,7 +164,12 @@ function protobufOf([, typeText, , number, extras = {}]: FieldRow): Field["proto
 function protobufTypeOf(typeText: string): string {
   if (typeText.startsWith("[]")) return `repeated ${protobufTypeOf(typeText.slice(2))}`;
   if (typeText.startsWith("{}")) return `map<string,${protobufTypeOf(typeText.slice(2))}>`;
-  return typeText.startsWith("io.") ? protobufNameOf(typeText) : typeText;
+  return isDefinition(typeText) ? protobufNameOf(typeText) : typeText;
+}
+
+/** Whether the text of a type is the name of a definition, which has dots, instead of that of a scalar. */
+function isDefinition(typeText: string): boolean {
+  return typeText.includes(".");
 }
 
 /** The protobuf name of `io.k8s.api.core.v1.Pod` is `k8s.io.api.core.v1.Pod`. */
@@ -175,7 +180,7 @@ function protobufNameOf(definition: string): string {
 function buildType(text: string, flags: string, extras: FieldExtras): Type {
   if (text.startsWith("[]")) return listOf(plainType(text.slice(2), extras), flags, extras);
   if (text.startsWith("{}")) return mapOf(plainType(text.slice(2), extras), flags.includes("m"));
-  if (flags.includes("g") && text.startsWith("io.")) return new BuiltinStruct(text, rowOf(text), false);
+  if (flags.includes("g") && isDefinition(text)) return new BuiltinStruct(text, rowOf(text), false);
   return plainType(text, extras);
 }
 
@@ -197,7 +202,7 @@ function mapOf(values: Type, atomic: boolean): MapType {
 function plainType(text: string, extras: FieldExtras): Type {
   if (text.startsWith("[]")) return listOf(plainType(text.slice(2), {}), "", {});
   if (text === "any") return { kind: "any", definition: "" };
-  if (text.startsWith("io.")) return builtinType(text);
+  if (isDefinition(text)) return builtinType(text);
   return { kind: text as ScalarKind, ...(extras.enum !== undefined && { enum: extras.enum }) };
 }
 

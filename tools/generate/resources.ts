@@ -1,4 +1,5 @@
 /** src/data/resources.json: every built-in resource, one row each. The format is in src/catalog/resources-table.ts. */
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -32,7 +33,6 @@ interface FactStorage {
   storageGroup: string;
   storageVersion: string;
   key: string;
-  storageVersionHash: string;
 }
 
 interface Facts {
@@ -142,11 +142,17 @@ function resourceRow(key: string, rows: FactRow[], stored: FactStorage | undefin
           version: stores[1],
           kind: stores[2],
           prefix: persisted.key.replace(/<.*$/, ""),
-          hash: persisted.storageVersionHash,
+          hash: storageVersionHash(persisted),
         },
       }),
     versions: mains.map((row) => versionRow(row, rows, same(row.version))),
   };
+}
+
+/** Source: `StorageVersionHash` in k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery/storageversionhash.go. */
+function storageVersionHash({ storageGroup, storageVersion, kind }: FactStorage): string {
+  const digest = createHash("sha256").update(`${storageGroup}/${storageVersion}/${kind}`).digest();
+  return digest.subarray(0, 8).toString("base64");
 }
 
 /** The stored kind; the preferred version where upstream stores a version without types (CustomResourceDefinition v1beta1). */
