@@ -58,12 +58,15 @@ const defaults: Readonly<Record<string, Check>> = {
   mermaid: "render",
 };
 
-/** The documents with code; docs/reference is generated. */
+/**
+ * The documents with code; docs/reference is generated. The tutorial and docs/how-to run as a whole instead, block after
+ * block: see `run-page.ts`.
+ */
 export const documents = globSync(
   ["*.md", "docs/**/*.md", "src/lib/*/README.md", "examples/**/*.md", "tools/**/*.md"],
   {
     cwd: root,
-    exclude: ["docs/reference/**", "**/node_modules/**"],
+    exclude: ["docs/reference/**", "docs/how-to/**", "docs/tutorial.md", "**/node_modules/**"],
   },
 )
   .map((file) => file.replaceAll(sep, "/"))

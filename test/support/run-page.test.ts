@@ -33,6 +33,8 @@ describe("a page", { skip: process.platform === "win32" ? "the commands are for 
       block("yaml", "# a.yaml", "b: c") + block("diff", "+++ a.yaml", "@@", "-c: c"),
       /a.yaml does not contain/,
     ],
+    ["has a block that is not executed", block("ts", "const a = 1;"), /block at line 3 is not executed/],
+    ["has code without a fence", "Text:\n\n    code\n", /indented code/],
     ["ends processes in the background", block("sh", "sleep 1000 &")],
     ["does not end", block("sh", "echo waits", "sleep 1000"), /waits/],
   ];
@@ -47,7 +49,7 @@ describe("a page", { skip: process.platform === "win32" ? "the commands are for 
 });
 
 test("blocks are found with their lines", () => {
-  const page = "text\n```sh\na\n```\n\n  ```json title\n  {\n  }\n  ```\n";
+  const page = "text\n```sh\na\n```\n\n  ```json\n  {\n  }\n  ```\n";
   assert.deepEqual(blocksOf(page), [
     { language: "sh", code: "a\n", line: 3 },
     { language: "json", code: "{\n}\n", line: 7 },

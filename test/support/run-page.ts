@@ -5,6 +5,8 @@
  * - A block whose first line is a comment with a file name, such as `// controller.ts` or `# policy.yaml`, becomes this file.
  * - `diff` changes a file: its first line names the file, then each part that starts with `@@` has lines that the file contains.
  * - `text` after `sh` is the output: its lines appear in the output in this order. `…` is any text.
+ *
+ * A page has no other blocks.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -29,8 +31,13 @@ interface Shell {
   readonly timeoutMs?: number;
 }
 
-/** @returns the fenced blocks, in order, without the indentation of their fence */
+/**
+ * @returns the fenced blocks, in order, without the indentation of their fence
+ * @throws AssertionError when a page has code without a fence
+ */
 export function blocksOf(markdown: string): Block[] {
+  const indented = /\n\n {4}\S.*/.exec(markdown.replace(/^( *)```[\s\S]*?^\1```$/gm, ""));
+  assert.equal(indented, null, `indented code: ${indented}`);
   return [...markdown.matchAll(/^( *)```(\w*)[^\n]*\n([\s\S]*?)^\1```$/gm)].map((match) => {
     const [, indent = "", language = "", code = ""] = match;
     const line = markdown.slice(0, match.index).split("\n").length + 1;
@@ -58,21 +65,21 @@ const marker = "@@ block at line";
 
 function scriptOf(blocks: readonly Block[], scratch: string): string {
   const parts = blocks.flatMap((block, index) => {
+    if (block.language === "text" && blocks[index - 1]?.language === "sh") return [];
     const content = join(scratch, `block-${index}`);
     writeFileSync(content, block.code);
-    const command = commandOf(block, content);
-    return command === undefined ? [] : [`echo; echo "${marker} ${block.line}"\n${command}`];
+    return [`echo; echo "${marker} ${block.line}"\n${commandOf(block, content)}`];
   });
   const stopChildren = "trap 'code=$?; trap - EXIT; kill $(jobs -p) 2>/dev/null || true; wait; exit $code' EXIT";
   return ["set -eu", "exec 2>&1", stopChildren, ...parts, ""].join("\n");
 }
 
-/** @returns undefined for a block that only shows something */
-function commandOf({ language, code }: Block, content: string): string | undefined {
+function commandOf({ language, code, line }: Block, content: string): string {
   if (language === "sh") return code;
   if (language === "diff") return `"${process.execPath}" "${import.meta.filename}" "${content}"`;
   const [, file] = /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(code) ?? [];
-  return file === undefined ? undefined : `mkdir -p "$(dirname "${file}")" && cp "${content}" "${file}"`;
+  assert.ok(file !== undefined, `the block at line ${line} is not executed`);
+  return `mkdir -p "$(dirname "${file}")" && cp "${content}" "${file}"`;
 }
 
 function runScript(
