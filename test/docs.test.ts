@@ -147,3 +147,25 @@ test("the compatibility page lists the feature gates that the code reads", () =>
   const listed = [...list.matchAll(/`([A-Za-z0-9]+)`/g)].map(([, name]) => name as string);
   assert.deepEqual(listed.sort(), [...found].sort());
 });
+
+describe("a page of compatibility is one table", () => {
+  for (const page of filesOf("docs/compatibility/*.md")) {
+    test(page, () => {
+      const text = read(page);
+      const tables = [...text.matchAll(/^\|[ -]+(?:\|[ -]+)+\|$/gm)];
+      assert.equal(tables.length, 1);
+      const columns = text
+        .split("\n")
+        .filter((line) => line.startsWith("|"))
+        .map(columnsOf);
+      assert.deepEqual([...new Set(columns)], [columns[0]]);
+      assert.doesNotMatch(text, /^[-*] |^##/m, "statements are rows");
+      assert.ok(read("docs/compatibility.md").includes(`(${page.replace("docs/", "")})`), "the index links to it");
+    });
+  }
+});
+
+/** The number of cells of a row. */
+function columnsOf(row: string): number {
+  return row.replaceAll("\\|", "").split("|").length - 2;
+}

@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Sets that are not equal in kube-apiserver: see docs/compatibility/admission.md. */
+/** Sets that are not equal in kube-apiserver: see docs/compatibility/specification.md. */
 const equalSets: readonly (readonly [name: string, items: JsonSchema, left: unknown[], right: unknown[]])[] = [
   [
     "times",

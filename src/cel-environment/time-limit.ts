@@ -6,7 +6,7 @@
 /**
  * The longest time of one expression, as CPU time: on an overloaded machine, time passes without
  * work. Those whose cost depends on their data take at most 0.15 s, see
- * docs/compatibility/admission.md.
+ * docs/compatibility/admission-policies.md.
  */
 const expressionMsMax = 2000;
 

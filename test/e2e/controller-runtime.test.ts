@@ -17,7 +17,7 @@ const version = "v0.24.1";
 
 /**
  * Tests that download other servers, and one that updates a definition as soon as its kind is served, which conflicts with
- * the write of its condition Established (docs/compatibility/resources.md).
+ * the write of its condition Established (docs/compatibility/custom-resources.md).
  */
 const skippedTests = [
   "/aggregatedDiscovery=false",

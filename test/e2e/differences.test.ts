@@ -1,6 +1,5 @@
 /**
- * A row for each line of docs/compatibility.md, "Where the specification and the real server
- * disagree".
+ * A row for each line of docs/compatibility/specification.md.
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
