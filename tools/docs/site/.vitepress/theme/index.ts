@@ -1,5 +1,6 @@
 /** The default theme, with diagrams. */
 import DefaultTheme from "vitepress/theme";
+import "./style.css";
 import { defineComponent, h, onMounted, ref } from "vue";
 
 let diagrams = 0;
