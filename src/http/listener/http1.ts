@@ -18,6 +18,9 @@ const http = process.getBuiltinModule("node:http");
 
 const timeoutChecksMax = 10_000;
 
+/** The response of Node's HTTP server to an invalid request. */
+const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+
 interface Parts {
   readonly limits: Limits;
   readonly clock: Clock;
@@ -67,9 +70,15 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
     },
   );
   server.maxHeadersCount = limits.headersMax;
+  // Runtimes without `shouldUpgradeCallback` call this for every request with `Upgrade`, and do not
+  // read its body.
   server.on("upgrade", (request, duplex, head) => {
     const socket = duplex as TLSSocket; // All connections use TLS.
-    onExchange(new Http1Exchange(request, responseOf(request, socket), connectionOf(request), { socket, head }));
+    const connection = connectionOf(request);
+    if (connection.latest?.writableFinished === false) return void socket.destroy();
+    if (!isUpgradable(request)) return void socket.end(badRequest);
+    const upgrade = acceptsUpgrade(requestedUpgrade(request)) ? { socket, head } : undefined;
+    onExchange(new Http1Exchange(request, responseOf(request, socket), connection, upgrade));
   });
   // The server never listens, but starts checking timeouts only after this event.
   server.emit("listening");
