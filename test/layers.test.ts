@@ -71,6 +71,7 @@ const parts: [part: string, allowed: readonly string[]][] = [
   ["options.ts", ["*"]],
   ["server.ts", ["*", "server", "options.ts"]],
   ["main.ts", ["cli"]],
+  ["check-runtime.ts", []],
 ];
 /** They put other parts together: only these may import them. */
 const composing = ["server", "cli", "index.ts", "options.ts", "server.ts", "main.ts"];

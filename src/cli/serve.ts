@@ -1,6 +1,7 @@
 /** Runs the server as a command: flags, signals, exit codes. */
 import { existsSync } from "node:fs";
-import { enableCompileCache } from "node:module";
+import nodeModule from "node:module";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
@@ -60,9 +61,10 @@ async function run({ server: options, loggingFormat, warnings }: Settings): Prom
  * Keeps V8's compile cache in `compiled`, which saves about a sixth of the time of the next start.
  * The cache is executable code, so it is in the data directory, which only its owner can write. On
  * the first start, which has yet to create that directory with these permissions, nothing is kept.
+ * Deno has no such cache.
  */
 function keepCompileCache(dataDir: string): void {
-  if (existsSync(dataDir)) enableCompileCache(join(dataDir, "compiled"));
+  if (existsSync(dataDir)) nodeModule.enableCompileCache?.(join(dataDir, "compiled"));
 }
 
 /** npm forwards a signal that the terminal has also sent to this process; both count as one. */
@@ -74,10 +76,10 @@ const echoMs = process.env.npm_lifecycle_event === undefined ? 0 : 200;
  */
 function closeOnSignal(server: RunningServer): void {
   let firstAt: number | undefined;
-  const onSignal = (_signal: NodeJS.Signals, number: number): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
     const now = performance.now();
     if (firstAt !== undefined) {
-      if (now - firstAt >= echoMs) process.exit(exitSignal + number);
+      if (now - firstAt >= echoMs) process.exit(exitSignal + constants.signals[signal]);
       return;
     }
     firstAt = now;

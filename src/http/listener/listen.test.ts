@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
+import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
 import net from "node:net";
@@ -503,6 +504,46 @@ describe("upgrades", () => {
       while (!text.includes("}")) await new Promise(setImmediate);
       assert.match(text, /^HTTP\/1.1 200 OK\r\n.*\{"upgrade":null\}$/s);
       socket.destroy();
+      await listener.close();
+    });
+});
+
+describe("upgrades on a runtime that does not ask which requests can upgrade", () => {
+  const request = (method: string, headers: string, path = "/upgrade"): string =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: SPDY/3.1\r\n${headers}\r\n`;
+  const rows: [what: string, sent: string, answer: RegExp][] = [
+    ["upgrades where the handler accepts it", request("GET", ""), /^HTTP\/1.1 101 /],
+    ["serves other paths without an upgrade", request("GET", "", "/about"), /^HTTP\/1.1 200 OK\r\n/],
+    ["rejects a body, which it cannot read", `${request("POST", "Content-Length: 2\r\n")}{}`, /^HTTP\/1.1 400 /],
+    ["rejects a chunked body", `${request("POST", "Transfer-Encoding: chunked\r\n")}0\r\n\r\n`, /^HTTP\/1.1 400 /],
+    ["rejects a request without a host", request("GET", "").replace("Host: x\r\n", ""), /^HTTP\/1.1 400 /],
+    [
+      "closes the connection behind an unanswered request",
+      `GET /watch HTTP/1.1\r\nHost: x\r\n\r\n${request("GET", "")}`,
+      /^$|^HTTP\/1.1 200 /,
+    ],
+  ];
+  for (const [what, sent, answer] of rows)
+    test(what, async (t) => {
+      const { createServer } = http;
+      t.mock.method(http, "createServer", (options: http.ServerOptions, handler: http.RequestListener) => {
+        const { shouldUpgradeCallback: _, ...others } = options as http.ServerOptions & Record<string, unknown>;
+        return createServer(others, handler);
+      });
+      const listener = await open();
+      const socket = await rawConnection(listener.port, "http/1.1");
+      let text = "";
+      const ended = new Promise((resolve) => socket.once("close", resolve));
+      socket.on("data", (piece: Buffer) => {
+        text += piece.toString();
+        if (text.startsWith("HTTP/1.1 101 ")) socket.destroy();
+      });
+      socket.on("error", () => {});
+      socket.write(sent);
+      await ended;
+      assert.match(text, answer);
+      assert.doesNotMatch(text, /HTTP\/1.1 101 .*HTTP|HTTP.*HTTP\/1.1 101 /s);
+      while (listener.streams.length > 0) await new Promise(setImmediate);
       await listener.close();
     });
 });
