@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
+import { createCertificates } from "../../src/serving/certificates.ts";
 import { http2Client } from "../support/http2-client.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
@@ -157,7 +158,7 @@ for (const runtime of runtimes)
           "Sec-WebSocket-Version: 13",
           "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
         ],
-        { credentials: true, until: /"type":"ADDED"/ },
+        { credentials: credentialsOf(server.kubeconfig), until: /"type":"ADDED"/ },
       );
       assert.match(text, /^HTTP\/1.1 101 /);
     });
@@ -167,7 +168,7 @@ for (const runtime of runtimes)
         test(`authorizes ${method} with Upgrade and ${body.length} bytes of body`, async () => {
           const headers = ["Host: x", "Connection: Upgrade", "Upgrade: websocket", `Content-Length: ${body.length}`];
           const lines = [`${method} /api/v1/namespaces/default/secrets HTTP/1.1`, ...headers];
-          const text = await exchange(server.kubeconfig, lines, { body, credentials: false, until: /\r\n\r\n/ });
+          const text = await exchange(server.kubeconfig, lines, { body, credentials: {}, until: /\r\n\r\n/ });
           assert.match(text, /^HTTP\/1.1 (401|403|400) /);
           assert.equal((await server.client.send({ path: `${configMaps}/hole` })).status, 404);
         });
@@ -181,6 +182,12 @@ for (const runtime of runtimes)
         headers: { authorization: "Bearer x" },
       });
       assert.equal(token.status, 401);
+      const { serving } = await createCertificates({ now: Date.now(), names: ["system:masters"] });
+      const strange = await exchange(server.kubeconfig, ["GET /version HTTP/1.1", "Host: x"], {
+        credentials: serving,
+        until: /\r\n\r\n/,
+      });
+      assert.match(strange, /^HTTP\/1.1 401 /);
     });
 
     test("ends with 0, and has its objects after a restart", async () => {
@@ -190,20 +197,25 @@ for (const runtime of runtimes)
     });
   });
 
+interface ClientCertificate {
+  readonly cert?: string;
+  readonly key?: string;
+}
+
 /** Sends one request over HTTP/1.1. @returns what it receives until it matches, or the server ends the connection */
 async function exchange(
   kubeconfig: string,
   lines: readonly string[],
-  { body = "", credentials, until }: { body?: string; credentials: boolean; until: RegExp },
+  { body = "", credentials, until }: { body?: string; credentials: ClientCertificate; until: RegExp },
 ): Promise<string> {
-  const { ca, cert, key } = credentialsOf(kubeconfig);
+  const { ca } = credentialsOf(kubeconfig);
   const port = Number(/server: https:\/\/[^:]+:(\d+)/.exec(kubeconfig)?.[1]);
   const socket = tls.connect({
     host: "127.0.0.1",
     port,
     ca,
     ALPNProtocols: ["http/1.1"],
-    ...(credentials && { cert, key }),
+    ...credentials,
   });
   let text = "";
   const ended = new Promise<void>((resolve) => {

@@ -18,6 +18,9 @@ const http = process.getBuiltinModule("node:http");
 
 const timeoutChecksMax = 10_000;
 
+/** Deno 2.9 breaks connections of `node:http` after one or two responses, without announcing it. */
+const canKeepAlive = process.versions.deno === undefined;
+
 /** The response of Node's HTTP server to an invalid request. */
 const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
 
@@ -65,7 +68,7 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
     (request, response) => {
       const connection = connectionOf(request);
       connection.latest = response;
-      response.shouldKeepAlive &&= !stopped && !connection.ending;
+      response.shouldKeepAlive &&= canKeepAlive && !stopped && !connection.ending;
       onExchange(new Http1Exchange(request, response, connection));
     },
   );
