@@ -157,7 +157,6 @@ const loadedOnDemand = [
   "lmdb",
   "ws",
   "undici",
-  "@grpc/grpc-js",
   "@peculiar/",
   "node:http",
 ];
