@@ -136,7 +136,10 @@ export interface Range {
 export interface RangeOptions {
   /** Start after this key. */
   readonly after?: string;
-  /** The maximum number of entries; unlimited when unset. */
+  /**
+   * The maximum number of entries; unlimited when unset. There can be fewer, with `more`, when they
+   * are large.
+   */
   readonly limit?: number;
   /** Read the state at this revision; the newest when unset. */
   readonly revision?: number;

@@ -4,6 +4,7 @@ import { RevisionCompacted } from "../contract.ts";
 import { EtcdClient, type EtcdClientOptions } from "../etcd/api/client.ts";
 import type { KeyValue } from "../etcd/api/messages.ts";
 import { afterKey } from "../etcd/keys.ts";
+import { PageSize } from "../etcd/page-size.ts";
 import { answersProgress } from "../etcd/server-version.ts";
 import { Watches } from "../etcd/watches.ts";
 import { checkPage } from "./check-answer.ts";
@@ -19,7 +20,6 @@ import {
 import { EtcdFeed } from "./etcd-feed.ts";
 import { type CopiedKeys, copiedKeys } from "./etcd-keys.ts";
 import { LeaseTimes } from "./lease-times.ts";
-import { PageSize } from "./page-size.ts";
 
 /** A prefix of a cluster. */
 export interface EtcdPlace extends EtcdClientOptions {

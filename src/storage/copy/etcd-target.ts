@@ -7,12 +7,12 @@ import { RevisionCompacted, StorageUnavailable, ValueTooLarge } from "../contrac
 import { EtcdClient } from "../etcd/api/client.ts";
 import { compareTarget, type KeyValue, type Operation, type TxnResponse } from "../etcd/api/messages.ts";
 import { Leases } from "../etcd/leases.ts";
+import { PageSize } from "../etcd/page-size.ts";
 import { checkPage } from "./check-answer.ts";
 import type { CopiedChange, CopyMarker, CopyTarget, TargetEntry } from "./contract.ts";
 import { type CopiedKeys, copiedKeys } from "./etcd-keys.ts";
 import { type EtcdPlace, identify } from "./etcd-source.ts";
 import { batchesOf, readMarker, writeMarker } from "./marker.ts";
-import { PageSize } from "./page-size.ts";
 
 /** etcd's default limits of a transaction are 128 operations and 1.5 MiB. */
 const batch = { changes: 100, bytes: 1 << 20 };

@@ -38,11 +38,12 @@ import { BatchedRead } from "./batched-read.ts";
 import { watchCompactions } from "./compaction-watch.ts";
 import { compactSometimes } from "./compactor.ts";
 import { DerivedCommits } from "./derived-commits.ts";
-import { afterKey, type Keys, keysWithPrefix } from "./keys.ts";
+import { type Keys, keysWithPrefix } from "./keys.ts";
 import { Leases } from "./leases.ts";
 import { LogWatch } from "./log-watch.ts";
 import { pollMemberSizes } from "./member-sizes.ts";
 import { OwnWrites } from "./own-writes.ts";
+import { readRange } from "./range.ts";
 import { answersProgress } from "./server-version.ts";
 import { conflictOf, operationOf, type PlainCommit, txnOf } from "./transaction.ts";
 import { Watches } from "./watches.ts";
@@ -71,8 +72,6 @@ export interface EtcdOptions extends EtcdClientOptions {
   readonly waitingMax?: number;
 }
 
-/** Entries of a page, when a range has no limit. */
-const pageMax = 1000;
 const waitingMaxDefault = 10_000;
 /** A start asks the members again after this time. */
 const startAgainMs = 200;
@@ -222,25 +221,9 @@ class EtcdStorage implements Storage {
   }
 
   range(prefix: string, options: RangeOptions = {}): Promise<Range> {
-    return this.#tracked(() => this.#readRange(prefix, options));
-  }
-
-  async #readRange(prefix: string, { after, limit, revision }: RangeOptions): Promise<Range> {
-    const { key: first, rangeEnd } = this.#keys.rangeOf(prefix);
-    const entries: Stored[] = [];
-    let key = after === undefined || after < prefix ? first : afterKey(this.#keys.toEtcd(after));
-    let at = revision;
-    for (;;) {
-      const max = Math.min(pageMax, (limit ?? Number.POSITIVE_INFINITY) - entries.length);
-      const request = { key, range_end: rangeEnd, limit: max, ...(at !== undefined && { revision: at }) };
-      const page = await this.#observed("list", prefix, () => this.#range(request));
-      at ??= page.header.revision;
-      for (const kv of page.kvs ?? []) entries.push(this.#stored(kv));
-      const last = page.kvs?.at(-1);
-      if (!page.more || last === undefined || entries.length === limit)
-        return { entries, revision: at, more: page.more };
-      key = afterKey(last.key);
-    }
+    const read = (request: RangeRequest) => this.#observed("list", prefix, () => this.#range(request));
+    const source = { keys: this.#keys, read, storedOf: (kv: KeyValue) => this.#stored(kv) };
+    return this.#tracked(() => readRange(source, prefix, options));
   }
 
   async count(prefix: string): Promise<number> {

@@ -1,6 +1,7 @@
 /** How many keys a page of etcd has: its API limits the keys of an answer, but not the bytes. */
 const sizes = { min: 16, first: 100, max: 4000 };
-const pageBytes = 4 << 20;
+/** The bytes that a page should have. */
+export const pageBytes = 4 << 20;
 
 /** Adapts the number of keys of the next page to the bytes of the last one. */
 export class PageSize {
