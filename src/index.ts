@@ -1,4 +1,9 @@
-/** The library API: `startServer` and its options. */
+/**
+ * A Kubernetes API server in this process. Start with `startServer`.
+ *
+ * @packageDocumentation
+ */
+
 import { defaultAdmissionOptions } from "./admission/options.ts";
 import { systemClock } from "./apimachinery/clock.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
@@ -6,10 +11,46 @@ import { defaultLeaderElection } from "./controllers/leader-election/options.ts"
 import { defaultMetricsOptions } from "./metrics/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
+export type { AdmissionOptions } from "./admission/contract.ts";
+export type { Clock } from "./apimachinery/clock.ts";
+export type { Logger } from "./apimachinery/logger.ts";
+export type {
+  AuditBackendOptions,
+  AuditBatchOptions,
+  AuditLogOptions,
+  AuditOptions,
+  AuditTruncateOptions,
+  AuditWebhookOptions,
+} from "./audit/contract.ts";
+export type { OidcOptions } from "./authentication/configuration/contract.ts";
+export type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
+export type { AuthorizationOptions } from "./authorization/contract.ts";
+export type { EndpointReconcilerType, KubernetesServiceOptions } from "./bootstrap/kubernetes-service/contract.ts";
+export type { ElectionTimes, LeaderElectionOptions } from "./controllers/leader-election/contract.ts";
+export type { NamedCertificateFiles, TlsOptions } from "./http/listener/contract.ts";
+export type { KubeletOptions } from "./kubelet/contract.ts";
+export type { MetricsOptions } from "./metrics/contract.ts";
 export type { RunningServer, ServerOptions } from "./options.ts";
+export type { AddressPolicy } from "./proxy/contract.ts";
+export type { StorageMediaType } from "./registry/contract.ts";
+export type { EtcdTls } from "./storage/etcd/api/endpoints.ts";
+export type { EtcdOverride, EtcdServerOptions } from "./storage/etcd/options.ts";
+export type { Address as ServiceAddress } from "./webhook/contract.ts";
 export type { ServiceResolver } from "./webhook/service-resolver.ts";
 
-/** The default of each option of {@link startServer}. */
+/**
+ * The default of each option of {@link startServer}.
+ *
+ * @example
+ * ```ts
+ * import { defaultOptions, startServer } from "coxswain";
+ *
+ * // An option that is an object replaces the whole default.
+ * const admission = { ...defaultOptions.admission, disable: ["ServiceAccount"] };
+ * const server = await startServer({ admission });
+ * await server.close();
+ * ```
+ */
 export const defaultOptions: Omit<ServerOptions, "logger"> = {
   storage: "memory",
   storageMediaType: "application/vnd.kubernetes.protobuf",
@@ -91,6 +132,18 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
 /**
  * Starts a server in this process, by default in memory on a free port of 127.0.0.1.
  * @throws Error when an option is not valid, the port is taken, or the data directory is in use by another server
+ *
+ * @example
+ * ```ts
+ * import { startServer } from "coxswain";
+ *
+ * const server = await startServer(); // In memory, with a free port.
+ * try {
+ *   console.log(new URL(server.url).hostname); // 127.0.0.1
+ * } finally {
+ *   await server.close();
+ * }
+ * ```
  */
 export async function startServer(options: Partial<ServerOptions> = {}): Promise<RunningServer> {
   const { openServer } = await import("./server.ts");

@@ -16,7 +16,22 @@ import type { StorageMediaType } from "./registry/contract.ts";
 import type { EtcdServerOptions } from "./storage/etcd/options.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
-/** Options of `startServer`. Flags with the same names are described in `coxswain serve --help`. */
+/**
+ * Options of `startServer`. Flags with the same names are described in `coxswain serve --help`.
+ *
+ * @example
+ * ```ts
+ * import { type ServerOptions, startServer } from "coxswain";
+ *
+ * const options: Partial<ServerOptions> = {
+ *   storage: "memory",
+ *   authorizationModes: ["AlwaysAllow"],
+ *   featureGates: "MutatingAdmissionPolicy=false",
+ * };
+ * const server = await startServer(options);
+ * await server.close();
+ * ```
+ */
 export interface ServerOptions extends KubernetesServiceOptions {
   /**
    * `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`; `etcd` keeps them in the cluster
@@ -77,6 +92,7 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly peerCaFile?: string;
   /** Address at which other servers reach this one. Used with `peerAdvertisePort`; otherwise `advertiseAddress`. */
   readonly peerAdvertiseIp?: string;
+  /** Port at which other servers reach this one. Used with `peerAdvertiseIp`. */
   readonly peerAdvertisePort?: number;
   /**
    * The name of this server's host in its identity; that of the operating system by default. No two servers over one
@@ -96,6 +112,7 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly certDir?: string | undefined;
   /** PEM file with the authorities of client certificates. The server's own authority is always accepted. */
   readonly clientCaFile: string | undefined;
+  /** TLS of the listener. */
   readonly tls: TlsOptions;
   /** Authenticating proxies: their authorities, and the headers that name the user. */
   readonly requestHeader: RequestHeaderOptions;
@@ -145,8 +162,11 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly authorizationPolicyFile?: string;
   /** The authorization webhook, or a file with an AuthorizationConfiguration. */
   readonly authorization: AuthorizationOptions;
+  /** Which admission plugins run. */
   readonly admission: AdmissionOptions;
+  /** Which requests are recorded, and where. */
   readonly audit: AuditOptions;
+  /** Which metrics are shown. */
   readonly metrics: MetricsOptions;
   /** The value of `--runtime-config`. */
   readonly runtimeConfig: string;
@@ -183,14 +203,28 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly livezGracePeriodMs: number;
   /** The server goes on serving for so long after it is asked to stop, with /readyz failing. */
   readonly shutdownDelayMs: number;
+  /** The source of the time; tests can use their own. */
   readonly clock: Clock;
+  /** Receives the log; by default, nothing is logged. */
   readonly logger: Logger;
 }
 
-/** A server that `startServer` has started. */
+/**
+ * A server that `startServer` has started.
+ *
+ * @example
+ * ```ts
+ * import { type RunningServer, startServer } from "coxswain";
+ *
+ * const server: RunningServer = await startServer();
+ * console.log(server.kubeconfig.includes(server.url)); // true
+ * await server.close();
+ * ```
+ */
 export interface RunningServer {
   /** `https://127.0.0.1:6443` */
   readonly url: string;
+  /** The port that the server listens on. */
   readonly port: number;
   /** YAML text of a kubeconfig whose user is in system:masters. */
   readonly kubeconfig: string;

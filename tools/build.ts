@@ -1,11 +1,12 @@
 /**
  * `npm run build`: bundles src/ into dist/, so that the packed package loads a few files instead of hundreds, with the data files next to them
- * and the types in dist/types.
+ * and the types of each export in one file.
  */
-import { spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult } from "esbuild";
+import { rollUpTypes } from "./docs/public-api.ts";
 import { writeDescriptions } from "./generate/descriptions.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -13,15 +14,14 @@ const dist = join(root, "dist");
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.build.json"], {
-  cwd: root,
-  stdio: "inherit",
-});
-if (status !== 0) process.exit(status ?? 1);
+execFileSync(process.execPath, [join(root, "tools/ensure-installed.mjs"), "tools/docs"], { stdio: "inherit" });
+const { problems } = rollUpTypes(dist, "compare");
+if (problems.length > 0) throw new Error(problems.join("\n"));
 const options = {
   absWorkingDir: root,
   outdir: "dist",
   bundle: true,
+  minify: true, // The size of the package has a limit, and less code is read at startup.
   splitting: true, // Modules that are imported on demand stay in separate files.
   format: "esm",
   platform: "node",
@@ -41,7 +41,7 @@ const commands = await build({
   entryPoints: {
     main: "src/main.ts",
     "backup-main": "src/storage/lmdb/backup/backup-main.ts",
-    cel: "src/lib/cel/index.ts",
+    cel: "src/lib/cel/public.ts",
     "structured-merge": "src/lib/structured-merge/index.ts",
   },
   plugins: [{ name: "own-index", setup: (own) => own.onResolve({ filter: /\/index\.ts$/ }, bundledIndex) }],

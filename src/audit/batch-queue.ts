@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/buffered/buffered.go.
  */
 import type { Clock } from "../apimachinery/clock.ts";
-import type { BatchOptions } from "./contract.ts";
+import type { AuditBatchOptions } from "./contract.ts";
 
 /** A bounded queue of formatted events. */
 interface BatchQueue {
@@ -32,7 +32,7 @@ export interface Delivery {
   deliver(texts: readonly string[], ending: AbortSignal): Promise<void>;
 }
 
-interface BatchQueueOptions extends BatchOptions {
+interface BatchQueueOptions extends AuditBatchOptions {
   readonly clock: Clock;
   /** Counts lost events. */
   lost(plugin: string, reason: string, events: number): void;

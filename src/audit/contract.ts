@@ -139,7 +139,9 @@ export interface AuditCounts {
 export interface AuditOptions {
   /** Without a policy, nothing is audited. */
   readonly policyFile: string | undefined;
+  /** Events in a file. */
   readonly log: AuditLogOptions;
+  /** Events for another server. */
   readonly webhook: AuditWebhookOptions;
 }
 
@@ -149,8 +151,10 @@ export interface AuditBackendOptions {
   readonly mode: string;
   /** The group and version of the events. */
   readonly version: string;
-  readonly batch: BatchOptions;
-  readonly truncate: TruncateOptions;
+  /** For the mode `batch`. */
+  readonly batch: AuditBatchOptions;
+  /** What happens to events that are too large. */
+  readonly truncate: AuditTruncateOptions;
 }
 
 /** The flags `--audit-webhook-*`. */
@@ -173,27 +177,32 @@ export interface AuditLogOptions extends AuditBackendOptions {
   readonly maxBackups: number;
   /** 0 for no limit. */
   readonly maxSizeMib: number;
+  /** Whether rotated files are compressed with gzip. */
   readonly compress: boolean;
 }
 
 /** The flags `--audit-*-batch-*`. */
-export interface BatchOptions {
+export interface AuditBatchOptions {
   /** The number of events that can wait. */
   readonly bufferSize: number;
   /** The maximum number of events in a batch. */
   readonly maxSize: number;
   /** The time after which an incomplete batch is delivered. */
   readonly maxWaitMs: number;
+  /** Whether the rate of batches is limited. */
   readonly throttleEnable: boolean;
   /** In batches per second. */
   readonly throttleQps: number;
+  /** The number of batches that can be delivered at once, after a pause. */
   readonly throttleBurst: number;
 }
 
 /** The flags `--audit-*-truncate-*`. */
-export interface TruncateOptions {
+export interface AuditTruncateOptions {
+  /** Whether events and batches are truncated. */
   readonly enabled: boolean;
   /** The limit for the events of one batch. */
   readonly maxBatchBytes: number;
+  /** Events that are larger lose their objects. */
   readonly maxEventBytes: number;
 }

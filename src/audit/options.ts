@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go.
  */
 import { joinErrors } from "../lib/json/quote.ts";
-import type { AuditBackendOptions, AuditLogOptions, AuditOptions, BatchOptions } from "./contract.ts";
+import type { AuditBackendOptions, AuditBatchOptions, AuditLogOptions, AuditOptions } from "./contract.ts";
 
 const modes = ["batch", "blocking", "blocking-strict"];
 const formats = ["legacy", "json"];
@@ -81,7 +81,7 @@ function logProblems({ format, maxAgeDays, maxBackups, maxSizeMib }: AuditLogOpt
 /** As upstream, reports the first problem only. */
 function batchProblems(
   plugin: string,
-  { bufferSize, maxSize, throttleEnable, throttleQps, throttleBurst }: BatchOptions,
+  { bufferSize, maxSize, throttleEnable, throttleQps, throttleBurst }: AuditBatchOptions,
 ): string[] {
   const sizes: [what: string, value: number][] = [
     ["buffer size", bufferSize],

@@ -145,5 +145,6 @@ export interface RequestHeaderOptions {
   readonly uidHeaders: readonly string[];
   /** All values of all headers are used. */
   readonly groupHeaders: readonly string[];
+  /** The rest of the name of a header with such a prefix is a key of the extra attributes of the user. */
   readonly extraHeaderPrefixes: readonly string[];
 }

@@ -1,5 +1,5 @@
 /** Audit flags. Names and defaults are kube-apiserver's. */
-import type { AuditBackendOptions, AuditOptions, BatchOptions, TruncateOptions } from "../audit/contract.ts";
+import type { AuditBackendOptions, AuditBatchOptions, AuditOptions, AuditTruncateOptions } from "../audit/contract.ts";
 import { defaultAuditOptions } from "../audit/options.ts";
 import { boolValue, durationMs, FlagValueError, integerWithin } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
@@ -55,9 +55,14 @@ function backendFlags(part: Part): Flag[] {
     change: (value: T, present: AuditBackendOptions) => Partial<AuditBackendOptions>,
     rest: Rest,
   ) => partFlag(part, term, read, change as Change<Part, T>, rest);
-  const batchFlag = <T>(term: string, read: (text: string) => T, key: keyof BatchOptions, rest: Rest): Flag =>
+  const batchFlag = <T>(term: string, read: (text: string) => T, key: keyof AuditBatchOptions, rest: Rest): Flag =>
     flag(`batch-${term}`, read, (value, present) => ({ batch: { ...present.batch, [key]: value } }), rest);
-  const truncateFlag = <T>(term: string, read: (text: string) => T, key: keyof TruncateOptions, rest: Rest): Flag =>
+  const truncateFlag = <T>(
+    term: string,
+    read: (text: string) => T,
+    key: keyof AuditTruncateOptions,
+    rest: Rest,
+  ): Flag =>
     flag(`truncate-${term}`, read, (value, present) => ({ truncate: { ...present.truncate, [key]: value } }), rest);
   return [
     flag("version <version>", same, (version) => ({ version }), {

@@ -7,8 +7,9 @@ export interface KubeletOptions {
    * not verified.
    */
   readonly certificateAuthorityFile: string | undefined;
-  /** PEM files of the client certificate and its key. */
+  /** PEM file of the client certificate. */
   readonly clientCertificateFile: string | undefined;
+  /** The key of `clientCertificateFile`. */
   readonly clientKeyFile: string | undefined;
   /** The types of node addresses, the most preferred first. */
   readonly preferredAddressTypes: readonly string[];

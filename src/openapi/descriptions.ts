@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { brotliDecompress } from "node:zlib";
 import { dataFile } from "../data/data-file.ts";
 import { clientFieldName } from "./client-field-name.ts";
 
@@ -33,12 +33,12 @@ export interface DescriptionTexts {
 }
 
 /** The file of a packed build. */
-const packedFile = dataFile("descriptions.json.gz");
+const packedFile = dataFile("descriptions.json.br");
 
 /** Loads the descriptions of a packed build, or else of the installed client. */
 export async function loadDescriptions(): Promise<Descriptions> {
   if (existsSync(packedFile)) {
-    const json = await promisify(gunzip)(await readFile(packedFile));
+    const json = await promisify(brotliDecompress)(await readFile(packedFile));
     return descriptionsFrom(JSON.parse(json.toString()));
   }
   const { readClientDescriptions } = await import("./client-descriptions.ts");

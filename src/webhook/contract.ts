@@ -38,7 +38,9 @@ export type LoopbackCredentials = Required<Pick<WebhookEndpoint, "token" | "pinn
 
 /** A host name or IP address without brackets, and a port. */
 export interface Address {
+  /** A name or an address. */
   readonly host: string;
+  /** From 1 to 65535. */
   readonly port: number;
 }
 

@@ -6,7 +6,22 @@ import { isIP } from "node:net";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { Address } from "./contract.ts";
 
-/** Resolves a service and port. @throws Error when there is no address */
+/**
+ * Resolves a service and port. @throws Error when there is no address
+ *
+ * @example
+ * ```ts
+ * import { type ServiceResolver, startServer } from "coxswain";
+ *
+ * // Webhooks that name the Service `shop/hook` are served by this process.
+ * const serviceResolver: ServiceResolver = (namespace, name, port) => {
+ *   if (namespace === "shop" && name === "hook") return { host: "127.0.0.1", port: 9443 };
+ *   throw new Error(`no address of ${namespace}/${name}:${port}`);
+ * };
+ * const server = await startServer({ serviceResolver });
+ * await server.close();
+ * ```
+ */
 export type ServiceResolver = (namespace: string, name: string, port: number) => Address | Promise<Address>;
 
 /** The fields of a Service that resolvers read. */

@@ -1,13 +1,14 @@
 /**
- * The package as users install it: packed, installed in another directory, run as a command, and
- * embedded. Needs COXSWAIN_TEST_FULL=1.
+ * The package as users install it: packed, installed in other directories by each package manager,
+ * compiled against, run as a command, and embedded. Needs COXSWAIN_TEST_FULL=1.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
+import { docstringExamples } from "../support/docstring-examples.ts";
 import { rawClient } from "../support/raw-client.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -16,13 +17,14 @@ const skip =
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
 const program = join(directory, "node_modules/coxswain/dist/main.js");
+let archive: string;
 
 before(() => {
   if (skip !== false) return;
   execFileSync("npm", ["pack", "--pack-destination", directory], { cwd: root, stdio: "ignore" });
-  const archive = readdirSync(directory).find((name) => name.endsWith(".tgz")) as string;
+  archive = join(directory, readdirSync(directory).find((name) => name.endsWith(".tgz")) as string);
   writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", type: "module" }));
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", join(directory, archive)], {
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", archive], {
     cwd: directory,
     stdio: "ignore",
   });
@@ -58,53 +60,121 @@ test("the installed command evaluates CEL expressions", { skip }, () => {
   assert.equal(evaluated, '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
 });
 
+const starting =
+  'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
+
 test("the installed library starts a server", { skip }, () => {
-  const script =
-    'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
-  assert.match(run("--input-type=module", "-e", script), /^https:\/\/127\.0\.0\.1:\d+\n$/);
+  assert.match(run("--input-type=module", "-e", starting), /^https:\/\/127\.0\.0\.1:\d+\n$/);
 });
 
-test("the installed structured-merge library applies an intent", { skip }, () => {
-  const merging = `
-    import { applyIntent, emptySet, encodeFieldsV1, type Struct, type MergeContext } from "coxswain/structured-merge";
-    const field = { name: "a", type: { kind: "string" }, pointer: true, omitEmpty: true, omitZero: false, required: false } as const;
-    const base = { kind: "struct", definition: "Kind", goType: "Kind", atomic: false, preserveUnknown: false } as const;
-    const schema: Struct = { ...base, fields: [field], byName: new Map([["a", field]]) };
-    const context: MergeContext = { schemaOf: () => schema, convert: (object) => object, ignored: () => emptySet };
-    const live = { object: {}, version: "v1" };
-    const { object, managers } = applyIntent(context, live, { object: { a: "x" }, version: "v1" }, new Map(), "me", { force: false });
-    console.log(JSON.stringify([object, encodeFieldsV1(managers.get("me")!.set)]));`;
-  writeFileSync(join(directory, "merging.ts"), merging);
-  assert.equal(run("merging.ts"), '[{"a":"x"},{"f:a":{}}]\n');
-  checkTypes("merging.ts");
+test("the installed libraries evaluate expressions and apply intents", { skip }, () => {
+  const printed = (name: string): string => {
+    const { code = "" } = docstringExamples().find(({ title }) => title.endsWith(`: ${name}`)) ?? {};
+    writeFileSync(join(directory, `${name}.ts`), code);
+    return run(`${name}.ts`);
+  };
+  assert.equal(printed("kubernetesEnvironment"), "{ value: true, cost: 3 }\n");
+  assert.equal(printed("applyIntent"), "{ a: 'x' }\n{ 'f:a': {} }\n");
 });
 
-test("the installed CEL library evaluates expressions", { skip }, () => {
-  const expression = `
-    import { CelError, dynType, jsonValue, kubernetesEnvironment, type Program } from "coxswain/cel";
-    const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: dynType }] });
-    const program: Program = environment.plan(environment.compile("self.replicas <= self.maxReplicas"));
-    const self = jsonValue({ replicas: 2, maxReplicas: 3 });
-    console.log(program.evaluate(new Map([["self", self]]), { costLimit: 1_000_000 }));
-    try { program.evaluate(new Map([["self", jsonValue({})]])); } catch (error) { console.log((error as CelError).message); }`;
-  writeFileSync(join(directory, "expression.ts"), expression);
-  assert.equal(run("expression.ts"), "{ value: true, cost: 5 }\nno such key: replicas\n");
-  checkTypes("expression.ts");
+test("the packed package has at most 1.7 MB", { skip }, (t) => {
+  const { size } = statSync(archive);
+  t.diagnostic(`${size} bytes`);
+  assert.ok(size <= 1_700_000, `${size} bytes`);
 });
 
-/** Compiles a file that imports the package, in strict mode and without the types of Node.js. */
-function checkTypes(file: string): void {
-  const compiler = join(root, "node_modules/.bin/tsc");
-  const options = [
-    "--noEmit",
-    "--strict",
-    "--skipLibCheck",
-    "--module",
-    "nodenext",
-    "--types",
-    "",
-    "--lib",
-    "esnext,dom",
-  ];
-  execFileSync(compiler, [...options, file], { cwd: directory, stdio: "inherit" });
+test("the package has three files of types", { skip }, () => {
+  const files = readdirSync(join(directory, "node_modules/coxswain/dist"), { recursive: true, encoding: "utf8" });
+  const types = files.filter((name) => name.endsWith(".d.ts")).sort();
+  assert.deepEqual(types, ["cel.d.ts", "index.d.ts", "structured-merge.d.ts"]);
+});
+
+const internalPaths = [
+  ...["dist/index.js", "dist/server.js", "dist/cel.js", "dist/index.d.ts", "src/server.ts", "package.json"],
+  ...["cel/index", "structured-merge/index.js", "internal"],
+];
+
+for (const path of internalPaths) {
+  test(`coxswain/${path} cannot be imported`, { skip }, () => {
+    const script = `await import("coxswain/${path}").then(() => "imported", ({ code }) => code).then(console.log)`;
+    assert.equal(run("--input-type=module", "-e", script), "ERR_PACKAGE_PATH_NOT_EXPORTED\n");
+  });
+}
+
+/** A program that uses the public types, for a compiler that knows no host. */
+const consumer = `
+  import { type Clock, defaultOptions, type RunningServer, type ServerOptions, startServer } from "coxswain";
+  import { CelError, type CelValue, type Environment, jsonValue, kubernetesEnvironment } from "coxswain/cel";
+  import { emptySet, type PathSet, TypedError } from "coxswain/structured-merge";
+
+  export const clock: Clock = { now: () => 0, after: () => () => {} };
+  export const options: Partial<ServerOptions> = { ...defaultOptions, clock, dataDir: "data", storage: "lmdb" };
+  export const server: Promise<RunningServer> = startServer(options);
+  export const environment: Environment = kubernetesEnvironment([1, 36]);
+  export const bytes: CelValue = new Uint8Array(2);
+  export const value: CelValue = jsonValue({ replicas: 2 });
+  export const errors: readonly Error[] = [new CelError("", "cost", 1), new TypedError("")];
+  export const set: PathSet = emptySet;
+  // @ts-expect-error: not an engine
+  export const wrong: ServerOptions["storage"] = "files";
+`;
+
+describe("strict programs compile without types of Node.js", () => {
+  const compilers = { "TypeScript 7": "node_modules/.bin/tsc", "TypeScript 6": "tools/docs/node_modules/.bin/tsc" };
+  const modules = {
+    nodenext: { module: "nodenext" },
+    bundler: { module: "esnext", moduleResolution: "bundler" },
+  };
+  for (const [compiler, path] of Object.entries(compilers)) {
+    for (const [name, settings] of Object.entries(modules)) {
+      test(`${compiler}, ${name}`, { skip }, () => {
+        compile(path, { ...settings, lib: ["es2024"] }, { "consumer.ts": consumer });
+      });
+    }
+    test(`${compiler}, the examples of docstrings`, { skip }, () => {
+      const examples = docstringExamples().map(({ code }, index) => [`example-${index}.ts`, code]);
+      compile(path, { module: "nodenext", lib: ["esnext", "dom"] }, Object.fromEntries(examples));
+    });
+  }
+});
+
+/** Checks the types of the package too, because `skipLibCheck` is not set. */
+function compile(compiler: string, settings: object, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+  const compilerOptions = { ...strict, ...settings, types: [], target: "es2024", noEmit: true };
+  writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  execFileSync(join(root, compiler), ["--project", directory], { cwd: directory, stdio: "inherit" });
+}
+
+/**
+ * How each package manager installs an archive. pnpm fails after an installation that skipped
+ * scripts of dependencies, none of which is needed here.
+ */
+const managers = [
+  { name: "npm", package: "npm@12", bin: "npm", add: ["install", "--no-audit", "--no-fund"] },
+  { name: "pnpm", package: "pnpm@12", bin: "pnpm", add: ["add", "--config.strict-dep-builds=false"] },
+  { name: "yarn", package: "@yarnpkg/cli-dist@4", bin: "yarn", add: ["add"] },
+  { name: "bun", package: "bun@1", bin: "bun", add: ["add"] },
+];
+
+for (const { name, package: installed, bin, add } of managers) {
+  test(`${name} installs the package in a clean directory`, { skip, timeout: 600_000 }, (t) => {
+    const clean = mkdtempSync(join(tmpdir(), `coxswain-${name}-`));
+    t.after(() => rmSync(clean, { recursive: true, force: true }));
+    const programs = join(clean, "programs");
+    const project = join(clean, "project");
+    for (const folder of [programs, project]) mkdirSync(folder);
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
+    const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+    execFileSync("npm", ["install", ...quiet, "--prefix", programs, installed], { stdio: "inherit" });
+    const env = { ...process.env, YARN_NODE_LINKER: "node-modules", YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
+    const spec = name === "yarn" ? `coxswain@file:${archive}` : archive;
+    execFileSync(join(programs, "node_modules/.bin", bin), [...add, spec], { cwd: project, env, stdio: "inherit" });
+    const printed = execFileSync(process.execPath, ["--input-type=module", "-e", starting], {
+      cwd: project,
+      encoding: "utf8",
+    });
+    assert.match(printed, /^https:\/\/127\.0\.0\.1:\d+\n$/);
+  });
 }

@@ -1,13 +1,11 @@
 /** The texts of OpenAPI for a packed build, taken from the installed `@kubernetes/client-node`; never committed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync } from "node:zlib";
 import { readClientDescriptions } from "../../src/openapi/client-descriptions.ts";
 
-/** Writes `descriptions.json.gz`, which src/openapi/descriptions.ts reads from the same directory as the other tables. @param dataDir such as `dist` */
+/** Writes `descriptions.json.br`, which src/openapi/descriptions.ts reads from the same directory as the other tables. @param dataDir such as `dist` */
 export async function writeDescriptions(dataDir: string): Promise<void> {
-  writeFileSync(
-    join(dataDir, "descriptions.json.gz"),
-    gzipSync(JSON.stringify(await readClientDescriptions()), { level: 9 }),
-  );
+  const json = JSON.stringify(await readClientDescriptions());
+  writeFileSync(join(dataDir, "descriptions.json.br"), brotliCompressSync(json)); // Half of what gzip needs.
 }

@@ -19,6 +19,7 @@ export interface EndpointReconciler {
 
 /** The options of the Service `kubernetes` and its endpoints. */
 export interface KubernetesServiceOptions {
+  /** Maintains the endpoints. */
   readonly endpointReconciler: EndpointReconcilerType;
   /** Number of servers, for the reconciler `master-count`. */
   readonly apiserverCount: number;

@@ -73,7 +73,8 @@ export type Lead = (fence: WriteFence) => () => Promise<void>;
 export interface LeaderElectionOptions extends ElectionTimes {
   /** Undefined: if other servers can have the store open. */
   readonly elect: boolean | undefined;
-  /** Of the Lease. */
+  /** The namespace of the Lease. */
   readonly resourceNamespace: string;
+  /** The name of the Lease. */
   readonly resourceName: string;
 }

@@ -21,7 +21,9 @@ export interface TlsOptions {
 
 /** The files of a certificate for specific names. */
 export interface NamedCertificateFiles {
+  /** PEM file with the certificate and its intermediates. */
   readonly certFile: string;
+  /** PEM file with the key of `certFile`. */
   readonly keyFile: string;
   /** Name patterns and addresses; empty: those in the certificate. */
   readonly names: readonly string[];

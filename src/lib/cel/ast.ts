@@ -2,7 +2,8 @@
 import type { Source } from "./source.ts";
 import type { CelValue } from "./values/value.ts";
 
-interface Node {
+/** What all nodes of the syntax tree have. */
+export interface Node {
   /** Unique within the tree, starting at 1. */
   readonly id: number;
   /** In UTF-16 units: of an operator, its sign; of a call, the opening parenthesis. */

@@ -54,7 +54,20 @@ export interface Extension extends Partial<Library> {
   readonly types?: TypeResolver;
 }
 
-/** The variables, functions, macros and syntax of expressions. Immutable. */
+/**
+ * The variables, functions, macros and syntax of expressions. Immutable.
+ *
+ * @example
+ * ```ts
+ * import { type Environment, intType, kubernetesEnvironment } from "coxswain/cel";
+ *
+ * const base: Environment = kubernetesEnvironment([1, 36]);
+ * const environment = base.extend({ variables: [{ name: "x", type: intType }] });
+ * const checked = environment.compile("x + 1");
+ * console.log(checked.type === intType); // true
+ * console.log(environment.estimateCost(checked).max); // 2n
+ * ```
+ */
 export interface Environment {
   /**
    * Returns a new environment. Variables and macros replace those of the same name; overloads are

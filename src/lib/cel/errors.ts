@@ -11,6 +11,17 @@ export interface Issue {
 /**
  * The text does not parse, does not type-check, or cannot be planned. `message` is that of cel-go:
  * all issues by position, each with its line and a caret below.
+ *
+ * @example
+ * ```ts
+ * import { CelSyntaxError, kubernetesEnvironment } from "coxswain/cel";
+ *
+ * try {
+ *   kubernetesEnvironment([1, 36]).compile("1 + 'a'");
+ * } catch (error) {
+ *   if (error instanceof CelSyntaxError) console.log(error.issues[0]?.offset); // 2
+ * }
+ * ```
  */
 export class CelSyntaxError extends Error {
   readonly source: Source;

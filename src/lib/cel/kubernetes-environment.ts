@@ -52,6 +52,16 @@ export const kubernetesLibraries: readonly VersionedLibrary[] = [
 /**
  * Returns the environment of a compatibility version. kube-apiserver checks new expressions against
  * the version before its own, so that they survive a rollback, and stored ones against its own.
+ *
+ * @example
+ * ```ts
+ * import { dynType, jsonValue, kubernetesEnvironment } from "coxswain/cel";
+ *
+ * const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: dynType }] });
+ * const program = environment.plan(environment.compile("self.replicas <= 3"));
+ * const self = jsonValue({ replicas: 2 });
+ * console.log(program.evaluate(new Map([["self", self]]))); // { value: true, cost: 3 }
+ * ```
  */
 export function kubernetesEnvironment(version: readonly [major: number, minor: number]): Environment {
   return standardEnvironment().extend(...librariesOf(kubernetesLibraries, version));

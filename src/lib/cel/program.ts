@@ -24,7 +24,22 @@ export interface Evaluated {
   readonly cost: number;
 }
 
-/** A compiled expression, ready to be evaluated any number of times. */
+/**
+ * A compiled expression, ready to be evaluated any number of times.
+ *
+ * @example
+ * ```ts
+ * import { CelError, kubernetesEnvironment, type Program } from "coxswain/cel";
+ *
+ * const environment = kubernetesEnvironment([1, 36]);
+ * const program: Program = environment.plan(environment.compile("[1, 2, 3].map(x, x * 2).size()"));
+ * try {
+ *   program.evaluate(new Map(), { costLimit: 5 });
+ * } catch (error) {
+ *   if (error instanceof CelError) console.log(error.reason); // cost
+ * }
+ * ```
+ */
 export interface Program {
   readonly type: CelType;
   /** @throws CelError if the evaluation fails, exceeds the cost limit, or is interrupted */

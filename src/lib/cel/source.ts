@@ -5,6 +5,7 @@ const issuesShownMax = 100;
 /** A longer line is left out of error messages. */
 const lineBytesMax = 16_384;
 
+/** The text of an expression, and the lines and columns in it. */
 export class Source {
   readonly text: string;
   readonly #lineStarts: number[] = [0];

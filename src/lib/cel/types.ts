@@ -39,16 +39,27 @@ function simple(kind: TypeKind, name: string = kind): CelType {
   return { kind, name, parameters: [] };
 }
 
+/** Any value; its type is checked at run time. */
 export const dynType = simple("dyn");
+/** A `google.protobuf.Any`. */
 export const anyType = simple("any", "google.protobuf.Any");
+/** `null`. */
 export const nullType = simple("null", "null_type");
+/** `true` and `false`. */
 export const boolType = simple("bool");
+/** Integers of 64 bits. */
 export const intType = simple("int");
+/** Unsigned integers of 64 bits. */
 export const uintType = simple("uint");
+/** IEEE 754 numbers of 64 bits. */
 export const doubleType = simple("double");
+/** Unicode text. */
 export const stringType = simple("string");
+/** Bytes. */
 export const bytesType = simple("bytes");
+/** Points in time. */
 export const timestampType = simple("timestamp", "google.protobuf.Timestamp");
+/** Spans of time. */
 export const durationType = simple("duration", "google.protobuf.Duration");
 /** The type of an expression with a reported error. It is assignable to every type. */
 export const errorType = simple("error", "!error!");

@@ -5,10 +5,10 @@
  * sigs.k8s.io/structured-merge-diff/v6.
  */
 import { isObject } from "../json/values.ts";
-import type { Struct, Type } from "../schema/schema.ts";
 import { type Comparison, changedFields } from "../structured-merge/compare.ts";
 import { decodeFieldsV1, encodeFieldsV1, isCanonicalElement } from "../structured-merge/fields-v1.ts";
 import { isWhole, typeBelow } from "../structured-merge/reconcile.ts";
+import type { Struct, Type } from "../structured-merge/schema.ts";
 import {
   difference,
   emptySet,

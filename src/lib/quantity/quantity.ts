@@ -4,7 +4,8 @@
  */
 import { trimGo } from "../json/trim-go.ts";
 
-type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
+/** How a quantity is printed: `100m`, `1Gi` or `1e3`. */
+export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
 /** A quantity, whose exact value is mantissa × 10^exponent. */
 export interface Quantity {

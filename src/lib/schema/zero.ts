@@ -1,8 +1,11 @@
 /** Go's zero values, in the form of plain objects. */
 import type { Field, Type } from "./schema.ts";
 
+/** A field, as far as its zero value depends on it. */
+type Presence = Pick<Field, "pointer" | "omitEmpty" | "omitZero"> & { readonly type: Pick<Type, "kind"> };
+
 /** The zero value of a type; null for times and Any. Containers are new objects. */
-export function zeroValueOf({ kind }: Type): unknown {
+export function zeroValueOf({ kind }: Pick<Type, "kind">): unknown {
   switch (kind) {
     case "struct":
     case "map":
@@ -33,7 +36,7 @@ const emptyStruct: object = Object.freeze({});
  * The value that Go serializes for a field that is not set. Callers must not change it.
  * @returns undefined when Go omits the field; null for Go's nil
  */
-export function unsetValueOf({ pointer, omitEmpty, omitZero, type }: Field): unknown {
+export function unsetValueOf({ pointer, omitEmpty, omitZero, type }: Presence): unknown {
   if (pointer) return omitEmpty ? undefined : null;
   if (omitZero) return undefined;
   switch (type.kind) {

@@ -3,10 +3,11 @@
  * references are skipped, and sets are built only where something differs.
  * Source: structured-merge-diff's compare; KEP-555.
  */
-import type { List, Struct, Type } from "../schema/schema.ts";
+
 import { equalSerialized, serializedSide, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { itemsByElement, storedElement } from "./items.ts";
+import type { List, Struct, Type } from "./schema.ts";
 import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
 import {
   checkDepth,

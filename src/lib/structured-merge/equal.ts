@@ -1,5 +1,5 @@
 /** Equality of values that the merge compares as a whole. */
-import type { Field, Struct, Type } from "../schema/schema.ts";
+import type { Field, Struct, Type } from "./schema.ts";
 import { checkDepth, fieldOf, isMap, type PlainMap, serialized } from "./typed.ts";
 
 /**

@@ -1,7 +1,8 @@
 /** The fields that an applied intent owns. Source: structured-merge-diff's toFieldSet; KEP-555. */
-import type { List, Struct, Type } from "../schema/schema.ts";
+
 import { fieldElement, formatPath } from "./fields-v1.ts";
 import { itemElement, storedElement } from "./items.ts";
+import type { List, Struct, Type } from "./schema.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
 import {
   checkDepth,

@@ -24,6 +24,14 @@ export function encodeFieldsV1(set: PathSet): Record<string, unknown> {
  * upstream does.
  *
  * @throws FieldsV1Error when the value is not a field set
+ *
+ * @example
+ * ```ts
+ * import { decodeFieldsV1, formatPath, paths } from "coxswain/structured-merge";
+ *
+ * const set = decodeFieldsV1({ "f:spec": { "f:containers": { 'k:{"name":"a"}': { "f:image": {} } } } });
+ * for (const path of paths(set)) console.log(formatPath(path)); // .spec.containers[name="a"].image
+ * ```
  */
 export function decodeFieldsV1(value: unknown): PathSet {
   const root = decodeNode(value, 0);
@@ -32,7 +40,9 @@ export function decodeFieldsV1(value: unknown): PathSet {
 }
 
 /** A value that is not a valid field set. */
-export class FieldsV1Error extends Error {}
+export class FieldsV1Error extends Error {
+  override readonly name = "FieldsV1Error";
+}
 
 function decodeNode(value: unknown, depth: number): PathNode {
   if (typeof value !== "object" || value === null || Array.isArray(value))

@@ -1,5 +1,10 @@
-/** Structured merge: tracks field ownership by manager, and applies intents. See README.md. */
-export type { Any, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "../schema/schema.ts";
+/**
+ * Structured merge: tracks which manager owns which fields of an object, and merges applied intents.
+ * Start with `applyIntent` and `updateManagers`. See README.md.
+ *
+ * @packageDocumentation
+ */
+
 export { type Comparison, compare } from "./compare.ts";
 export type { Written } from "./equal.ts";
 export { fieldSetOf } from "./field-set.ts";
@@ -16,6 +21,7 @@ export {
 export { merge } from "./merge.ts";
 export { reconcile } from "./reconcile.ts";
 export { extractItems, removeItems } from "./remove.ts";
+export type { Any, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "./schema.ts";
 export {
   countPaths,
   difference,

@@ -1,6 +1,7 @@
 /** Items of associative lists, and the path elements that identify them. */
-import type { List } from "../schema/schema.ts";
+
 import { indexElement, keyElement, valueElement } from "./fields-v1.ts";
+import type { List } from "./schema.ts";
 import { fieldOf, isMap, serialized, TypedError } from "./typed.ts";
 
 /** How to build the path elements of a list's items; computed once per type. */

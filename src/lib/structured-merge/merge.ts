@@ -1,9 +1,10 @@
 /**
  * Merges an applied intent into the live object. Source: structured-merge-diff's merge; KEP-555.
  */
-import type { List, Struct, Type } from "../schema/schema.ts";
+
 import { equalValues } from "./equal.ts";
 import { itemElement, itemsByElement, storedElement } from "./items.ts";
+import type { List, Struct, Type } from "./schema.ts";
 import {
   checkDepth,
   copyMap,

@@ -2,7 +2,7 @@
  * Adapts field sets to a schema that changed between atomic and granular without a new version.
  * Source: KEP-555; structured-merge-diff's typed/reconcile_schema.go.
  */
-import type { Struct, Type } from "../schema/schema.ts";
+import type { Struct, Type } from "./schema.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
 import { checkDepth, fieldType } from "./typed.ts";
 

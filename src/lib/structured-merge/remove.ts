@@ -2,9 +2,10 @@
  * Removes or extracts fields of an object. Source: structured-merge-diff's removeItems and
  * extractItems.
  */
-import type { List, Struct, Type } from "../schema/schema.ts";
+
 import { fieldElement } from "./fields-v1.ts";
 import { storedElement } from "./items.ts";
+import type { List, Struct, Type } from "./schema.ts";
 import { below, isEmpty, type PathNode, type PathSet } from "./set.ts";
 import {
   checkDepth,

@@ -3,8 +3,8 @@
  * Source: structured-merge-diff's schema and typed packages; KEP-555.
  */
 import { setMember } from "../json/values.ts";
-import type { Field, List, MapType, Struct, Type } from "../schema/schema.ts";
 import { unsetValueOf } from "../schema/zero.ts";
+import type { Field, List, MapType, Struct, Type } from "./schema.ts";
 
 /** A plain JSON object. */
 export type PlainMap = Record<string, unknown>;
@@ -16,7 +16,9 @@ export const depthMax = 1000;
  * A value that does not fit its schema, such as duplicate items in an apply, list items without
  * keys, or too many levels. The message is upstream's.
  */
-export class TypedError extends Error {}
+export class TypedError extends Error {
+  override readonly name = "TypedError";
+}
 
 /** @throws TypedError beyond `depthMax` */
 export function checkDepth(depth: number): void {

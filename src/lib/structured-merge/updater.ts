@@ -2,13 +2,14 @@
  * Computes field ownership after an update or an apply.
  * Source: KEP-555; structured-merge-diff's merge package.
  */
-import type { Struct } from "../schema/schema.ts";
+
 import { type Comparison, changedFields, compare, isUnchanged, withoutFields } from "./compare.ts";
 import { equalSerialized } from "./equal.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { merge } from "./merge.ts";
 import { reconcile } from "./reconcile.ts";
 import { removeItems } from "./remove.ts";
+import type { Struct } from "./schema.ts";
 import { difference, emptySet, intersection, isEmpty, type PathSet, recursiveDifference, union } from "./set.ts";
 import { asSerialized, type PlainMap, TypedError } from "./typed.ts";
 import { withParentFields } from "./with-parent-fields.ts";
@@ -30,7 +31,28 @@ export interface Versioned {
   readonly version: string;
 }
 
-/** The kind-specific functions that the merge calls. Errors that they throw end the write. */
+/**
+ * The kind-specific functions that the merge calls. Errors that they throw end the write.
+ *
+ * @example
+ * ```ts
+ * import { emptySet, type MergeContext, type Struct, updateManagers } from "coxswain/structured-merge";
+ *
+ * const field = { name: "a", type: { kind: "string" }, pointer: true, omitEmpty: true, omitZero: false } as const;
+ * const schema: Struct = {
+ *   kind: "struct",
+ *   fields: [field],
+ *   byName: new Map([["a", field]]),
+ *   atomic: false,
+ *   preserveUnknown: false,
+ * };
+ * // One version, and every field can be owned.
+ * const context: MergeContext = { schemaOf: () => schema, convert: (object) => object, ignored: () => emptySet };
+ * const live = { object: {}, version: "v1" };
+ * const managers = updateManagers(context, live, { object: { a: "x" }, version: "v1" }, new Map(), "me");
+ * console.log([...managers.keys()]); // [ 'me' ]
+ * ```
+ */
 export interface MergeContext {
   /** @returns undefined when the version no longer exists; its managers then lose their fields */
   schemaOf(version: string): Struct | undefined;
@@ -54,6 +76,7 @@ export class ApplyConflict extends Error {
   readonly conflicts: readonly ManagerConflict[];
   constructor(conflicts: readonly ManagerConflict[]) {
     super("apply conflict");
+    this.name = "ApplyConflict";
     this.conflicts = conflicts;
   }
 }
@@ -107,6 +130,26 @@ export function updateManagers(
  * @throws ApplyConflict unless forced
  * @throws TypedError when the intent has duplicate items or items without keys, and beyond
  *   `depthMax` levels
+ *
+ * @example
+ * ```ts
+ * import { applyIntent, emptySet, encodeFieldsV1, type Struct } from "coxswain/structured-merge";
+ *
+ * const field = { name: "a", type: { kind: "string" }, pointer: true, omitEmpty: true, omitZero: false } as const;
+ * const schema: Struct = {
+ *   kind: "struct",
+ *   fields: [field],
+ *   byName: new Map([["a", field]]),
+ *   atomic: false,
+ *   preserveUnknown: false,
+ * };
+ * const context = { schemaOf: () => schema, convert: <T>(object: T) => object, ignored: () => emptySet };
+ * const live = { object: {}, version: "v1" };
+ * const intent = { object: { a: "x" }, version: "v1" };
+ * const { object, managers } = applyIntent(context, live, intent, new Map(), "me", { force: false });
+ * console.log(object); // { a: 'x' }
+ * console.log(encodeFieldsV1(managers.get("me")?.set ?? emptySet)); // { 'f:a': {} }
+ * ```
  */
 export function applyIntent(
   context: MergeContext,

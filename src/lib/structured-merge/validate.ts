@@ -2,9 +2,10 @@
  * Checks whether an applied intent fits its schema, with upstream's messages.
  * Source: structured-merge-diff's typed package.
  */
-import type { Type } from "../schema/schema.ts";
+
 import { formatPath, indexElement } from "./fields-v1.ts";
 import { itemElement } from "./items.ts";
+import type { Type } from "./schema.ts";
 import { depthMax, fieldType, isDeclared, isMap, type PlainMap, TypedError } from "./typed.ts";
 
 /** Problems that one error reports; further ones are dropped. */

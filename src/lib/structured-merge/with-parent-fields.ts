@@ -1,4 +1,4 @@
-import type { Type } from "../schema/schema.ts";
+import type { Type } from "./schema.ts";
 import type { PathNode, PathSet } from "./set.ts";
 import { fieldType, isDeclared } from "./typed.ts";
 

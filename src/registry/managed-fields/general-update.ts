@@ -16,7 +16,7 @@ import {
   setEntries,
 } from "../../lib/managed-fields/entries.ts";
 import { takeOver } from "../../lib/managed-fields/take-over.ts";
-import type { Struct } from "../../lib/schema/schema.ts";
+import type { Struct } from "../../lib/structured-merge/schema.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext, Versioned } from "../../lib/structured-merge/updater.ts";
 import { hasTypes } from "../../lib/structured-merge/validate.ts";

@@ -6,6 +6,7 @@ export interface Range {
   readonly max: bigint;
 }
 
+/** The largest uint, which is also the largest cost and size. */
 export const uint64Max = 2n ** 64n - 1n;
 
 /** The range of all sizes. */

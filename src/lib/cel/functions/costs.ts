@@ -12,7 +12,8 @@ export const traversalFactor = 0.1;
 /** Units per code point of a regular expression. */
 export const regexFactor = 0.25;
 
-type Costs = Pick<OverloadDeclaration, "cost" | "estimate">;
+/** The costs of an overload. */
+export type Costs = Pick<OverloadDeclaration, "cost" | "estimate">;
 
 /**
  * A function that reads all of one argument.

@@ -2,16 +2,27 @@
 import type { FunctionDeclaration, OverloadDeclaration } from "../declarations.ts";
 import type { CelType } from "../types.ts";
 
-type Rest = Omit<OverloadDeclaration, "id" | "member" | "parameters" | "result">;
+/** The implementation and the costs of an overload. */
+export type OverloadBody = Omit<OverloadDeclaration, "id" | "member" | "parameters" | "result">;
 
 /** Declares an overload `f(x, y)`. */
-export function overload(id: string, parameters: readonly CelType[], result: CelType, rest: Rest): OverloadDeclaration {
-  return { id, member: false, parameters, result, ...rest };
+export function overload(
+  id: string,
+  parameters: readonly CelType[],
+  result: CelType,
+  body: OverloadBody,
+): OverloadDeclaration {
+  return { id, member: false, parameters, result, ...body };
 }
 
 /** Declares an overload `x.f(y)`; the first parameter is the receiver. */
-export function member(id: string, parameters: readonly CelType[], result: CelType, rest: Rest): OverloadDeclaration {
-  return { id, member: true, parameters, result, ...rest };
+export function member(
+  id: string,
+  parameters: readonly CelType[],
+  result: CelType,
+  body: OverloadBody,
+): OverloadDeclaration {
+  return { id, member: true, parameters, result, ...body };
 }
 
 /** Declares a function or operator. */

@@ -14,7 +14,8 @@ import {
   timestampType,
 } from "../types.ts";
 
-interface Sized {
+/** What all declared types have. */
+export interface Sized {
   /** The maximum number of elements, entries, code points or bytes; -1 if unknown. */
   readonly maxElements: number;
   /** Bytes of the shortest valid JSON. */
@@ -77,11 +78,19 @@ export function objectDeclOf(fields: ReadonlyMap<string, DeclType>, minSerialize
   return { kind: "object", name: undefined, fields, maxElements: 0, minSerializedSize };
 }
 
+/** A boolean. */
 export const boolDecl = scalarDecl(boolType, 4);
+/** An integer. */
 export const intDecl = scalarDecl(intType, 1);
+/** A number. */
 export const doubleDecl = scalarDecl(doubleType, 1);
+/** A string. Its maximum size is 0; `scalarDecl` declares strings with another one. */
 export const stringDecl = scalarDecl(stringType, 2);
+/** Bytes. Their maximum size is 0; `scalarDecl` declares bytes with another one. */
 export const bytesDecl = scalarDecl(bytesType, 2);
+/** A point in time. */
 export const timestampDecl = scalarDecl(timestampType, 12);
+/** A span of time. */
 export const durationDecl = scalarDecl(durationType, 3);
+/** Any value. */
 export const dynDecl = scalarDecl(dynType, 1);

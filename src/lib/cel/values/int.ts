@@ -4,7 +4,9 @@
  */
 import type { CelInt } from "./value.ts";
 
+/** The smallest int. */
 export const int64Min = -(2n ** 63n);
+/** The largest int. */
 export const int64Max = 2n ** 63n - 1n;
 
 /** @returns undefined outside int64 */

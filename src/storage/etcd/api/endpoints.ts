@@ -7,8 +7,9 @@ import { connect as connectTls, createSecureContext, type SecureContext } from "
 export interface EtcdTls {
   /** Authorities of the members; those of the system when unset. */
   readonly caFile?: string;
-  /** The client certificate and its key, both or neither. */
+  /** The client certificate; requires `keyFile`. */
   readonly certFile?: string;
+  /** The key of `certFile`. */
   readonly keyFile?: string;
 }
 

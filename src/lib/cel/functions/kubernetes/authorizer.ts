@@ -58,21 +58,22 @@ export interface AuthorizationDecision {
 /** Decides synchronously. With the cost limits of Kubernetes, an expression can make few checks. */
 export type Decide = (question: AuthorizationCheck) => AuthorizationDecision;
 
-type Attributes = Omit<AuthorizationCheck, "verb">;
+/** What an authorization check asks about, apart from the verb. */
+export type CheckedAttributes = Omit<AuthorizationCheck, "verb">;
 
 /** An authorizer, or an authorization check under construction. */
 export class CelAuthorizer extends CelOpaque {
   readonly type: CelType;
   readonly decide: Decide;
-  readonly attributes: Attributes;
-  constructor(decide: Decide, type: CelType = authorizerType, attributes: Attributes = {}) {
+  readonly attributes: CheckedAttributes;
+  constructor(decide: Decide, type: CelType = authorizerType, attributes: CheckedAttributes = {}) {
     super();
     this.decide = decide;
     this.type = type;
     this.attributes = attributes;
   }
   /** Returns a check with additional attributes. */
-  with(type: CelType, more: Attributes): CelAuthorizer {
+  with(type: CelType, more: CheckedAttributes): CelAuthorizer {
     return new CelAuthorizer(this.decide, type, { ...this.attributes, ...more });
   }
   equals(other: CelOpaque): boolean {

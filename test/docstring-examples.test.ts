@@ -1,0 +1,41 @@
+/** The examples in docstrings run, and print what their comments say. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { docstringExamples } from "./support/docstring-examples.ts";
+
+const root = join(import.meta.dirname, "..");
+const examples = docstringExamples();
+
+const sources: Readonly<Record<string, string>> = {
+  coxswain: "./src/index.ts",
+  "coxswain/cel": "./src/lib/cel/public.ts",
+  "coxswain/structured-merge": "./src/lib/structured-merge/index.ts",
+};
+
+/** The exports that users meet first. */
+const required = [
+  ...["startServer", "ServerOptions", "RunningServer", "defaultOptions", "ServiceResolver", "Logger"],
+  ...["kubernetesEnvironment", "Environment", "Program", "CelSyntaxError"],
+  ...["applyIntent", "MergeContext", "decodeFieldsV1"],
+];
+
+test("the exports that users meet first have an example", () => {
+  const named = examples.map(({ title }) => title.split(": ")[1] as string);
+  assert.deepEqual([...named].sort(), [...required].sort());
+});
+
+for (const { title, code } of examples) {
+  test(`${title}: the example prints what its comments say`, async () => {
+    const source = code.replace(/from "(coxswain[\w/-]*)"/g, (_, name: string) => `from "${sources[name]}"`);
+    const expected = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module-typescript", "--eval", source],
+      { cwd: root, timeout: 120_000, env: { ...process.env, NODE_TEST_CONTEXT: undefined } },
+    );
+    assert.deepEqual(stdout.split("\n").slice(0, -1), expected);
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * The reports in api/ show the public API, so that no change of it is made without review. Needs
+ * API Extractor: `node tools/ensure-installed.mjs tools/docs` installs it, as CI does.
+ */
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type PublicApi, rollUpTypes } from "./public-api.ts";
+
+const isInstalled = existsSync(join(import.meta.dirname, "node_modules/.package-lock.json"));
+const skip =
+  isInstalled || process.env.CI === "true" ? false : "needs API Extractor: node tools/ensure-installed.mjs tools/docs";
+
+const types = mkdtempSync(join(tmpdir(), "coxswain-types-"));
+let found: PublicApi;
+before(() => {
+  if (skip === false) found = rollUpTypes(types, "compare");
+});
+after(() => rmSync(types, { recursive: true, force: true }));
+
+test("the committed reports show the public API", { skip }, () => {
+  assert.deepEqual(found.changedReports, [], "run `npm run api` and review the difference");
+});
+
+test("users can name all public types, and all exports have docstrings", { skip }, () => {
+  assert.deepEqual(found.problems, []);
+});
+
+test("the types of the package use neither other packages nor types of Node.js", { skip }, () => {
+  for (const name of ["index", "cel", "structured-merge"]) {
+    const text = readFileSync(join(types, `${name}.d.ts`), "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+    assert.match(text, /^export declare /m);
+    assert.deepEqual(text.match(/\bimport\b.*|\bBuffer\b|\bNodeJS\b|\breference types\b/g), null, name);
+  }
+});
