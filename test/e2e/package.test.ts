@@ -151,21 +151,34 @@ function compile(compiler: string, settings: object, files: Readonly<Record<stri
  * How each package manager installs an archive. pnpm fails after an installation that skipped
  * scripts of dependencies, none of which is needed here.
  */
-const managers = [
+const managers: readonly {
+  readonly name: string;
+  readonly package: string;
+  readonly bin: string;
+  readonly add: readonly string[];
+  readonly fields?: object;
+}[] = [
   { name: "npm", package: "npm@12", bin: "npm", add: ["install", "--no-audit", "--no-fund"] },
   { name: "pnpm", package: "pnpm@12", bin: "pnpm", add: ["add", "--config.strict-dep-builds=false"] },
-  { name: "yarn", package: "@yarnpkg/cli-dist@4", bin: "yarn", add: ["add"] },
+  // Yarn needs all optional packages of all platforms to be in the registry: see `overrides` in package.json.
+  {
+    ...{ name: "yarn", package: "@yarnpkg/cli-dist@4", bin: "yarn", add: ["add"] },
+    fields: { resolutions: { "msgpackr-extract": "3.0.4" } },
+  },
   { name: "bun", package: "bun@1", bin: "bun", add: ["add"] },
 ];
 
-for (const { name, package: installed, bin, add } of managers) {
+for (const { name, package: installed, bin, add, fields } of managers) {
   test(`${name} installs the package in a clean directory`, { skip, timeout: 600_000 }, (t) => {
     const clean = mkdtempSync(join(tmpdir(), `coxswain-${name}-`));
     t.after(() => rmSync(clean, { recursive: true, force: true }));
     const programs = join(clean, "programs");
     const project = join(clean, "project");
     for (const folder of [programs, project]) mkdirSync(folder);
-    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
+    writeFileSync(
+      join(project, "package.json"),
+      JSON.stringify({ name: "user", private: true, type: "module", ...fields }),
+    );
     const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
     execFileSync("npm", ["install", ...quiet, "--prefix", programs, installed], { stdio: "inherit" });
     const env = { ...process.env, YARN_NODE_LINKER: "node-modules", YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
