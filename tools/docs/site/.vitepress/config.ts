@@ -6,6 +6,13 @@ import { defineConfig } from "vitepress";
 const site = join(import.meta.dirname, "..");
 const sidebar = JSON.parse(readFileSync(join(site, ".pages/sidebar.json"), "utf8"));
 
+/** Anchors as code hosts make them, which `test/docs.test.ts` checks. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M} _-]/gu, "")
+    .replaceAll(" ", "-");
+
 export default defineConfig({
   title: "Coxswain",
   description: "A Kubernetes 1.36 API server in TypeScript",
@@ -15,6 +22,7 @@ export default defineConfig({
   lastUpdated: false,
   markdown: {
     html: false,
+    anchor: { slugify: anchorOf },
     config(markdown) {
       const fence = markdown.renderer.rules.fence;
       markdown.renderer.rules.fence = (tokens, index, ...rest) => {
