@@ -19,6 +19,11 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
     [
       { name: "serve", summary: "starts the server, as `coxswain` without a command does" },
       {
+        name: "kubeconfig",
+        summary: "issues client certificates for test users",
+        load: async () => (await import("./kubeconfig/command.ts")).kubeconfigCommand,
+      },
+      {
         name: "envtest",
         summary: "runs tests of operators that use controller-runtime's envtest",
         load: async () => (await import("./envtest/command.ts")).envtestCommand,

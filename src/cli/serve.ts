@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
 import { DamagedStore } from "../storage/contract.ts";
+import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
 import { createLogger } from "./logger.ts";
@@ -25,26 +26,19 @@ export async function serve(argv: readonly string[], beforeStart?: (settings: Se
       await run(line.settings);
     }
   } catch (error) {
-    process.stderr.write(`Error: ${startProblem(error)}\n`);
-    if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
+    await printProblem(error);
     process.exit(error instanceof DamagedStore ? exitDamagedStore : exitNotStarted);
   }
 }
 
-/** Describes the failure of a start, and the flag that resolves it if there is one. */
-function startProblem(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (syscall !== "listen") return error.message;
-  if (code === "EADDRINUSE")
-    return `port ${port} of ${address} is taken by another process: choose another one with --secure-port`;
-  if (code === "EACCES")
-    return `port ${port} of ${address} is not allowed for this user: choose a port above 1023 with --secure-port`;
-  if (code === "EADDRNOTAVAIL") return `${address} is not an address of this machine: choose one with --bind-address`;
-  return error.message;
+async function printProblem(error: unknown): Promise<void> {
+  const { startProblem } = await import("./start-problem.ts");
+  const prefix = colored("Error:", "red", hasColors("auto", process.stderr, process.env));
+  process.stderr.write(`${prefix} ${startProblem(error)}\n`);
+  if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
 }
 
-async function run({ server: options, loggingFormat, warnings }: Settings): Promise<void> {
+async function run({ server: options, loggingFormat, color, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   if (options.dataDir !== undefined) keepCompileCache(options.dataDir);
   const logger = createLogger({
@@ -55,6 +49,10 @@ async function run({ server: options, loggingFormat, warnings }: Settings): Prom
   const server = await startServer({ ...options, logger });
   closeOnSignal(server);
   process.stdout.write(welcome(server));
+  if (process.stdout.isTTY) {
+    const { welcomeDetails } = await import("./welcome.ts");
+    process.stdout.write(welcomeDetails(options, { isColored: hasColors(color, process.stdout, process.env) }));
+  }
 }
 
 /**
@@ -95,6 +93,7 @@ function closeOnSignal(server: RunningServer): void {
   process.on("SIGINT", onSignal);
 }
 
+/** Programs read these lines. */
 function welcome({ url, kubeconfigFile }: RunningServer): string {
   if (kubeconfigFile === undefined) return `Serving ${url}\n`;
   return `Serving ${url}\nkubeconfig: ${kubeconfigFile}\nNext: kubectl --kubeconfig ${shellQuote(kubeconfigFile)} get namespaces\n`;

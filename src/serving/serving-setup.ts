@@ -10,6 +10,7 @@ import { createCertificates, ensureCertificates, type KeyPair, placeServing } fr
 import { constantly, type Live, openLiveFiles } from "./followed-files.ts";
 import { checkKeyPair } from "./key-pair.ts";
 import { tlsLimits } from "./tls-options.ts";
+import { warnOfValidity } from "./validity-warnings.ts";
 
 /** The certificates of a server, and their authorities. */
 export interface ServingSetup {
@@ -149,7 +150,9 @@ function authorityFile(
   };
   const parse = ([text = ""]: readonly string[]): Authorities => {
     if (text === "") throw new Error(`missing content for CA bundle ${JSON.stringify(name)}`);
-    return take(read(text));
+    const certificates = read(text);
+    warnOfValidity(name, certificates, { clock, logger });
+    return take(certificates);
   };
   return openLiveFiles({ name, files: [file], parse, clock, logger });
 }
@@ -169,6 +172,7 @@ export function keyPairFiles(
   const parse = ([cert = "", key = ""]: readonly string[]): KeyPair => {
     if (cert === "" || key === "") throw new Error(`missing content for serving cert ${JSON.stringify(name)}`);
     checkKeyPair({ cert, key });
+    warnOfValidity(name, parseCertificates(cert), { clock, logger });
     return { cert, key };
   };
   return openLiveFiles({ name, files, parse, clock, logger });

@@ -1,6 +1,7 @@
 /** Creates X.509 certificates with P-256 keys, which Node's crypto cannot. Source: RFC 5280 */
 import { createPrivateKey, KeyObject } from "node:crypto";
 import { isIP } from "node:net";
+import type { Name } from "@peculiar/x509";
 import { loadX509 } from "../lib/load-x509.ts";
 import { formatSec1Key } from "./sec1-key.ts";
 
@@ -40,7 +41,7 @@ export async function createAuthority({
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
-    name: nameOf(subject),
+    name: nameOf(x509, subject),
     notBefore: new Date(notBefore),
     notAfter: new Date(notAfter),
     signingAlgorithm: algorithm,
@@ -58,7 +59,11 @@ export async function createAuthority({
   return { cert: `${certificate.toString("pem")}\n`, key: formatSec1Key(KeyObject.from(keys.privateKey)) };
 }
 
-/** Creates a certificate with a new key. @throws Error when the authority's key is not on the curve P-256 */
+/**
+ * Creates a certificate with a new key on the curve P-256.
+ * @param authority with an RSA key, or a key on the curve P-256, P-384 or P-521
+ * @throws Error for other keys
+ */
 export async function issueCertificate(
   authority: KeyPair,
   { subject, usage, names, notBefore, notAfter }: Leaf,
@@ -66,17 +71,18 @@ export async function issueCertificate(
   const x509 = await loadX509();
   const issuer = new x509.X509Certificate(authority.cert);
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const signer = signerOf(authority.key);
   const purpose = usage === "server" ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
   const alternatives = names.map(alternativeName);
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    subject: nameOf(subject),
+    subject: nameOf(x509, subject),
     issuer: issuer.subjectName,
     notBefore: new Date(notBefore),
     notAfter: new Date(notAfter),
-    signingAlgorithm: algorithm,
+    signingAlgorithm: signer.algorithm,
     publicKey: keys.publicKey,
-    signingKey: importKey(authority.key),
+    signingKey: signer.key,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -94,9 +100,15 @@ function alternativeName(name: string): { type: "dns" | "ip"; value: string } {
   return { type: "ip", value: isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name };
 }
 
-/** Loaded only when a certificate is created. */
-function nameOf({ commonName, organizations = [] }: Subject): { CN?: string[]; O?: string[] }[] {
-  return [...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }];
+type X509 = Awaited<ReturnType<typeof loadX509>>;
+
+function nameOf(x509: X509, { commonName, organizations = [] }: Subject): Name {
+  return new x509.Name([...organizations.map((name) => ({ O: [nameText(name)] })), { CN: [nameText(commonName)] }]);
+}
+
+/** In plain strings, the library interprets `#`, quotes and backslashes. */
+function nameText(text: string): { readonly printableString: string } | { readonly utf8String: string } {
+  return /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text) ? { printableString: text } : { utf8String: text };
 }
 
 /** A random positive number. */
@@ -106,6 +118,21 @@ function serialNumber(): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-function importKey(pem: string): CryptoKey {
-  return createPrivateKey(pem).toCryptoKey(algorithm, true, ["sign"]);
+const curves: Readonly<Record<string, string>> = { prime256v1: "P-256", secp384r1: "P-384", secp521r1: "P-521" };
+
+/** Source: WebCrypto's names of algorithms. */
+function signerOf(pem: string): {
+  readonly algorithm: { readonly name: string; readonly hash: string };
+  readonly key: CryptoKey;
+} {
+  const key = createPrivateKey(pem);
+  const type = key.asymmetricKeyType;
+  const namedCurve = curves[key.asymmetricKeyDetails?.namedCurve ?? ""];
+  if (type !== "rsa" && namedCurve === undefined)
+    throw new Error(`keys of type ${type} cannot sign here: RSA, P-256, P-384 and P-521 can`);
+  const used =
+    type === "rsa"
+      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+      : { name: "ECDSA", namedCurve, hash: namedCurve === "P-256" ? "SHA-256" : "SHA-384" };
+  return { algorithm: used, key: key.toCryptoKey(used as never, true, ["sign"]) };
 }

@@ -67,7 +67,10 @@ test("rejects a data directory that cannot be created", async (context) => {
 
 test("rejects a certificate directory that cannot be created", async (context) => {
   if (!isLinux) return skip(context, "needs /proc");
-  await check(server(join(base, "certificates"), "--cert-dir=/proc/coxswain"), /^Error: ENOENT: .*'\/proc\/coxswain'/);
+  await check(
+    server(join(base, "certificates"), "--cert-dir=/proc/coxswain"),
+    /^Error: \/proc\/coxswain cannot be created: no such file or directory\n$/,
+  );
 });
 
 test("rejects a data directory that is a file", async () => {
@@ -116,7 +119,7 @@ test("reports a port that is in use, and an address that is not of this machine"
   await check(
     started,
     new RegExp(
-      `^Error: port ${port} of 127\\.0\\.0\\.1 is taken by another process: choose another one with --secure-port\n$`,
+      `^Error: port ${port} of 127\\.0\\.0\\.1 is taken by ${isLinux ? `process ${process.pid} \\(.+\\)` : "another process .*"}: choose another one with --secure-port\n$`,
     ),
   );
   taken.close();

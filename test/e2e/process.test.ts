@@ -82,7 +82,8 @@ describe("the command", () => {
     const first = await start(directory);
     const second = await start(directory);
     assert.equal(await second.exited, 1);
-    assert.match(second.output(), /in use/);
+    const holder = process.platform === "linux" ? `, process ${first.process.pid} \\(node\\)` : "";
+    assert.match(second.output(), new RegExp(`is in use by another server${holder}`));
     assert.ok(second.output().includes(directory));
     first.process.kill("SIGTERM");
     assert.equal(await first.exited, 0);

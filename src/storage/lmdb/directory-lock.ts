@@ -1,5 +1,5 @@
 /** Ensures that only one server uses a data directory. */
-import { closeSync, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 /** The lock of a store's directory. */
@@ -37,8 +37,9 @@ export async function lockDirectory(dir: string): Promise<DirectoryLock> {
     file.close();
     const { errcode, message } = error as Error & { errcode?: number };
     if (errcode !== busy) throw new Error(`the data directory ${dir} cannot be locked: ${message}`, { cause: error });
-    const why = isLockedHere(path) ? "" : ", or is on a file system without locks: no process of this machine has it";
-    throw new DirectoryInUse(`the data directory ${dir} is in use by another server${why}`, { cause: error });
+    throw new DirectoryInUse(`the data directory ${dir} is in use by another server${await holderOf(path)}`, {
+      cause: error,
+    });
   }
   return { release: () => file.close() };
 }
@@ -51,12 +52,12 @@ function openDatabase<Database>(dir: string, open: () => Database): Database {
   }
 }
 
-/**
- * Returns whether a process on this machine has locked the file; true on platforms other than
- * Linux, which do not list locks.
- */
-function isLockedHere(path: string): boolean {
-  if (process.platform !== "linux") return true;
-  const { ino } = statSync(path);
-  return readFileSync("/proc/locks", "utf8").includes(`:${ino} `);
+/** Describes which process has locked the file; nothing on systems other than Linux, which do not list locks. */
+async function holderOf(path: string): Promise<string> {
+  if (process.platform !== "linux") return ` (\`lsof ${path}\` names its process)`;
+  const { findLocker, formatProcess } = await import("../../lib/processes/find-process.ts");
+  const holder = findLocker(path);
+  if (holder === "unknown") return ", a process that cannot be seen here";
+  if (holder === undefined) return ", or is on a file system without locks: no process of this machine has it";
+  return `, ${formatProcess(holder)}`;
 }

@@ -1,0 +1,92 @@
+import { formatKubeconfig } from "../../serving/kubeconfig.ts";
+import { issueCertificate } from "../../serving/x509.ts";
+import { colored } from "../colors.ts";
+import { durationMs, FlagValueError } from "../flag-values.ts";
+import type { Output } from "../output.ts";
+import { type Authority, readAuthority } from "./authority.ts";
+import { readCluster } from "./cluster.ts";
+import { writePrivateFile } from "./write-private-file.ts";
+
+/** The options of `coxswain kubeconfig`. */
+export interface IssueOptions {
+  readonly user: string;
+  readonly group: readonly string[];
+  readonly expires: string;
+  readonly dataDir: string;
+  readonly server?: string;
+  readonly clientCaFile?: string;
+  readonly clientCaKey?: string;
+  readonly write?: string;
+  readonly force?: true;
+}
+
+/** For servers whose clock is late. */
+const earlierMs = 5 * 60_000;
+
+/** Its members are allowed everything, whatever RBAC says. */
+const unlimitedGroup = "system:masters";
+
+/**
+ * Runs `coxswain kubeconfig`.
+ *
+ * @throws Error if the options are invalid, or a file cannot be read or written
+ */
+export async function issueKubeconfig(options: IssueOptions, output: Output): Promise<void> {
+  const { user, group: groups, write: file, force = false } = options;
+  checkNames(user, groups);
+  if (file === undefined && force) throw new Error("--force needs --write");
+  const lifetimeMs = parseLifetime(options.expires);
+  const now = Date.now();
+  const authority = await readAuthority(options, now);
+  const cluster = await readCluster(options);
+  const notAfter = Math.min(now + lifetimeMs, authority.notAfter);
+  const certificate = await issueCertificate(authority, {
+    subject: { commonName: user, organizations: groups },
+    usage: "client",
+    names: [],
+    notBefore: now - earlierMs,
+    notAfter,
+  });
+  const text = formatKubeconfig(cluster.url, { caBundle: cluster.caBundle, admin: certificate, user });
+  const warn = (message: string): void => output.err(`${colored("Warning:", "yellow", output.errColors)} ${message}\n`);
+  warnings(groups, { authority, notAfter, wanted: now + lifetimeMs }).forEach(warn);
+  if (file === undefined) return output.out(text);
+  await writePrivateFile(file, text, { replace: force });
+  output.out(`${file}: user ${JSON.stringify(user)}, valid until ${new Date(notAfter).toISOString()}\n`);
+}
+
+function warnings(
+  groups: readonly string[],
+  { authority, notAfter, wanted }: { authority: Authority; notAfter: number; wanted: number },
+): string[] {
+  return [
+    ...(groups.includes(unlimitedGroup)
+      ? [
+          `members of ${unlimitedGroup} are allowed everything, and RBAC cannot take that away before the certificate expires`,
+        ]
+      : []),
+    ...(notAfter < wanted ? [`the certificate expires with its authority, ${authority.file}`] : []),
+  ];
+}
+
+/** @throws Error for names that no server accepts, or that change what a terminal displays */
+function checkNames(user: string, groups: readonly string[]): void {
+  for (const [flag, name] of [["--user", user], ...groups.map((group) => ["--group", group])] as const) {
+    if (name === "") throw new Error(`${flag} must not be empty`);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the rejected characters.
+    if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name))
+      throw new Error(`${flag} must not contain control characters`);
+  }
+}
+
+/** @throws Error */
+function parseLifetime(text: string): number {
+  try {
+    const milliseconds = durationMs(text);
+    if (milliseconds >= 1000) return milliseconds;
+  } catch (error) {
+    if (!(error instanceof FlagValueError)) throw error;
+    throw new Error(`--expires: ${error.message}`);
+  }
+  throw new Error("--expires must be at least 1s");
+}
