@@ -19,6 +19,11 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
     [
       { name: "serve", summary: "starts the server, as `coxswain` without a command does" },
       {
+        name: "status",
+        summary: "shows what a running server serves",
+        load: async () => (await import("./status/command.ts")).statusCommand,
+      },
+      {
         name: "kubeconfig",
         summary: "issues client certificates for test users",
         load: async () => (await import("./kubeconfig/command.ts")).kubeconfigCommand,

@@ -49,7 +49,7 @@ export async function issueKubeconfig(options: IssueOptions, output: Output): Pr
   });
   const text = formatKubeconfig(cluster.url, { caBundle: cluster.caBundle, admin: certificate, user });
   const warn = (message: string): void => output.err(`${colored("Warning:", "yellow", output.errColors)} ${message}\n`);
-  warnings(groups, { authority, notAfter, wanted: now + lifetimeMs }).forEach(warn);
+  warnings(groups, { authority, notAfter, requested: now + lifetimeMs }).forEach(warn);
   if (file === undefined) return output.out(text);
   await writePrivateFile(file, text, { replace: force });
   output.out(`${file}: user ${JSON.stringify(user)}, valid until ${new Date(notAfter).toISOString()}\n`);
@@ -57,7 +57,7 @@ export async function issueKubeconfig(options: IssueOptions, output: Output): Pr
 
 function warnings(
   groups: readonly string[],
-  { authority, notAfter, wanted }: { authority: Authority; notAfter: number; wanted: number },
+  { authority, notAfter, requested }: { authority: Authority; notAfter: number; requested: number },
 ): string[] {
   return [
     ...(groups.includes(unlimitedGroup)
@@ -65,7 +65,7 @@ function warnings(
           `members of ${unlimitedGroup} are allowed everything, and RBAC cannot take that away before the certificate expires`,
         ]
       : []),
-    ...(notAfter < wanted ? [`the certificate expires with its authority, ${authority.file}`] : []),
+    ...(notAfter < requested ? [`the certificate expires with its authority, ${authority.file}`] : []),
   ];
 }
 
