@@ -5,11 +5,18 @@ import { formatExamples } from "./help-text.ts";
 import type { Subcommand } from "./subcommands.ts";
 
 /** A subcommand in the help of `coxswain`. */
-interface ListedCommand {
+export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
   /** Loads the command; undefined for `serve`, which is not a {@link Subcommand}. */
   readonly load?: () => Promise<Subcommand>;
+}
+
+/** The command line as a whole. */
+export interface Program {
+  /** `coxswain`, without the definitions of its subcommands. */
+  definition(): Command;
+  commands(): readonly ListedCommand[];
 }
 
 /** All subcommands, by the groups of the help. Each is loaded when it is run. */
@@ -84,6 +91,11 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
     "This program",
     [
       {
+        name: "completion",
+        summary: "prints the completion script of a shell",
+        load: async () => (await import("./completion/command.ts")).completionOf(program),
+      },
+      {
         name: "version",
         summary: "prints the versions of this program",
         load: async () => (await import("./version/command.ts")).versionCommand,
@@ -92,27 +104,32 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
   ],
 ];
 
+const program: Program = {
+  definition: programDefinition,
+  commands: () => commandGroups.flatMap(([, listed]) => listed),
+};
+
 /** Finds a subcommand by its name. */
 export function findCommand(name: string): ListedCommand | undefined {
-  return commandGroups.flatMap(([, commands]) => commands).find((one) => one.name === name);
+  return program.commands().find((one) => one.name === name);
 }
 
 /** The help of `coxswain`. */
 export function overview(options: { readonly isColored: boolean }): string {
-  const program = newProgram()
+  const definition = programDefinition()
     .configureOutput({ getOutHasColors: () => options.isColored })
     .configureHelp({ styleTitle: (text) => colored(text, "bold", options.isColored) });
   const examples = formatExamples(
     ["", "serve --data-dir /tmp/demo --secure-port 7443", "store backup .coxswain monday.backup"],
     options,
   );
-  return `${program.helpInformation()}\n${examples}\n\nFlags of the server: coxswain serve --help\nOf a command: coxswain <command> --help\n`;
+  return `${definition.helpInformation()}\n${examples}\n\nFlags of the server: coxswain serve --help\nOf a command: coxswain <command> --help\n`;
 }
 
 /** Describes that there is no subcommand of this name, and names the nearest one. */
 export function unknownCommand(name: string): string {
   try {
-    newProgram()
+    programDefinition()
       .exitOverride()
       .configureOutput({ outputError() {} })
       .parse([name], { from: "user" });
@@ -125,7 +142,7 @@ export function unknownCommand(name: string): string {
   throw new Error(`${name} is a command`);
 }
 
-function newProgram(): Command {
+function programDefinition(): Command {
   const program = new Command("coxswain")
     .usage("[command] [flags]")
     .description(
