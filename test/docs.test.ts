@@ -8,7 +8,7 @@ import { type SourceToken, sourceTokens } from "./support/source-tokens.ts";
 const root = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const filesOf = (...patterns: string[]): string[] =>
-  globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "dist/**"] })
+  globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "dist/**", "docs/reference/api/**"] })
     .map((file) => file.replaceAll("\\", "/"))
     .sort();
 const sources = filesOf("{src,tools,bench,test}/**/*.ts");

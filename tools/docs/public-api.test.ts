@@ -1,17 +1,21 @@
 /**
- * The reports in api/ show the public API, so that no change of it is made without review. Needs
- * API Extractor: `node tools/ensure-installed.mjs tools/docs` installs it, as CI does.
+ * The reports in api/ show the public API, so that no change of it is made without review, and the
+ * API reference is that of the docstrings. Needs
+ * API Extractor and TypeDoc: `node tools/ensure-installed.mjs tools/docs` installs it, as CI does.
  */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { type PublicApi, rollUpTypes } from "./public-api.ts";
+import { type PublicApi, rollUpTypes, root } from "./public-api.ts";
+import { apiReference } from "./reference.ts";
 
 const isInstalled = existsSync(join(import.meta.dirname, "node_modules/.package-lock.json"));
 const skip =
-  isInstalled || process.env.CI === "true" ? false : "needs API Extractor: node tools/ensure-installed.mjs tools/docs";
+  isInstalled || process.env.CI === "true"
+    ? false
+    : "needs API Extractor and TypeDoc: node tools/ensure-installed.mjs tools/docs";
 
 const types = mkdtempSync(join(tmpdir(), "coxswain-types-"));
 let found: PublicApi;
@@ -22,6 +26,17 @@ after(() => rmSync(types, { recursive: true, force: true }));
 
 test("the committed reports show the public API", { skip }, () => {
   assert.deepEqual(found.changedReports, [], "run `npm run api` and review the difference");
+});
+
+test("the committed API reference has the current docstrings", { skip }, () => {
+  const work = join(types, "reference");
+  mkdirSync(work);
+  const pages = apiReference(types, work);
+  const folder = join(root, "docs/reference/api");
+  const committed = globSync("**/*.md", { cwd: folder }).map((file) => file.replaceAll("\\", "/"));
+  assert.deepEqual(committed.sort(), [...pages.keys()], "run `npm run api`");
+  for (const [file, text] of pages)
+    assert.ok(readFileSync(join(folder, file), "utf8") === text, `${file} is not as \`npm run api\` writes it`);
 });
 
 test("users can name all public types, and all exports have docstrings", { skip }, () => {
