@@ -124,6 +124,8 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   goawayChance: 0,
   requestTimeoutMs: 60_000,
   minRequestTimeoutMs: 1_800_000,
+  storageInitializationTimeoutMs: 60_000,
+  objectCountPollMs: 60_000,
   livezGracePeriodMs: 0,
   shutdownDelayMs: 0,
   clock: systemClock,

@@ -199,6 +199,13 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly requestTimeoutMs: number;
   /** Watches end after this time at the earliest, and after twice this time at the latest. */
   readonly minRequestTimeoutMs: number;
+  /**
+   * With a store that several servers share, how long /readyz waits at most until the watch caches are
+   * loaded.
+   */
+  readonly storageInitializationTimeoutMs: number;
+  /** How often objects are counted for metrics, in milliseconds; 0: never. */
+  readonly objectCountPollMs: number;
   /** /livez passes for so long after a start, even before the start is complete. */
   readonly livezGracePeriodMs: number;
   /** The server goes on serving for so long after it is asked to stop, with /readyz failing. */

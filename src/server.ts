@@ -19,8 +19,10 @@ import { startControllers } from "./server/controllers.ts";
 import { denialFinder } from "./server/find-denial.ts";
 import { openFlowControl } from "./server/flow-control.ts";
 import { openHttp } from "./server/http.ts";
+import { loadCaches } from "./server/load-caches.ts";
 import { loopbackCredentials } from "./server/loopback.ts";
 import { openMetrics } from "./server/metrics.ts";
+import { countObjects } from "./server/object-counts.ts";
 import { openPeers } from "./server/peers.ts";
 import { readSettings } from "./server/settings.ts";
 import { runningServer } from "./server/shutdown.ts";
@@ -64,7 +66,8 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
   const loopback = loopbackCredentials(serving);
 
   const catalog = openServerCatalog(options, settings, installer);
-  const counted = { audit: audit.counts, calls, etcd, storage, installer, catalog, clock, gates };
+  const objectCounts = countObjects(options, { catalog, storage, closers });
+  const counted = { audit: audit.counts, calls, etcd, objectCounts, storage, installer, catalog, clock, gates };
   const metrics = openMetrics(settings.metrics, counted);
   const decides = { catalog, clock, gates, logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);
@@ -105,6 +108,7 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
     ...security,
   });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, authorization, metrics, state });
+  loadCaches(options, { gates, catalog, state, closers });
   await startControllers(settings.controllers, options, {
     ...{ registry, serviceAddresses, catalog, aggregation, flowControl },
     listener: http.listener,

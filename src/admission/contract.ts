@@ -230,3 +230,22 @@ export interface AdmissionOptions {
   /** Whether clients can request explanations: what each plugin, webhook and policy did to a dry run. */
   readonly explain?: boolean;
 }
+
+/** Whether the client requested a value, or the server chose it. */
+export type AllocationScope = "static" | "dynamic";
+
+/** The values of a range that are in use, and the others. */
+export interface RangeUse {
+  readonly allocated: number;
+  readonly available: number;
+}
+
+/** Receives the results of allocations for services, for metrics. A range is like `10.0.0.0/16`. */
+export interface AllocationObserver {
+  addressAllocated(range: string, scope: AllocationScope, seconds: number): void;
+  addressFailed(range: string, scope: AllocationScope): void;
+  portAllocated(scope: AllocationScope): void;
+  portFailed(scope: AllocationScope): void;
+  /** Sets how the current use is read. */
+  follow(use: () => { readonly addresses: ReadonlyMap<string, RangeUse>; readonly ports: RangeUse | undefined }): void;
+}

@@ -58,6 +58,14 @@ export const etcdFlags: readonly Flag[] = [
     (text) => ({ readyTimeoutMs: durationMs(text) }),
     "2s",
   ),
+  {
+    term: "--etcd-count-metric-poll-period <duration>",
+    help: "How often the objects of each resource are counted for metrics, with any storage engine; 0 disables it.",
+    shown: "1m0s",
+    set(text, { server }) {
+      server.objectCountPollMs = durationMs(text);
+    },
+  },
   etcdFlag(
     "--etcd-db-metric-poll-interval <duration>",
     "How often the sizes of the databases of etcd's members are read for a hidden metric; 0 disables it.",

@@ -32,11 +32,15 @@ export function integerWithin(text: string, { min, max }: { min: number; max: nu
   return value;
 }
 
-/** A duration in Go's format, such as `1m30s`. @returns milliseconds */
-export function durationMs(text: string): number {
+/**
+ * A duration in Go's format, such as `1m30s`.
+ * @param negative the error for a negative one
+ * @returns milliseconds
+ */
+export function durationMs(text: string, negative = "must not be negative"): number {
   try {
     const nanoseconds = parseDuration(text);
-    if (nanoseconds < 0n) throw new FlagValueError("must not be negative");
+    if (nanoseconds < 0n) throw new FlagValueError(negative);
     return Number(nanoseconds / 1_000_000n);
   } catch (error) {
     if (error instanceof DurationError) throw new FlagValueError(error.message);

@@ -129,6 +129,8 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     ["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"],
     { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" },
   ],
+  [["--etcd-count-metric-poll-period=0"], { objectCountPollMs: 0 }],
+  [["--storage-initialization-timeout=90s"], { storageInitializationTimeoutMs: 90_000 }],
   [["--storage-media-type=application/yaml"], { storageMediaType: "application/yaml" }],
   [["--storage-media-type="], { storageMediaType: "application/json" }],
   [["--emulated-version=1.36", "--min-compatibility-version= kube = v1.35.0 "], {}],
@@ -203,6 +205,10 @@ const rejectedRows: [argv: string[], message: string][] = [
     'invalid argument "65536" for "--secure-port" flag: must be between 0 and 65535, inclusive',
   ],
   [["--event-ttl=1"], 'invalid argument "1" for "--event-ttl" flag: time: missing unit in duration "1"'],
+  [
+    ["--storage-initialization-timeout=-1s"],
+    'invalid argument "-1s" for "--storage-initialization-timeout" flag: can not be negative value',
+  ],
   [["--request-timeout=-1s"], 'invalid argument "-1s" for "--request-timeout" flag: must not be negative'],
   [
     ["--anonymous-auth=maybe"],

@@ -398,6 +398,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
         },
       },
       {
+        term: "--storage-initialization-timeout <duration>",
+        help: "How long /readyz waits at most until the watch caches of a store that several servers share are loaded.",
+        shown: "1m0s",
+        set: (text, { server }) => {
+          server.storageInitializationTimeoutMs = durationMs(text, "can not be negative value");
+        },
+      },
+      {
         term: "--livez-grace-period <duration>",
         help: "How long after the start /livez treats unfinished checks as healthy.",
         shown: "0s",

@@ -59,9 +59,7 @@ function storageBackend(text: string): void {
 const notYet = "not supported yet";
 
 export const ignoredFlags: readonly Flag[] = [
-  ignored("--etcd-count-metric-poll-period <duration>", durationMs),
   ignored("--storage-backend <name>", storageBackend),
-  ignored("--storage-initialization-timeout <duration>", durationMs),
   ignored("--delete-collection-workers <int>", atLeast(1, "must be a positive number")),
   unsupported(
     "--enable-garbage-collector [bool]",

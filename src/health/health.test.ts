@@ -6,6 +6,7 @@ import { type HealthCheck, type HealthEndpoint, healthHandler } from "./health.t
 
 const ping: HealthCheck = { name: "ping", check: () => undefined };
 const etcd: HealthCheck = { name: "etcd", check: () => undefined };
+const override: HealthCheck = { name: "etcd-override-0", group: "etcd", check: () => "down" };
 const broken: HealthCheck = { name: "broken", check: () => "no disk" };
 const throwing: HealthCheck = { name: "throwing", check: () => Promise.reject(new Error("x")) };
 const shutdown: HealthCheck = { name: "shutdown", check: () => undefined, readinessOnly: true };
@@ -28,6 +29,18 @@ const rows: [target: string, checks: HealthCheck[], status: number, text: string
   ["/livez/ping", [ping], 200, "ok"],
   ["/livez/nothing", [ping], 404, "404 page not found\n"],
   ["/livez?verbose&exclude=etcd", [ping, etcd], 200, "[+]ping ok\n[+]etcd excluded: ok\nhealthz check passed\n"],
+  [
+    "/livez?verbose&exclude=etcd",
+    [etcd, override],
+    200,
+    "[+]etcd excluded: ok\n[+]etcd-override-0 excluded with etcd: ok\nhealthz check passed\n",
+  ],
+  [
+    "/livez?exclude=etcd-override-0&verbose",
+    [etcd, override],
+    200,
+    "[+]etcd ok\n[+]etcd-override-0 excluded: ok\nhealthz check passed\n",
+  ],
   ["/livez?exclude=nothing", [ping], 200, "ok"],
   [
     "/livez?verbose&exclude=nothing",

@@ -9,6 +9,8 @@ export interface HealthCheck {
   readonly name: string;
   /** @returns the problem, which requests of the single check show; undefined when the check passes */
   check(): string | undefined | Promise<string | undefined>;
+  /** Another name by which requests can exclude the check, together with others. */
+  readonly group?: string;
   /** Whether only /readyz includes the check. */
   readonly readinessOnly?: boolean;
 }
@@ -34,11 +36,14 @@ export function healthHandler(
     const name = context.info.path.slice(endpoint.length + 2);
     if (name !== "") return respondSingle(context, own, name);
     const excluded = new Set(context.info.query.getAll("exclude"));
+    const unused = new Set(excluded);
     const lines: string[] = [];
     let failed = false;
     for (const one of own) {
-      if (excluded.delete(one.name)) {
-        lines.push(`[+]${one.name} excluded: ok`);
+      const by = [one.name, one.group].find((text) => text !== undefined && excluded.has(text));
+      if (by !== undefined) {
+        unused.delete(by);
+        lines.push(`[+]${one.name} excluded${by === one.name ? "" : ` with ${by}`}: ok`);
         continue;
       }
       const problem = endpoint === "livez" && isInGracePeriod() ? undefined : await runCheck(one);
@@ -46,9 +51,9 @@ export function healthHandler(
       lines.push(problem === undefined ? `[+]${one.name} ok` : `[-]${one.name} failed: reason withheld`);
       failed ||= problem !== undefined;
     }
-    if (excluded.size > 0)
+    if (unused.size > 0)
       lines.push(
-        `warn: some health checks cannot be excluded: no matches for ${[...excluded].map((text) => JSON.stringify(text)).join(",")}`,
+        `warn: some health checks cannot be excluded: no matches for ${[...unused].map((text) => JSON.stringify(text)).join(",")}`,
       );
     if (failed) return respond(context, 500, `${lines.join("\n")}\n${endpoint} check failed\n`);
     if (!context.info.query.has("verbose")) return respond(context, 200, "ok");

@@ -1,6 +1,7 @@
 /**
  * The metrics of webhook calls.
- * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/restclient/metrics.go.
+ * Sources: k8s.io/component-base@v0.36.0/metrics/prometheus/restclient/metrics.go,
+ * k8s.io/apiserver@v0.36.0/pkg/util/webhook/metrics.go.
  */
 import type { CallObserver } from "../webhook/contract.ts";
 import { labelFormatter, type Metric } from "./exposition.ts";
@@ -24,6 +25,7 @@ export function callMetrics(): CallMetrics {
   const durations = new Histograms(secondsBounds);
   const requestSizes = new Histograms(bytesBounds);
   const answerSizes = new Histograms(bytesBounds);
+  const flaws = { missingSan: 0, insecureSha1: 0 };
   const callLabels = labelFormatter(["verb", "host"]);
   const requestLabels = labelFormatter(["code", "method", "host"]);
   const retryLabels = labelFormatter(["code", "verb", "host"]);
@@ -40,6 +42,8 @@ export function callMetrics(): CallMetrics {
         durations.observe(labels, seconds);
         if (answerBytes !== undefined) answerSizes.observe(labels, answerBytes);
       },
+      missingSan: () => void flaws.missingSan++,
+      insecureSha1: () => void flaws.insecureSha1++,
     },
     collect: () => [
       {
@@ -77,6 +81,21 @@ export function callMetrics(): CallMetrics {
         help: "Size of responses of webhooks in bytes.",
         samples: answerSizes.samples(),
       },
+      ...flawMetrics(flaws),
     ],
   };
+}
+
+function flawMetrics({ missingSan, insecureSha1 }: { missingSan: number; insecureSha1: number }): Metric[] {
+  const counter = (name: string, help: string, value: number): Metric => ({
+    name: `apiserver_webhooks_x509_${name}_total`,
+    type: "counter",
+    stability: "ALPHA",
+    help,
+    samples: [{ suffix: "", labels: "", value }],
+  });
+  return [
+    counter("missing_san", "Requests to webhooks whose certificate has only a common name.", missingSan),
+    counter("insecure_sha1", "Requests to webhooks whose certificate has a SHA-1 signature.", insecureSha1),
+  ];
 }

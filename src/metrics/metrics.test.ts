@@ -24,8 +24,13 @@ const sources = {
   audit: { events: 0, rejected: 0, levels: new Map(), errors: new Map() },
   objectCounts: () =>
     [
-      [{ group: "", resource: "configmaps" }, 3, 17],
-      [{ group: "apps", resource: "deployments" }, 2_000_000, 18],
+      [{ group: "", resource: "configmaps" }, 3],
+      [{ group: "apps", resource: "deployments" }, 2_000_000],
+    ] as const,
+  cacheRevisions: () =>
+    [
+      [{ group: "", resource: "configmaps" }, 17],
+      [{ group: "apps", resource: "deployments" }, 18],
     ] as const,
   storageSizesBytes: async () => [4096],
   build: { major: "1", minor: "36" },

@@ -17,8 +17,10 @@ import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
 /** The sources that are read for each scrape. */
 export interface MetricsSources {
   readonly audit: AuditCounts;
-  /** The number of objects of each stored resource, and the revision of its watch cache. */
-  objectCounts(): Iterable<readonly [GroupResource, count: number, revision: number]>;
+  /** The number of objects of each stored resource. */
+  objectCounts(): Iterable<readonly [GroupResource, count: number]>;
+  /** The revision of each watch cache. */
+  cacheRevisions(): Iterable<readonly [GroupResource, revision: number]>;
   /** The sizes of the clusters that storage consists of; undefined for one that does not answer. */
   storageSizesBytes(): Promise<readonly (number | undefined)[]>;
   /** The fields of `/version`. */
@@ -82,13 +84,14 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
 
 function storageMetrics(sources: MetricsSources): Metric[] {
   const counts = [...sources.objectCounts()];
+  const revisions = [...sources.cacheRevisions()];
   return [
     {
       name: "apiserver_storage_objects",
       type: "gauge",
       stability: "STABLE",
       deprecatedSince: "1.34.0",
-      help: "Stored objects of each resource.",
+      help: "Stored objects of each resource; -1 if they could not be counted.",
       samples: counts.map(([resource, value]) => ({
         suffix: "",
         labels: formatLabels(["resource"], [formatGroupResource(resource)]),
@@ -99,7 +102,7 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       name: "apiserver_resource_objects",
       type: "gauge",
       stability: "ALPHA",
-      help: "Stored objects of each resource.",
+      help: "Stored objects of each resource; -1 if they could not be counted.",
       samples: counts.map(([{ group, resource }, value]) => ({
         suffix: "",
         labels: formatLabels(["group", "resource"], [group, resource]),
@@ -111,7 +114,7 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       type: "gauge",
       stability: "ALPHA",
       help: "Revision of the watch cache of each resource.",
-      samples: counts.map(([{ group, resource }, , value]) => ({
+      samples: revisions.map(([{ group, resource }, value]) => ({
         suffix: "",
         labels: formatLabels(["group", "resource"], [group, resource]),
         value,

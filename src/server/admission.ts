@@ -96,7 +96,14 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]));
   const chosen = [...admissionPlugins].flatMap((name) => byName.get(name) ?? []);
   const rules = [
-    serviceAddresses({ catalog, registry: needs.registry, ranges, strict, portRange }),
+    serviceAddresses({
+      catalog,
+      registry: needs.registry,
+      ranges,
+      strict,
+      portRange,
+      observer: metrics.allocators.observer,
+    }),
     rbacEscalation(rbac.policy, authorize),
     podCertificateSigning(authorize),
     policyParameters(catalog, authorize),

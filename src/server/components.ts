@@ -8,15 +8,21 @@ import { probeHealth } from "../webhook/health-probe.ts";
 
 const host = "127.0.0.1";
 
-/** `etcd-0` is the store, whichever engine it has. The others are probed at their default ports on this host. */
-export function componentProbes(storage: Pick<Storage, "current">): Readonly<Record<string, HealthProbe>> {
+/**
+ * `etcd-0` is the store, whichever engine it has; the next ones are the clusters of `--etcd-servers-overrides`, one for
+ * each override. The others are probed at their default ports on this host.
+ */
+export function componentProbes(clusters: readonly Pick<Storage, "current">[]): Readonly<Record<string, HealthProbe>> {
   return {
     "controller-manager": () => probeHealth({ host, port: 10257 }),
-    "etcd-0": () =>
-      storage.current().then(
-        () => ({ status: "True", message: "ok" }),
-        (error: Error) => ({ status: "False", error: error.message }),
-      ),
+    ...Object.fromEntries(clusters.map((cluster, at) => [`etcd-${at}`, () => probeCluster(cluster)])),
     scheduler: () => probeHealth({ host, port: 10259 }),
   };
+}
+
+function probeCluster(cluster: Pick<Storage, "current">): ReturnType<HealthProbe> {
+  return cluster.current().then(
+    () => ({ status: "True", message: "ok" }),
+    (error: Error) => ({ status: "False", error: `error getting data from etcd: ${error.message}` }),
+  );
 }

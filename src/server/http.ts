@@ -23,6 +23,7 @@ import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
+import { clustersOf } from "../storage/routed-storage.ts";
 import { reachedAt } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import type { ServerAuthentication } from "./authentication.ts";
@@ -74,7 +75,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
       watches,
       clock,
       connections: { ...proxies(options, kubelet.findKubelet), ...kubelet.connections },
-      components: componentProbes(registry.storage),
+      components: componentProbes(clustersOf(registry.storage)),
       ...needs,
     }),
     routes: routesOf(options, needs),

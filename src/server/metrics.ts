@@ -7,6 +7,7 @@ import type { Installer } from "../catalog/install.ts";
 import { versionBody } from "../http/endpoints/version.ts";
 import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
+import { type AllocatorMetrics, allocatorMetrics } from "../metrics/allocator-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { cacheMetrics } from "../metrics/cache-metrics.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
@@ -31,6 +32,7 @@ import { clustersOf } from "../storage/routed-storage.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
 import type { CallObserver } from "../webhook/contract.ts";
+import type { ObjectCounts } from "./object-counts.ts";
 
 /** @throws Error when an option, or the file that it names, is not valid */
 export async function metricsSettings({ metrics, logger }: ServerOptions): Promise<ShowMetrics> {
@@ -50,6 +52,7 @@ export interface ServerMetrics extends Metrics {
   readonly policies: PolicyMetrics;
   readonly kubelet: KubeletMetrics;
   readonly elections: LeaderElectionMetrics;
+  readonly allocators: AllocatorMetrics;
   /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
 }
@@ -58,6 +61,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
   /** Opened before the other metrics, because audit calls webhooks, too. */
   readonly calls: CallMetrics;
   readonly etcd: EtcdMetrics;
+  readonly objectCounts: ObjectCounts;
   readonly storage: Storage;
   readonly installer: Pick<Installer, "caches">;
 }
@@ -65,7 +69,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 /** Opens all metrics. */
 export function openMetrics(
   show: ShowMetrics,
-  { audit, calls, etcd, storage, installer, catalog, clock, gates }: Needs,
+  { audit, calls, etcd, objectCounts, storage, installer, catalog, clock, gates }: Needs,
 ): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
@@ -78,6 +82,7 @@ export function openMetrics(
   const policies = policyMetrics();
   const kubelet = kubeletMetrics();
   const elections = leaderElectionMetrics();
+  const allocators = allocatorMetrics();
   const features = featureMetrics(knownGates(), gates);
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
@@ -95,6 +100,7 @@ export function openMetrics(
     policies.collect,
     kubelet.collect,
     elections.collect,
+    allocators.collect,
     () => [features],
   ];
   const metrics = createMetrics(
@@ -105,7 +111,11 @@ export function openMetrics(
       slis: health.collect,
       storageSizesBytes: () => Promise.all(clustersOf(storage).map(sizeOf)),
       build: versionBody(),
-      objectCounts: () => caches().map(objectCount),
+      objectCounts,
+      cacheRevisions: () =>
+        caches()
+          .filter(([, { isLoaded }]) => isLoaded)
+          .map(([name, cache]) => [name, cache.latest().revision] as const),
     },
     show,
   );
@@ -119,6 +129,7 @@ export function openMetrics(
     policies,
     kubelet,
     elections,
+    allocators,
     calls: calls.observer,
     health,
     admission: { ...admission, clock },
@@ -135,19 +146,17 @@ function sizeOf(cluster: Storage): Promise<number | undefined> {
   });
 }
 
-function objectCount([name, cache]: readonly [GroupResource, WatchCache]): readonly [GroupResource, number, number] {
-  const { size, revision } = cache.latest();
-  return [name, size, revision];
-}
-
-/** The open watch caches, with their resources. */
+/** The watch caches that were used. Events are counted once, as those of the core group. */
 function cachesByResource(
   catalog: Needs["catalog"],
   installer: Needs["installer"],
 ): (readonly [GroupResource, WatchCache])[] {
-  const byPrefix = installer.caches();
-  return catalog.definitions().flatMap(({ group, resource, storage: form }) => {
-    const cache = form && byPrefix.get(form.prefix);
-    return cache === undefined ? [] : [[{ group, resource }, cache] as const];
+  const byPrefix = new Map(installer.caches());
+  return catalog.definitions().flatMap(({ resource, storage: form }) => {
+    if (form === undefined) return [];
+    const cache = byPrefix.get(form.prefix);
+    if (cache === undefined) return [];
+    byPrefix.delete(form.prefix);
+    return [[{ group: form.group, resource }, cache] as const];
   });
 }

@@ -12,8 +12,9 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import { storeDirectory } from "../storage/options.ts";
-
+import { clustersOf } from "../storage/routed-storage.ts";
 import type { ServerAggregation } from "./aggregation.ts";
+import { cachesGate } from "./load-caches.ts";
 import type { ServerPeers } from "./peers.ts";
 import { startChecks } from "./start-checks.ts";
 import type { ServerState } from "./state.ts";
@@ -33,22 +34,16 @@ export function healthRoutes(
   { state, catalog, gates, hooks, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
 ): PathRoute[] {
-  const store = async (): Promise<undefined> => {
-    await storage.checkReadable();
-  };
-  const writable = async (): Promise<undefined> => {
-    await storage.checkWritable();
-  };
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
-    { name: "etcd", check: store },
-    { name: "etcd-readiness", check: writable, readinessOnly: true },
+    ...storageChecks(storage),
     ...startChecks({
       state,
       flowControl: hooks,
       peers: peersOf(gates, options),
       hasIdentity: gates.enabled("APIServerIdentity"),
+      waitsForCaches: gates.enabled(cachesGate),
       coordinatesElections: gates.enabled("CoordinatedLeaderElection"),
       hasDefinitions: catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions") !== undefined,
       reloadsProxyCertificate: options.proxyClientCertFile !== undefined && options.proxyClientKeyFile !== undefined,
@@ -67,6 +62,25 @@ export function healthRoutes(
       { path: `/${endpoint}/*`, handler },
     ];
   });
+}
+
+/** The main cluster, then each other one of `--etcd-servers-overrides`. */
+function storageChecks(storage: Storage): HealthCheck[] {
+  const [main, ...others] = clustersOf(storage) as [Storage, ...Storage[]];
+  return [
+    ...clusterChecks(main, "etcd", "etcd-readiness"),
+    ...[...new Set(others)].flatMap((cluster, at) =>
+      clusterChecks(cluster, `etcd-override-${at}`, `etcd-override-readiness-${at}`),
+    ),
+  ];
+}
+
+function clusterChecks(cluster: Storage, readable: string, writable: string): HealthCheck[] {
+  const passes = async (check: Promise<void>): Promise<undefined> => void (await check);
+  return [
+    { name: readable, group: "etcd", check: () => passes(cluster.checkReadable()) },
+    { name: writable, group: "etcd-readiness", check: () => passes(cluster.checkWritable()), readinessOnly: true },
+  ];
 }
 
 function peersOf(gates: FeatureGates, { peerCaFile }: ServerOptions): "none" | "announced" | "forwarded" {

@@ -36,7 +36,7 @@ export interface ServerServiceAddresses {
 interface Needs {
   readonly registry: RegistryContext;
   readonly settings: Pick<Settings, "nodePorts">;
-  readonly metrics: Pick<ServerMetrics, "queues">;
+  readonly metrics: Pick<ServerMetrics, "queues" | "allocators">;
 }
 
 /** Source: k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/defaultservicecidr. */
@@ -56,6 +56,7 @@ export function serverServiceAddresses(
     registry,
     range: settings.nodePorts,
     leaks: new Map(),
+    observer: metrics.allocators.portRepair,
     report: (service, warning) => void portEvents.warn(service, warning),
   };
   const addresses = addressRepair(registry, (object, warning) => void addressEvents.warn(object, warning));

@@ -13,6 +13,7 @@ const checks = (more: object = {}) =>
     hasDefinitions: true,
     peers: "forwarded",
     hasIdentity: true,
+    waitsForCaches: true,
     coordinatesElections: true,
     reloadsProxyCertificate: true,
     autoregistered,
@@ -31,6 +32,8 @@ test("a check fails until its step of the start is complete", () => {
   reached.add("controllers");
   assert.ok(failing().includes("poststarthook/start-kube-apiserver-identity-lease-controller"));
   reached.add("identity");
+  assert.deepEqual(failing(), ["poststarthook/storage-readiness"]);
+  reached.add("caches");
   assert.deepEqual(failing(), []);
 });
 
@@ -39,12 +42,15 @@ test("parts that a server does not have are not checked", () => {
     hasDefinitions: false,
     peers: "none",
     hasIdentity: false,
+    waitsForCaches: false,
     coordinatesElections: false,
     reloadsProxyCertificate: false,
   }).map(({ name }) => name);
   assert.deepEqual(
-    names.filter((name) => /crd|apiextensions|reload|identity|election|peer|version|local-disc/.test(name)),
+    names.filter((name) =>
+      /crd|apiextensions|reload|identity|election|peer|version|local-disc|storage-readiness/.test(name),
+    ),
     [],
   );
-  assert.equal(checks().length - names.length, 11);
+  assert.equal(checks().length - names.length, 12);
 });

@@ -18,6 +18,8 @@ interface StartChecksOptions {
   readonly peers: "none" | "announced" | "forwarded";
   /** Whether the server has an identity lease. */
   readonly hasIdentity: boolean;
+  /** Whether the server is ready when its watch caches are loaded. */
+  readonly waitsForCaches: boolean;
   /** Whether this server coordinates elections. */
   readonly coordinatesElections: boolean;
   /** Whether the proxy client certificate comes from files. */
@@ -65,7 +67,7 @@ const forwarding: readonly Hook[] = [
   ["local-discovery-cache-sync"],
   ["peer-discovery-workers"],
 ];
-const controlPlane = ({ hasIdentity, coordinatesElections, peers }: StartChecksOptions): Hook[] => [
+const controlPlane = ({ hasIdentity, waitsForCaches, coordinatesElections, peers }: StartChecksOptions): Hook[] => [
   ...(coordinatesElections
     ? [["start-kube-apiserver-coordinated-leader-election-controller", "controllers"] as const]
     : []),
@@ -73,6 +75,7 @@ const controlPlane = ({ hasIdentity, coordinatesElections, peers }: StartChecksO
   ...(peers === "forwarded" ? forwarding : []),
   ["start-cluster-authentication-info-controller", "controllers"],
   ...(hasIdentity ? identity : []),
+  ...(waitsForCaches ? [["storage-readiness", "caches"] as const] : []),
   ["start-legacy-token-tracking-controller", "controllers"],
   ["start-service-ip-repair-controllers", "objects"],
   ["rbac/bootstrap-roles", "objects"],

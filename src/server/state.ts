@@ -4,9 +4,9 @@ import { elects } from "./leader-election.ts";
 
 /**
  * The objects that every store has exist; the CustomResourceDefinitions of the store are served; all
- * controllers run; the Lease of this server exists.
+ * controllers run; the Lease of this server exists; the watch caches are loaded, or the wait for them has ended.
  */
-export type StartStep = "objects" | "definitions" | "controllers" | "identity";
+export type StartStep = "objects" | "definitions" | "controllers" | "identity" | "caches";
 
 export interface ServerState {
   /** Milliseconds since 1970. */

@@ -28,9 +28,6 @@ export function clustersOf(storage: Storage): readonly Storage[] {
 export function routeStorage(main: Storage, routes: readonly Route[]): RoutedStorage {
   const stores = [main, ...new Set(routes.map(({ storage }) => storage))];
   const storeOf = (key: string): Storage => routes.find(({ prefix }) => key.startsWith(prefix))?.storage ?? main;
-  const all = async (call: (storage: Storage) => Promise<void>): Promise<void> => {
-    await Promise.all(stores.map(call));
-  };
   return {
     isShared: main.isShared,
     get reportsProgress() {
@@ -44,13 +41,13 @@ export function routeStorage(main: Storage, routes: readonly Route[]): RoutedSto
     log: (prefix, from, subscriber) => storeOf(prefix).log(prefix, from, subscriber),
     commit: (checks, writes) => commitRouted(main, storeOf, { checks, writes }),
     compact: (revision) => main.compact(revision),
-    checkReadable: () => all((storage) => storage.checkReadable()),
-    checkWritable: () => all((storage) => storage.checkWritable()),
+    checkReadable: () => main.checkReadable(),
+    checkWritable: () => main.checkWritable(),
     current: () => main.current(),
     compacted: () => main.compacted(),
     sizeBytes: () => main.sizeBytes(),
     pin: () => main.pin(),
-    close: () => all((storage) => storage.close()),
+    close: async () => void (await Promise.all(stores.map((storage) => storage.close()))),
   };
 }
 

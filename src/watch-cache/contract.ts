@@ -80,6 +80,8 @@ export interface Snapshot {
 export interface WatchCache {
   /** Counters for metrics. Callers that list report the entries they read. */
   readonly counts: CacheCounts;
+  /** Whether `latest` has the objects. */
+  readonly isLoaded: boolean;
   /**
    * Loads the objects; must be called before `latest` and `subscribe`. Other methods call it.
    * @throws ApiError 500 when objects cannot be decoded

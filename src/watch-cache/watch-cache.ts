@@ -144,6 +144,10 @@ class StorageWatchCache implements WatchCache {
     this.#tree = this.#emptyTree();
   }
 
+  get isLoaded(): boolean {
+    return this.#loaded;
+  }
+
   ready(): Promise<void> {
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;

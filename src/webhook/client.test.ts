@@ -422,6 +422,8 @@ test("retries a response with Retry-After and notifies the observer", async () =
   const observer: CallObserver = {
     sent: (host, { bytes, attempt, status }) => observed.push([host, bytes, attempt, status]),
     ended: (host, { answerBytes }) => observed.push([host, answerBytes]),
+    missingSan: () => assert.fail(),
+    insecureSha1: () => assert.fail(),
   };
   const client = webhookClient({ url: server.url, ca: server.ca }, { calls: observer });
   checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
@@ -441,6 +443,29 @@ test("retries a response with Retry-After and notifies the observer", async () =
     [host, undefined],
   ]);
   client.close();
+});
+
+test("reports a certificate without names with each response, and with each rejection for its common name", async () => {
+  const server = await startWebhookServer(() => review, { names: [] });
+  let reported = 0;
+  const calls: CallObserver = {
+    sent() {},
+    ended() {},
+    missingSan: () => reported++,
+    insecureSha1: () => assert.fail(),
+  };
+  const post = async (endpoint: Partial<WebhookEndpoint>, count: number): Promise<number> => {
+    const client = webhookClient({ url: server.url, ca: server.ca, ...endpoint }, { calls });
+    const before = reported;
+    for (let call = 0; call < count; call++) await client.post("{}", { timeoutMs: 30_000 }).catch(() => {});
+    client.close();
+    return reported - before;
+  };
+  assert.equal(await post({ insecureSkipTlsVerify: true }, 3), 3);
+  assert.equal(server.connections(), 1);
+  assert.equal(await post({ serverName: "webhook" }, 2), 2);
+  assert.equal(await post({ serverName: "other" }, 1), 0);
+  await server.close();
 });
 
 test("ends the wait for Retry-After at the timeout", async () => {

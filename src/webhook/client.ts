@@ -23,7 +23,7 @@ export interface ClientOptions {
   readonly calls?: CallObserver | undefined;
 }
 
-const noObserver: CallObserver = { sent() {}, ended() {} };
+const noObserver: CallObserver = { sent() {}, ended() {}, missingSan() {}, insecureSha1() {} };
 const defaults = {
   answerBytesMax: 64 << 20,
   connectionsMax: 64,
@@ -41,7 +41,7 @@ const retriesMax = 10;
 export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
   const { answerBytesMax, connectionsMax, userAgent: defaultUserAgent, clock } = { ...defaults, ...options };
   const { calls = noObserver } = options;
-  const targets = openTargets(endpoint, connectionsMax);
+  const targets = openTargets(endpoint, connectionsMax, calls);
   const authorization = authorizationOf(endpoint, clock);
   const query = timeoutQuery();
   const userAgent = endpoint.userAgent ?? defaultUserAgent;

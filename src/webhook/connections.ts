@@ -1,15 +1,20 @@
 /** The connections to one webhook: kept open between calls, and limited in number. */
 import type net from "node:net";
 import type { Dispatcher, Client as UndiciClient } from "undici";
-import { WebhookError } from "./contract.ts";
+import { type CertificateObserver, WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
+import type { OpenSocket } from "./open-socket.ts";
 import { PacedSteps } from "./paced-steps.ts";
+
+type Flaw = keyof CertificateObserver;
 
 /** A connection, used by one call at a time. */
 export interface Connection {
   readonly dispatcher: Pick<Dispatcher, "dispatch">;
   /** How many responses it has received. */
   answers: number;
+  /** What is deprecated in the certificates of the server. */
+  readonly flaws: readonly Flaw[];
   /** Closes it; the call that uses it fails with `reason`. */
   destroy(reason: Error): void;
 }
@@ -18,7 +23,9 @@ interface ConnectionsOptions {
   /** `https://host:port` */
   readonly origin: string;
   /** Opens a socket. The signal aborts when the call that needs it ends. */
-  readonly open: (signal: AbortSignal) => Promise<net.Socket>;
+  readonly open: OpenSocket;
+  /** Notified of the flaws of a connection with each response, and of those that were the reason why there is none. */
+  readonly certificates?: CertificateObserver;
   /** The maximum number of connections; further calls wait until their deadline. */
   readonly connectionsMax: number;
 }
@@ -79,6 +86,13 @@ export class Connections {
   }
 
   /** The connection has received a complete response. */
+  answered(connection: Connection): void {
+    connection.answers++;
+    this.#report(connection.flaws);
+    this.release(connection);
+  }
+
+  /** The call no longer uses the connection. */
   release(connection: Connection): void {
     this.#isFaulty = false;
     if (!this.#all.has(connection)) return;
@@ -146,7 +160,15 @@ export class Connections {
   async #connect(signal: AbortSignal): Promise<Connection> {
     const { origin, open } = this.#options;
     this.#Client ??= (await import("undici/lib/dispatcher/client.js")).default; // Each import takes time.
-    const socket = await open(signal);
+    const flaws: Flaw[] = [];
+    const noted = {
+      missingSan: () => void flaws.push("missingSan"),
+      insecureSha1: () => void flaws.push("insecureSha1"),
+    };
+    const socket = await open(signal, noted).catch((error: unknown) => {
+      this.#report(flaws);
+      throw error;
+    });
     socket.on("error", () => {}); // Until the client uses the socket, which then reports it.
     let unused: net.Socket | undefined = socket;
     const client = new this.#Client(origin, {
@@ -163,6 +185,7 @@ export class Connections {
     const connection: Connection = {
       dispatcher: client,
       answers: 0,
+      flaws,
       destroy: (reason) => {
         this.#remove(connection);
         client.destroy(reason, () => socket.destroy());
@@ -170,6 +193,10 @@ export class Connections {
     };
     client.once("disconnect", () => connection.destroy(closedReason()));
     return connection;
+  }
+
+  #report(flaws: readonly Flaw[]): void {
+    for (const flaw of flaws) this.#options.certificates?.[flaw]();
   }
 
   #remove(connection: Connection): void {

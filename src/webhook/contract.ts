@@ -70,8 +70,8 @@ export interface Lifetime {
   onEnd(run: () => void): () => void;
 }
 
-/** Receives requests and responses, for metrics. */
-export interface CallObserver {
+/** Receives requests and responses, and flaws of certificates with each of them, for metrics. */
+export interface CallObserver extends CertificateObserver {
   /**
    * A request has a response or failed.
    *

@@ -42,8 +42,7 @@ export function exchange(
       const reader = new AnswerReader(answerBytesMax, {
         paused: (resume) => connections.resumeLater(resume),
         done(answer) {
-          connection.answers++;
-          connections.release(connection);
+          connections.answered(connection);
           resolve(answer);
         },
         failed(error) {

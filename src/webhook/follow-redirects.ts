@@ -6,7 +6,7 @@ import { isRedirectStatus } from "../lib/go-net/redirect.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { callFailure } from "./call-failure.ts";
 import { Connections } from "./connections.ts";
-import { type WebhookAnswer, type WebhookEndpoint, WebhookError } from "./contract.ts";
+import { type CertificateObserver, type WebhookAnswer, type WebhookEndpoint, WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
 import { socketOpener } from "./open-socket.ts";
@@ -40,10 +40,15 @@ export interface Targets {
 const requestsMax = 10;
 
 /** @throws Error when the endpoint's certificates cannot be read, see `webhookClient` */
-export function openTargets(endpoint: WebhookEndpoint, connectionsMax: number): Targets {
+export function openTargets(
+  endpoint: WebhookEndpoint,
+  connectionsMax: number,
+  certificates: CertificateObserver,
+): Targets {
   const url = new URL(endpoint.url);
   const { origin, authority, path } = partsOf(endpoint.url);
-  const own = new Connections({ origin: url.origin, open: socketOpener(endpoint, url), connectionsMax });
+  const open = socketOpener(endpoint, url);
+  const own = new Connections({ origin: url.origin, open, connectionsMax, certificates });
   const textOf = (query: string): string => origin + path + query;
   return {
     host: authority,
@@ -53,7 +58,7 @@ export function openTargets(endpoint: WebhookEndpoint, connectionsMax: number): 
     },
     follow(post, redirect) {
       const from: Hop = { method: "POST", url: new URL(textOf(post.query)), text: textOf(post.query), isOwn: true };
-      return follow({ endpoint, own, authority, post }, from, redirect);
+      return follow({ endpoint, own, authority, post, certificates }, from, redirect);
     },
     failure: (error, query) => callFailure(error, textOf(query)),
     close: () => own.close(),
@@ -121,6 +126,7 @@ interface Redirected {
   readonly own: Connections;
   readonly authority: string;
   readonly post: Post;
+  readonly certificates: CertificateObserver;
 }
 
 async function follow(call: Redirected, first: Hop, redirect: WebhookAnswer): Promise<WebhookAnswer> {
@@ -188,7 +194,8 @@ function sendTo(
 async function sendElsewhere(last: Hop, next: Hop, call: Redirected): Promise<WebhookAnswer> {
   const { cert: _cert, key: _key, resolve: _resolve, ...anonymous } = call.endpoint;
   const open = socketOpener(anonymous, next.url);
-  const connections = new Connections({ origin: next.url.origin, open, connectionsMax: 1 });
+  const { certificates } = call;
+  const connections = new Connections({ origin: next.url.origin, open, connectionsMax: 1, certificates });
   try {
     return await sendTo(connections, last, next, call);
   } finally {

@@ -2,22 +2,24 @@
 import type net from "node:net";
 import { createSecureContext } from "node:tls";
 import { connect } from "./connect.ts";
-import { type Address, type WebhookEndpoint, WebhookError } from "./contract.ts";
+import { type Address, type CertificateObserver, type WebhookEndpoint, WebhookError } from "./contract.ts";
+
+/** Opens a socket. The signal aborts with a WebhookError. */
+export type OpenSocket = (signal: AbortSignal, observer?: CertificateObserver) => Promise<net.Socket>;
 
 /**
  * Reads the certificates of an endpoint.
  *
  * @param url the URL of the endpoint, or of a redirect
- * @returns a function that opens a socket; its signal aborts with a WebhookError
  * @throws Error when the certificates cannot be read, see `webhookClient`
  */
-export function socketOpener(endpoint: WebhookEndpoint, url: URL): (signal: AbortSignal) => Promise<net.Socket> {
+export function socketOpener(endpoint: WebhookEndpoint, url: URL): OpenSocket {
   const host = hostOf(url);
   const port = Number(url.port || (url.protocol === "http:" ? 80 : 443));
   const tls = url.protocol === "http:" ? undefined : tlsOf(endpoint, host);
-  return async (signal) => {
+  return async (signal, observer) => {
     const address = endpoint.resolve === undefined ? { host, port } : await resolveAddress(endpoint.resolve);
-    return connect({ ...address, signal, ...(tls !== undefined && { tls }) });
+    return connect({ ...address, signal, ...(tls !== undefined && { tls: { ...tls, observer } }) });
   };
 }
 

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import net, { type AddressInfo } from "node:net";
 import { after, test } from "node:test";
+import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startWebhookServer, type WebhookReply, type WebhookRequest } from "../support/webhook-server.ts";
@@ -268,4 +269,30 @@ test("metrics count calls, rejections and ignored failures", async () => {
   ])
     assert.ok(text.includes(`${line}\n`), line);
   assert.equal((await client.send({ path: "/readyz" })).status, 200, server.url);
+});
+
+test("requests to a webhook whose certificate has only a common name are counted", async () => {
+  const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
+  const authority = await createAuthority({ subject: { commonName: "old" }, ...life });
+  const subject = { commonName: "localhost" };
+  const pair = await issueCertificate(authority, { subject, usage: "server", names: [], ...life });
+  const old = await startWebhookServer(() => assert.fail(), { tls: pair });
+  const caBundle = Buffer.from(authority.cert).toString("base64");
+  const url = `https://localhost:${old.port}/old`;
+  const unregister = await register("old", { selects: "old", fields: { clientConfig: { url, caBundle } } });
+  const counted = async (): Promise<(number | undefined)[]> => {
+    const { text } = await client.send({ path: "/metrics" });
+    return ["missing_san", "insecure_sha1"].map((name) =>
+      Number(new RegExp(`^apiserver_webhooks_x509_${name}_total (\\d+)$`, "m").exec(text)?.[1]),
+    );
+  };
+  assert.deepEqual(await counted(), [0, 0]);
+  for (const name of ["old-1", "old-2"]) {
+    const { status, text } = await create(name, "old");
+    assert.equal(status, 500);
+    assert.match(text, /certificate relies on legacy Common Name field, use SANs instead/);
+  }
+  assert.deepEqual(await counted(), [2, 0]);
+  await unregister();
+  await old.close();
 });

@@ -24,6 +24,7 @@ async function setUp(): Promise<Setup> {
   const server = await startTestServer({
     storage: "etcd",
     etcd: { ...etcdDefaults, servers: main.urls, overrides },
+    objectCountPollMs: 200,
     metrics: { ...defaultMetricsOptions, showHiddenForVersion: "1.35" },
   });
   return { main, leases, server, client: rawClient(server.kubeconfig) };
@@ -97,6 +98,22 @@ test("counts the objects of leases", { skip: skipWithoutEtcd }, async () => {
   assert.equal(seriesValue(text, 'etcd_lease_object_counts_bucket{le="10"}'), count);
 });
 
+test("counts objects that are in no watch cache", { skip: skipWithoutEtcd }, async () => {
+  const involvedObject = { kind: "Pod", namespace: "default", name: "p" };
+  const path = "/api/v1/namespaces/default/events";
+  await client.send({ method: "POST", path, body: { metadata: { name: "b" }, involvedObject } });
+  await eventually("all events are counted", async () => {
+    const text = await scrape();
+    const [count, old] = [
+      'apiserver_resource_objects{group="",resource="events"}',
+      'apiserver_storage_objects{resource="events"}',
+    ];
+    const events = (await client.send({ path: "/api/v1/events" })).body.items.length;
+    return seriesValue(text, count) === events && seriesValue(text, old) === events;
+  });
+  assert.doesNotMatch(await scrape(), /_objects\{.*events\.k8s\.io/);
+});
+
 test("shows the size of each cluster, in the order of the flags, and of each member", {
   skip: skipWithoutEtcd,
 }, async () => {
@@ -126,4 +143,10 @@ test("counts failed requests, and leaves out the size of a cluster that is down"
   assert.ok(seriesValue(text, `etcd_request_errors_total{${labels}}`) >= 1);
   assert.match(text, /^apiserver_storage_size_bytes\{storage_cluster_id="etcd-0"\} \d/m);
   assert.doesNotMatch(text, /storage_cluster_id="etcd-[12]"/);
+  await eventually("the objects cannot be counted", async () => {
+    const shown = await scrape();
+    const labels = 'group="coordination.k8s.io",resource="leases"';
+    return seriesValue(shown, `apiserver_resource_objects{${labels}}`) === -1;
+  });
+  assert.ok(seriesValue(await scrape(), 'apiserver_resource_objects{group="",resource="namespaces"}') > 0);
 });

@@ -201,6 +201,18 @@ test("exposes hidden metrics when the options request them, no disabled metrics,
     );
 });
 
+test("does not count objects without a period", async () => {
+  const other = await startTestServer({ objectCountPollMs: 0 });
+  const own = rawClient(other.kubeconfig);
+  await own.send({ path: "/api/v1/namespaces" });
+  const text = await scrape(own);
+  own.close();
+  await other.close();
+  assert.match(text, /^apiserver_watch_cache_resource_version\{group="",resource="namespaces"\} \d/m);
+  assert.doesNotMatch(text, /apiserver_storage_objects|apiserver_resource_objects/);
+  assert.match(await scrape(), /^apiserver_storage_objects\{resource="namespaces"\} [1-9]/m);
+});
+
 test("rejects the start with invalid options", async () => {
   await assert.rejects(startTestServer({ metrics: { ...defaultMetricsOptions, showHiddenForVersion: "1.30" } }), {
     message:

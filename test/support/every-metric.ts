@@ -35,6 +35,7 @@ import type { Resolved } from "../../src/catalog/contract.ts";
 import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
 import type { PeerCertificate, RequestContext } from "../../src/http/contract.ts";
 import { requestInfo } from "../../src/http/request-info.ts";
+import { allocatorMetrics } from "../../src/metrics/allocator-metrics.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { kubeletMetrics } from "../../src/metrics/kubelet-metrics.ts";
 import { peerMetrics } from "../../src/metrics/peer-metrics.ts";
@@ -78,10 +79,10 @@ async function serverMetrics(): Promise<Metric[]> {
     all.push(...shown, ...metrics.filter((metric) => !shown.includes(metric)));
     return shown;
   };
-  const objectCounts = () => [[{ group: "", resource: "pods" }, 1, 1]] as const;
+  const objectCounts = () => [[{ group: "", resource: "pods" }, 1]] as const;
   const own = createMetrics(
     clock,
-    { audit: auditCounts, objectCounts, storageSizesBytes: async () => [1], build: {} },
+    { audit: auditCounts, objectCounts, cacheRevisions: objectCounts, storageSizesBytes: async () => [1], build: {} },
     keep,
   );
   serveRequests(own);
@@ -250,7 +251,19 @@ function cacheAndQueueMetrics(): Metric[] {
   const queues = queueMetrics(() => 0);
   queues.observers("q").added()()();
   const caches = cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds);
-  return [...caches(), ...queues.collect(), ...etcdMetricsOfAllKinds()];
+  return [...caches(), ...queues.collect(), ...etcdMetricsOfAllKinds(), ...allocatorMetricsOfAllKinds()];
+}
+
+function allocatorMetricsOfAllKinds(): Metric[] {
+  const { observer, portRepair, collect } = allocatorMetrics();
+  const use = { allocated: 1, available: 1 };
+  observer.follow(() => ({ addresses: new Map([["10.0.0.0/24", use]]), ports: use }));
+  observer.addressAllocated("10.0.0.0/24", "static", 1);
+  observer.addressFailed("10.0.0.0/24", "dynamic");
+  observer.portAllocated("static");
+  observer.portFailed("dynamic");
+  portRepair.found("leak");
+  return collect();
 }
 
 function etcdMetricsOfAllKinds(): Metric[] {

@@ -10,6 +10,7 @@ import { formatPortRange, type PortRange } from "../../lib/ip-range/port-range.t
 import { putValue } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { encodeNodePorts, nodePortsKey, readableNodePorts } from "../../registry/node-port-range.ts";
+import type { PortError, PortRepairObserver } from "../contract.ts";
 import type { Warning } from "../event-recorder.ts";
 
 /** What the repair needs and keeps between its runs. */
@@ -20,6 +21,7 @@ export interface PortRepair {
   readonly leaks: Map<number, number>;
   /** Reports a problem of a Service. */
   report(service: KubeObject, warning: Warning): void;
+  readonly observer?: PortRepairObserver;
 }
 
 /** The run that releases a port that no Service has; a request may be storing its Service. */
@@ -39,6 +41,7 @@ export async function repairNodePorts(repair: PortRepair): Promise<void> {
     try {
       return await repairOnce(repair);
     } catch (error) {
+      repair.observer?.failed();
       if (!(error instanceof JointConflict) || attempts === attemptsMax) throw error;
     }
   }
@@ -46,12 +49,19 @@ export async function repairNodePorts(repair: PortRepair): Promise<void> {
 
 type Problem = readonly [service: KubeObject, warning: Warning];
 
-async function repairOnce({ registry, range, leaks, report }: PortRepair): Promise<void> {
+/** By the reason of the Event. */
+const errorTypes: Readonly<Record<string, PortError>> = {
+  PortNotAllocated: "repair",
+  PortOutOfRange: "outOfRange",
+  PortAlreadyAllocated: "duplicate",
+};
+
+async function repairOnce({ registry, range, leaks, report, observer }: PortRepair): Promise<void> {
   const stored = await registry.storage.get(nodePortsKey);
   const before = (stored && readableNodePorts(stored)) ?? new PortBitmap(range);
   const rebuilt = new PortBitmap(range);
   const problems = await addServices(registry, { before, rebuilt });
-  const remaining = keepLeaks(before, rebuilt, leaks);
+  const { remaining, leaked } = keepLeaks(before, rebuilt, leaks);
   await putValue(registry, {
     key: nodePortsKey,
     derive(newest) {
@@ -62,7 +72,12 @@ async function repairOnce({ registry, range, leaks, report }: PortRepair): Promi
   });
   leaks.clear();
   for (const [port, runs] of remaining) leaks.set(port, runs);
-  for (const [service, warning] of problems) report(service, warning);
+  for (const [service, warning] of problems) {
+    report(service, warning);
+    const type = errorTypes[warning.reason];
+    if (type !== undefined) observer?.found(type);
+  }
+  for (let count = 0; count < leaked; count++) observer?.found("leak");
 }
 
 interface Sets {
@@ -105,20 +120,27 @@ function addPort(port: number, { before, rebuilt }: Sets): Warning | undefined {
   return { reason: "PortNotAllocated", action, note: `Port ${port} is not allocated; repairing` };
 }
 
-/** Keeps ports that no Service has in use for some runs. @returns the runs that remain */
+/**
+ * Keeps ports that no Service has in use for some runs.
+ * @returns the runs that remain for each, and the number of ports that are released
+ */
 function keepLeaks(
   before: PortBitmap,
   rebuilt: PortBitmap,
   leaks: ReadonlyMap<number, number>,
-): ReadonlyMap<number, number> {
+): { readonly remaining: ReadonlyMap<number, number>; readonly leaked: number } {
   const remaining = new Map<number, number>();
+  let leaked = 0;
   for (const port of before) {
     const runs = leaks.get(port) ?? leakRuns - 1;
-    if (runs === 0) continue;
+    if (runs === 0) {
+      leaked++;
+      continue;
+    }
     remaining.set(port, runs - 1);
     rebuilt.add(port);
   }
-  return remaining;
+  return { remaining, leaked };
 }
 
 /** A number counts once for each protocol that uses it twice. The health check uses TCP. */

@@ -13,7 +13,7 @@ import type { Part } from "../../../apis/fields.ts";
 import { formatRange, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import { formatPortRange } from "../../../lib/ip-range/port-range.ts";
 import { cloneJson } from "../../../lib/json/values.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes, AllocationObserver, AllocationScope } from "../../contract.ts";
 import { type ClusterIps, canonicalOf } from "./cluster-ips.ts";
 import type { NodePorts } from "./node-ports.ts";
 
@@ -28,9 +28,19 @@ export interface Source {
 export interface Allocation {
   readonly addresses: readonly AllocatedAddress[];
   readonly ports: readonly number[];
+  /** The ports that the client requested. */
+  readonly requestedPorts: ReadonlySet<number>;
+}
+
+/** A value that was not available. */
+interface Failure {
+  /** Undefined for a node port. */
+  readonly range?: IpRange;
+  readonly scope: AllocationScope;
 }
 
 interface AllocatedAddress {
+  readonly range: IpRange | undefined;
   /** In canonical form. */
   readonly address: string;
   /** As the client requested it; undefined when the server chose it. */
@@ -43,34 +53,53 @@ interface AllocatedAddress {
  *
  * @throws ApiError 422 if a requested value is not available, 500 if a range is full
  */
-export async function allocate(attributes: AdmissionAttributes, source: Source): Promise<Allocation> {
+export async function allocate(
+  attributes: AdmissionAttributes,
+  source: Source,
+  observer: AllocationObserver | undefined,
+): Promise<Allocation> {
   const object = attributes.object as KubeObject;
   const sent = cloneJson(object.spec);
   await Promise.all([source.addresses.ready(), source.ports.ready()]);
   try {
-    return allocateOnce(attributes, source);
+    return allocateOnce(attributes, source, []);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await Promise.all([source.addresses.refresh(), source.ports.refresh()]);
     object.spec = sent;
-    return allocateOnce(attributes, source);
+    const failures: Failure[] = [];
+    try {
+      return allocateOnce(attributes, source, failures);
+    } finally {
+      if (!attributes.dryRun) for (const failure of failures) reportFailure(failure, observer);
+    }
   }
 }
 
-function allocateOnce({ object, oldObject, dryRun, name }: AdmissionAttributes, source: Source): Allocation {
+function reportFailure({ range, scope }: Failure, observer: AllocationObserver | undefined): void {
+  if (range === undefined) observer?.portFailed(scope);
+  else observer?.addressFailed(formatRange(range), scope);
+}
+
+/** @param failures receives the values that are not available */
+function allocateOnce(
+  { object, oldObject, dryRun, name }: AdmissionAttributes,
+  source: Source,
+  failures: Failure[],
+): Allocation {
   const { spec, metadata } = object as KubeObject;
   const errors = new FieldErrors();
   const throwErrors = (): void => {
     if (!errors.empty) throw invalid("", "Service", metadata.name ?? name, errors.causes);
   };
-  const taken: Taken = { addresses: [], ports: [] };
+  const taken: Taken = { addresses: [], ports: [], requestedPorts: new Set(), failures };
   if (oldObject === undefined) normalizeClusterIps(spec);
   else keepAllocated(spec, oldObject.spec);
   setIpFamilies(spec, oldObject?.spec, source.rules, errors);
   throwErrors();
   assignAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, taken, errors);
   throwErrors();
-  allocateNodePorts(spec, oldObject?.spec, portPool(source, taken.ports), errors);
+  allocateNodePorts(spec, oldObject?.spec, portPool(source, taken), errors);
   throwErrors();
   if (!dryRun) reserve(taken, source);
   return taken;
@@ -97,6 +126,8 @@ interface ServiceWrite {
 interface Taken {
   readonly addresses: AllocatedAddress[];
   readonly ports: number[];
+  readonly requestedPorts: Set<number>;
+  readonly failures: Failure[];
 }
 
 /** Assigns an address of each family that the service has no address of. */
@@ -122,10 +153,11 @@ function assignAddresses(write: ServiceWrite, source: Source, taken: Taken, erro
         .map(() => ""),
     ]; // The value that errors show.
     const requested = addresses[index];
-    const assigned = assignAddress(requested, family, { ...write, source }, errors);
+    const assigned = assignAddress(requested, family, { ...write, source, failures: taken.failures }, errors);
     if (assigned === undefined) return;
     addresses[index] = assigned;
-    taken.addresses.push({ address: canonicalOf(assigned), requested });
+    const address = canonicalOf(assigned);
+    taken.addresses.push({ address, requested, range: source.addresses.findRange(family, address) });
   }
   spec.clusterIPs = addresses;
   spec.clusterIP = addresses[0];
@@ -134,22 +166,26 @@ function assignAddresses(write: ServiceWrite, source: Source, taken: Taken, erro
 function assignAddress(
   requested: string | undefined,
   family: string,
-  { spec, name, dryRun, source: { addresses } }: ServiceWrite & { readonly source: Source },
+  { spec, name, dryRun, failures, source: { addresses } }: ServiceWrite & Pick<Taken, "failures"> & { source: Source },
   errors: FieldErrors,
 ): string | undefined {
   if (requested === undefined) {
     const free = addresses.findFree(family);
     if (free !== undefined) return free;
+    for (const range of addresses.ranges(family)) failures.push({ range, scope: "dynamic" });
     throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
   }
   const address = canonicalOf(requested);
   const anyRange = addresses.anyRange(family);
-  if (addresses.isInRange(family, address) && !addresses.isTaken(address)) return requested;
-  const why = addresses.isInRange(family, address)
-    ? "provided IP is already allocated"
-    : dryRun && anyRange !== undefined
-      ? notInRange(address, anyRange)
-      : "the provided network does not match the current range";
+  const range = addresses.findRange(family, address);
+  if (range !== undefined && !addresses.isTaken(address)) return requested;
+  if (range !== undefined) failures.push({ range, scope: "static" });
+  const why =
+    range !== undefined
+      ? "provided IP is already allocated"
+      : dryRun && anyRange !== undefined
+        ? notInRange(address, anyRange)
+        : "the provided network does not match the current range";
   errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${why}`);
   return undefined;
 }
@@ -159,23 +195,31 @@ const notInRange = (address: string, range: IpRange): string =>
   `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${formatRange(range)}`;
 
 /** The node ports of one write: a port that it allocates stays in use for the rest of the write. */
-function portPool({ ports }: Source, taken: number[]): PortPool {
+function portPool({ ports }: Source, { ports: taken, requestedPorts, failures }: Taken): PortPool {
   const { range } = ports;
   const isTaken = (port: number): boolean => taken.includes(port) || ports.isTaken(port);
+  const failed = (scope: AllocationScope, why: string): string => {
+    failures.push({ scope });
+    return why;
+  };
   return {
     take(port) {
-      if (port < range.first || port > range.last) {
-        return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(range)}`;
-      }
+      if (port < range.first || port > range.last)
+        return failed(
+          "static",
+          `provided port is not in the valid range. The range of valid ports is ${formatPortRange(range)}`,
+        );
       const problem = ports.problem() ?? (isTaken(port) ? "provided port is already allocated" : undefined);
-      if (problem === undefined) taken.push(port);
-      return problem;
+      if (problem !== undefined) return failed("static", problem);
+      taken.push(port);
+      requestedPorts.add(port);
+      return undefined;
     },
     takeNext() {
       const problem = ports.problem();
-      if (problem !== undefined) return problem;
+      if (problem !== undefined) return failed("dynamic", problem);
       const port = ports.findFree(isTaken);
-      if (port === undefined) return "range is full";
+      if (port === undefined) return failed("dynamic", "range is full");
       taken.push(port);
       return port;
     },

@@ -7,6 +7,8 @@ import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
 import { canonicalIp, parseIp } from "../../../lib/ip-range/ip-address.ts";
 import { addressValue, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import { candidates, isAllocatable, type Subranges, subrangesOf } from "../../../lib/ip-range/subranges.ts";
+import type { RangeUse } from "../../contract.ts";
+import { useOf } from "./range-use.ts";
 import { serviceCidrs } from "./service-cidrs.ts";
 
 /** The addresses of the ready ServiceCIDRs. */
@@ -17,14 +19,18 @@ export interface ClusterIps {
   refresh(): Promise<void>;
   /** The first ready range of the family; undefined when there is none. */
   anyRange(family: string): IpRange | undefined;
-  /** Whether a ready range has the address. @param address in canonical form */
-  isInRange(family: string, address: string): boolean;
+  /** The ready ranges of the family. */
+  ranges(family: string): readonly IpRange[];
+  /** The first ready range that has the address. @param address in canonical form */
+  findRange(family: string, address: string): IpRange | undefined;
   isTaken(address: string): boolean;
   /** @returns undefined when the ready ranges have no free address */
   findFree(family: string): string | undefined;
   /** Keeps other requests of this server from taking the address before it is stored. */
   reserve(address: string): void;
   release(address: string): void;
+  /** By range. Empty until the watch caches are loaded. */
+  use(): ReadonlyMap<string, RangeUse>;
 }
 
 /** @param random returns so many random bytes */
@@ -57,10 +63,11 @@ export function openClusterIps(catalog: Catalog, random: (bytes: number) => Buff
     ready: async () => void (await Promise.all([cidrs.ready(), addresses().cache.ready()])),
     refresh: async () => void (await Promise.all([cidrs.refresh(), addresses().cache.current()])),
     anyRange: (family) => rangesOf(family)[0],
-    isInRange(family, address) {
+    ranges: rangesOf,
+    findRange(family, address) {
       const has = (parts: Subranges | undefined): boolean =>
         parts !== undefined && isAllocatable(parts, addressValue(address));
-      return rangesOf(family).some((range) => has(subrangesOf(range)));
+      return rangesOf(family).find((range) => has(subrangesOf(range)));
     },
     isTaken: (address) => reserved.has(address) || isStored(address),
     findFree(family) {
@@ -72,6 +79,7 @@ export function openClusterIps(catalog: Catalog, random: (bytes: number) => Buff
     },
     reserve: (address) => void reserved.add(address),
     release: (address) => void reserved.delete(address),
+    use: () => useOf(cidrs.ranges(), addresses()),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   readableNodePorts,
 } from "../../../registry/node-port-range.ts";
 import type { DerivedValue, DerivedWrite, Stored } from "../../../storage/contract.ts";
-import { JointConflict } from "../../contract.ts";
+import { JointConflict, type RangeUse } from "../../contract.ts";
 
 /** Ports that a write takes and gives back. */
 export interface PortChange {
@@ -39,6 +39,8 @@ export interface NodePorts {
   /** Keeps other requests of this server from taking the port before it is stored. */
   reserve(port: number): void;
   release(port: number): void;
+  /** As of the last read or write; undefined before. */
+  use(): RangeUse | undefined;
   /** The change of the stored value; its `derive` throws JointConflict when a port is taken. */
   change(change: PortChange): DerivedWrite;
 }
@@ -80,6 +82,11 @@ export function openNodePorts(registry: () => RegistryContext, range: PortRange)
     },
     reserve: (port) => void reserved.add(port),
     release: (port) => void reserved.delete(port),
+    use() {
+      if (known === undefined) return undefined;
+      const allocated = [...known].length;
+      return { allocated, available: known.range.last - known.range.first + 1 - allocated };
+    },
     change: (change) => ({ key: nodePortsKey, derive: (newest) => derive(newest, change) }),
   };
 }

@@ -5,10 +5,10 @@
  * over one store only one gets a value, and a service that is not stored keeps nothing.
  */
 import type { Catalog, Resource } from "../../../catalog/contract.ts";
-import type { IpRange } from "../../../lib/ip-range/ip-range.ts";
+import { formatRange, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import type { PortRange } from "../../../lib/ip-range/port-range.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes, AdmissionPlugin, AllocationObserver } from "../../contract.ts";
 import { type Allocation, allocate, release, type Source } from "./allocate.ts";
 import { openClusterIps } from "./cluster-ips.ts";
 import { commitWith } from "./commit-with.ts";
@@ -23,6 +23,7 @@ interface ServiceAddressesOptions {
   readonly ranges: readonly IpRange[];
   /** The feature gate `StrictIPCIDRValidation`. */
   readonly strict: boolean;
+  readonly observer?: AllocationObserver;
   /** `--service-node-port-range`; 30000 to 32767 by default. */
   readonly portRange?: PortRange;
 }
@@ -35,6 +36,7 @@ export function serviceAddresses({
   registry,
   ranges,
   strict,
+  observer,
   portRange = defaultPorts,
 }: ServiceAddressesOptions): AdmissionPlugin {
   const source: Source = {
@@ -42,18 +44,20 @@ export function serviceAddresses({
     ports: openNodePorts(registry, portRange),
     rules: { families: ranges.map(({ family }) => family), strict },
   };
+  observer?.follow(() => ({ addresses: source.addresses.use(), ports: source.ports.use() }));
   /** What the attempts that are not stored yet take. */
   const pending = new WeakMap<AdmissionAttributes, Allocation>();
   return {
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!writesService(attributes)) return;
-      return allocate(attributes, source).then((allocation) => {
+      const since = performance.now();
+      return allocate(attributes, source, observer).then((allocation) => {
         if (attributes.dryRun) return;
         pending.set(attributes, allocation);
         const end = (): void => release(allocation, source);
         attributes.undo.push(end);
-        attributes.done.push(end);
+        attributes.done.push(end, () => report(allocation, (performance.now() - since) / 1000, observer));
       });
     },
     authorize(attributes) {
@@ -68,6 +72,18 @@ export function serviceAddresses({
       return releaseValues(registry(), valuesOf(spec), service, source.ports);
     },
   };
+}
+
+/** @param seconds since the allocation began; it is stored now */
+function report(
+  { addresses, ports, requestedPorts }: Allocation,
+  seconds: number,
+  observer: AllocationObserver | undefined,
+): void {
+  for (const { range, requested } of addresses)
+    if (range !== undefined)
+      observer?.addressAllocated(formatRange(range), requested === undefined ? "dynamic" : "static", seconds);
+  for (const port of ports) observer?.portAllocated(requestedPorts.has(port) ? "static" : "dynamic");
 }
 
 function isService({ definition: { group, resource } }: Resource): boolean {

@@ -10,7 +10,7 @@ import { Channel } from "./channel.ts";
 import { decodeMessage, encodeMessage, type Message } from "./codec.ts";
 import type { CallHeaders } from "./connection.ts";
 import { type EtcdTls, endpointOf } from "./endpoints.ts";
-import { answerOf, isFailedMember, isUnsent } from "./errors.ts";
+import { answerOf, isFailedMember, isTimeout, isUnsent } from "./errors.ts";
 import {
   compactRequest,
   compactResponse,
@@ -210,6 +210,8 @@ export class EtcdClient {
 
   async #read<T>(method: Method, request: object, timeoutMs: number): Promise<T> {
     const until = this.#clock.now() + timeoutMs;
+    /** Why members failed. The last attempt may have too little time to find out. */
+    let reason: unknown;
     for (let attempt = 1; ; attempt++) {
       const at = this.#at;
       const left = until - this.#clock.now();
@@ -222,8 +224,9 @@ export class EtcdClient {
         );
       } catch (error) {
         if (!isFailedMember(error) || this.#closed) throw answerOf(error);
+        if (!isTimeout(error)) reason = error;
         if (this.#at === at) this.#next();
-        if (attempt >= attemptsMax || this.#clock.now() + retryMs >= until) throw answerOf(error);
+        if (attempt >= attemptsMax || this.#clock.now() + retryMs >= until) throw answerOf(reason ?? error);
       }
       await new Promise<void>((resolve) => void this.#clock.after(retryMs, resolve));
     }

@@ -11,6 +11,11 @@ export function isFailedMember(error: unknown): boolean {
   return error instanceof CallError && (error.code === "Unavailable" || error.code === "DeadlineExceeded");
 }
 
+/** Whether the member did not answer in time. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof CallError && error.code === "DeadlineExceeded";
+}
+
 /** Whether the call did not reach a member. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof CallError && error.isUnsent;
