@@ -1,5 +1,4 @@
 /** Builds the election of the server that runs the controllers of kube-controller-manager. */
-import { hostname } from "node:os";
 import { randomUuid } from "../apimachinery/random.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Controller } from "../controllers/contract.ts";
@@ -17,6 +16,7 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentObject } from "../registry/current-entry.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { hostnameOf } from "./peers.ts";
 import type { ServerState } from "./state.ts";
 
 interface Needs {
@@ -61,7 +61,7 @@ export async function electedControllers(
     options.logger.warn("Each server runs the controllers: coordination.k8s.io/v1 is not served");
     return together(make(registry));
   }
-  const { identity, isGone } = await identityOf(needs);
+  const { identity, isGone } = await identityOf(options, needs);
   const candidate = candidateFor(options, needs, identity);
   const elector = new LeaderElector({
     ...common(options, needs),
@@ -115,7 +115,7 @@ export async function electionController(options: ServerOptions, needs: Needs): 
     ...common(options, needs),
     lock,
     name,
-    ...(await identityOf(needs)),
+    ...(await identityOf(options, needs)),
     times: options.coordinatedLeadership,
     lead(fence) {
       const own = { registry: { ...registry, fence }, logger: options.logger, queues: metrics.queues.observers };
@@ -136,15 +136,19 @@ function common({ clock, logger }: ServerOptions, { registry, metrics }: Needs) 
  * One server at a time has an embedded store. Its identity contains the uid of a namespace in place
  * of a random one, so the next start knows that a holder with this uid has ended.
  */
-async function identityOf({ registry, state: { isShared } }: Needs): Promise<{
+async function identityOf(
+  options: ServerOptions,
+  { registry, state: { isShared } }: Needs,
+): Promise<{
   readonly identity: string;
   readonly isGone: (holder: string) => boolean;
 }> {
+  const hostname = hostnameOf(options);
   const random = `_${randomUuid(registry.random)}`;
-  if (isShared) return { identity: hostname() + random, isGone: () => false };
+  if (isShared) return { identity: hostname + random, isGone: () => false };
   const namespace = await currentObject(registry.catalog, { group: "", resource: "namespaces" }, "", "kube-system");
   const suffix = namespace?.metadata.uid === undefined ? random : `_${namespace.metadata.uid}`;
-  return { identity: hostname() + suffix, isGone: (holder) => holder.endsWith(suffix) };
+  return { identity: hostname + suffix, isGone: (holder) => holder.endsWith(suffix) };
 }
 
 function together(controllers: readonly Controller[]): Controller {

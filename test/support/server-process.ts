@@ -17,11 +17,13 @@ interface Command {
   readonly flags: readonly string[];
   /** The authority of its serving certificate. */
   readonly ca: string;
+  /** The file of the command; that of the sources by default. */
+  readonly program?: string;
 }
 
 /** Starts the command and waits until `/readyz` answers 200. @throws Error with its output when it ends before */
-export async function startServerProcess({ port, flags, ca }: Command): Promise<ServerProcess> {
-  const args = [main, "--secure-port", String(port), ...flags];
+export async function startServerProcess({ port, flags, ca, program = main }: Command): Promise<ServerProcess> {
+  const args = [program, "--secure-port", String(port), ...flags];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr])

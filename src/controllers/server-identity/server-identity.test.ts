@@ -79,6 +79,24 @@ test("a new process replaces the Lease of its predecessor", async () => {
   await next.stop();
 });
 
+test("the Lease of two processes on one host exists again after one of them stops", async () => {
+  const [first, second] = [lease(), lease({ peerAddress: "192.0.2.1:7443" })];
+  await first.start();
+  await second.start();
+  const { holderIdentity } = (await find())?.spec ?? {};
+  clock.advance(10_400);
+  await settle();
+  assert.equal((await find())?.spec.holderIdentity, holderIdentity);
+  await first.stop();
+  clock.advance(10_400);
+  await settle();
+  const { metadata, spec } = (await find()) as KubeObject;
+  assert.deepEqual(metadata.annotations, { "kubernetes.io/peer-advertise-address": "192.0.2.1:7443" });
+  assert.equal(spec.holderIdentity, holderIdentity);
+  await second.stop();
+  assert.equal(await find(), undefined);
+});
+
 test("a deleted or changed Lease is corrected", async () => {
   const own = lease();
   await own.start();
