@@ -88,7 +88,11 @@ describe("three servers behind HAProxy", { skip: skipWithoutEtcd || skipWithoutH
 
   /** Waits until the load balancer sends connections to all servers. */
   function allUp(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, probes.intervalMs * (probes.rise + 1)));
+    return until(async () => (await haproxy.state()).every(({ isUp }) => isUp));
+  }
+
+  async function until(holds: () => Promise<boolean>): Promise<void> {
+    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
   }
 
   async function send(client: RetryingClient, method: string, path: string, body?: object) {
@@ -144,9 +148,10 @@ describe("three servers behind HAProxy", { skip: skipWithoutEtcd || skipWithoutH
   test("the clients of a killed server are served by another", async (t) => {
     const reading = Array.from({ length: clients }, read);
     await Promise.all(reading.map(({ first }) => first));
-    const killed = replicas[0] as Replica;
+    const at = (await haproxy.state()).findIndex(({ connections }) => connections > 0);
+    const killed = replicas[at] as Replica;
     await killed.process.end("SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, probes.intervalMs * (probes.fall + 1)));
+    await until(async () => (await haproxy.state())[at]?.isUp === false);
     const results = await Promise.all(reading.map(({ stop }) => stop()));
     const gapMs = Math.max(...results.map(({ longestMs }) => longestMs));
     const retried = results.filter(({ retries }) => retries > 0).length;
