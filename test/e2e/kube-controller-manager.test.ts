@@ -1,6 +1,6 @@
 /**
  * kube-controller-manager and this server's controllers. Needs COXSWAIN_KUBE_CONTROLLER_MANAGER, the path of
- * kube-controller-manager 1.36. Guarantees, for embedded stores and etcd:
+ * kube-controller-manager 1.36. Guarantees, for embedded stores and etcd, and with coordinated elections:
  * - each waits while the other one holds the Lease, and follows when it stops or is killed;
  * - the controllers of both never write at the same time: each write is in a term of its writer.
  */
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { waitFor } from "../support/aggregated-server.ts";
 import { type CandidateCluster, durableEngines, openCandidateCluster } from "../support/candidate-cluster.ts";
+import { skipWithoutEtcd } from "../support/etcd.ts";
 import {
   type ControllerManager,
   skipWithoutControllerManager,
@@ -34,8 +35,16 @@ interface LeaseState {
   readonly holder: string;
 }
 
-for (const [engine, skipEngine] of durableEngines) {
-  describe(`with ${engine}`, { skip: skipWithoutControllerManager || skipEngine, timeout: 600_000 }, () => {
+const gates = ["--feature-gates=CoordinatedLeaderElection=true"];
+const apis = ["--runtime-config=coordination.k8s.io/v1beta1=true"];
+const settings = [
+  ...durableEngines.map(([engine, skip]) => ({ title: `with ${engine}`, engine, skip, gates: [], apis: [] })),
+  // A restart of the only server, which also elects, may elect another candidate.
+  { title: "with coordinated elections", engine: "etcd", skip: skipWithoutEtcd, gates, apis },
+] as const;
+
+for (const { title, engine, skip, ...flags } of settings) {
+  describe(title, { skip: skipWithoutControllerManager || skip, timeout: 600_000 }, () => {
     const directory = mkdtempSync(join(tmpdir(), "coxswain-manager-"));
     /** Every state of the Lease that the API has reported. */
     const history: LeaseState[] = [];
@@ -47,7 +56,12 @@ for (const [engine, skipEngine] of durableEngines) {
 
     before(async () => {
       const candidateFlags = ["--controllers", marks.ours.controller, "--leader-elect=true", ...times];
-      cluster = await openCandidateCluster({ engine, directory, flags: [], candidateFlags });
+      cluster = await openCandidateCluster({
+        engine,
+        directory,
+        flags: [...flags.gates, ...flags.apis],
+        candidateFlags,
+      });
       following = followLease();
     });
     after(async () => {
@@ -74,8 +88,8 @@ for (const [engine, skipEngine] of durableEngines) {
     }
 
     async function startManager(): Promise<ControllerManager> {
-      const flags = ["--controllers", marks.theirs.controller, ...times];
-      manager = await startControllerManager({ ...cluster, directory, flags });
+      const own = ["--controllers", marks.theirs.controller, ...times, ...flags.gates];
+      manager = await startControllerManager({ ...cluster, directory, flags: own });
       return manager;
     }
 
@@ -116,8 +130,8 @@ for (const [engine, skipEngine] of durableEngines) {
       await cluster.start();
       await leads("ours");
       const one = await startManager();
-      const waits = (): number => one.log().split("Lease is held by and has not yet expired").length - 1;
-      await waitFor(async () => waits() > 1, one.log);
+      await waitFor(async () => one.log().includes("Attempting to acquire leader lease"), one.log);
+      await renewals();
       assert.equal(await one.leads(), false);
       await acts("ours", "one");
     });
