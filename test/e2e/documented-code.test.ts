@@ -102,11 +102,9 @@ test("TypeScript of documents has no type errors", { timeout: 240_000 }, () => {
 /** As in the repository, with the names of the package's exports. */
 function typeCheckOptions(): object {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"));
+  const names = Object.keys(packageJson.exports).map((name) => name.slice(2));
   const exported = Object.fromEntries(
-    Object.entries(packageJson.exports).map(([name, { types }]) => [
-      name.replace(/^\./, "coxswain"),
-      [join(root, types.replace("./dist/types/", "").replace(/\.d\.ts$/, ".ts"))],
-    ]),
+    names.map((name) => [join("coxswain", name), [join(root, "src", name && `lib/${name}`, "index.ts")]]),
   );
   const unused = { noUnusedLocals: false, noUnusedParameters: false };
   const typeRoots = [join(root, "node_modules/@types")];
