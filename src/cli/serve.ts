@@ -5,7 +5,6 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
-import { DamagedStore } from "../storage/contract.ts";
 import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
@@ -27,8 +26,13 @@ export async function serve(argv: readonly string[], beforeStart?: (settings: Se
     }
   } catch (error) {
     await printProblem(error);
-    process.exit(error instanceof DamagedStore ? exitDamagedStore : exitNotStarted);
+    process.exit(isDamage(error) ? exitDamagedStore : exitNotStarted);
   }
+}
+
+/** By its name: in the package, the server has classes of its own, because it is bundled separately. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && error.name === "DamagedStore";
 }
 
 async function printProblem(error: unknown): Promise<void> {

@@ -3,8 +3,17 @@
  * compiled against, run as a command, and embedded. Needs COXSWAIN_TEST_FULL=1.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -53,6 +62,10 @@ test("the installed command serves and backs up its store", { skip }, async () =
   command.kill("SIGTERM");
   assert.equal(await exited, 0);
   run(program, "store", "check", data);
+  truncateSync(join(data, "storage", "data.mdb"), 3 * 4096);
+  const damaged = spawnSync(process.execPath, [program, "--data-dir", data, "--secure-port=0"], { encoding: "utf8" });
+  assert.match(damaged.stderr, /^Error: .*data\.mdb is damaged: /);
+  assert.equal(damaged.status, 3);
 });
 
 test("the installed command evaluates CEL expressions", { skip }, () => {
