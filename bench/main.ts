@@ -12,6 +12,7 @@
  * - `npm run bench -- --flow-control`: CPU time of flow control, see flow-control-cost.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
  * - `npm run bench -- --etcd`: compared with upstream's sample API server on one etcd, see etcd.ts.
+ * - `npm run bench -- --start`: CPU time until a server is ready, and its memory, see start.ts.
  * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
  *   two baselines in the same run: (a) a bare node:http2 server, (b) durable LMDB transactions of
  *   three keys at concurrency 16. (c) is this server on LMDB.
@@ -40,6 +41,7 @@ const { values, positionals } = parseArgs({
     audit: { type: "boolean" },
     backup: { type: "string" },
     etcd: { type: "boolean" },
+    start: { type: "boolean" },
     memory: { type: "string", default: "0" },
     profile: { type: "string" },
     fairness: { type: "boolean" },
@@ -49,6 +51,11 @@ const { values, positionals } = parseArgs({
 if (values.cel === true) {
   const { celBench } = await import("./cel.ts");
   celBench();
+  process.exit(0);
+}
+if (values.start === true) {
+  const { startBench } = await import("./start.ts");
+  await startBench();
   process.exit(0);
 }
 if (values.rbac === true) {

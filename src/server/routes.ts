@@ -92,12 +92,12 @@ function missingApiServices(names: readonly string[]): string | undefined {
   return names.length === 0 ? undefined : `missing APIService: [${names.join(" ")}]`;
 }
 
-/** POST /storage/backup. Stores in memory have no backups. */
+/** POST /storage/backup, of the engine that has backups. */
 export function storeRoutes(
   storage: Pick<Storage, "sizeBytes" | "pin">,
   { storage: engine, dataDir, clock, logger }: ServerOptions,
 ): PathRoute[] {
-  if (engine === "memory" || dataDir === undefined) return [];
+  if (engine !== "lmdb" || dataDir === undefined) return [];
   const start = async (): Promise<RunningBackup> => {
     const { startBackup } = await import("../storage/lmdb/backup/backup-process.ts");
     return startBackup(storeDirectory(dataDir), storage.pin());
