@@ -117,6 +117,42 @@ describe("a call", () => {
   });
 });
 
+describe("a connection that is lost", () => {
+  /** Runs the pings of connections when the test requests it. */
+  function manualPings(): { readonly clock: Clock; pass(): void } {
+    let pass = (): void => {};
+    const after: Clock["after"] = (ms, run) => {
+      if (ms !== 10_000) return systemClock.after(ms, run);
+      pass = run;
+      return () => {};
+    };
+    return { clock: { ...systemClock, after }, pass: () => pass() };
+  }
+
+  test("gets no pings, also before its calls have ended", async (t) => {
+    const { clock, pass } = manualPings();
+    const called = Promise.withResolvers<void>();
+    const [, port] = await serve(t, () => called.resolve());
+    const channel = channelTo(t, port, clock);
+    const call = one(channel);
+    call.catch(() => {}); // It is checked below.
+    await called.promise;
+    channel.close();
+    pass();
+    await assert.rejects(call, { code: "Unavailable" });
+  });
+
+  test("fails the calls that have waited for it", async (t) => {
+    const [, port] = await serve(t, echo);
+    const channel = channelTo(t, port);
+    // It is closed before the calls that wait for it are notified.
+    const closed = Promise.resolve(channel.connection()).then(() => channel.close());
+    const calls = [one(channel), one(channel)];
+    await closed;
+    for (const call of calls) await assert.rejects(call, { code: "Unavailable", isUnsent: true });
+  });
+});
+
 describe("a call in both directions", () => {
   test("sends and receives messages in order until the server ends it", async (t) => {
     const [, port] = await serve(t, echo, (stream) => {

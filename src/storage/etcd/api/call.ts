@@ -65,7 +65,11 @@ export function openCall(channel: Channel, headers: CallHeaders, handler: CallHa
   if (!(connection instanceof Promise)) return new StreamCall(connection, headers, handler);
   const waiting = new WaitingCall(handler);
   connection.then(
-    (opened) => waiting.start((own) => new StreamCall(opened, headers, own)),
+    (opened) => {
+      // The member or the client may have closed it since.
+      if (opened.isOpen) waiting.start((own) => new StreamCall(opened, headers, own));
+      else waiting.fail(new CallError("Unavailable", "Connection dropped", { isUnsent: true }));
+    },
     (error: CallError) => waiting.fail(error),
   );
   return waiting;

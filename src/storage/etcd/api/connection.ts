@@ -66,7 +66,7 @@ export class Connection {
   }
 
   #ping(): void {
-    if (!this.isOpen && this.#openCalls === 0) return;
+    if (this.isLost || (!this.isOpen && this.#openCalls === 0)) return;
     this.#cancelPing = this.#clock.after(pingMs.interval, () => this.#ping());
     if (this.#openCalls === 0) return;
     const cancel = this.#clock.after(pingMs.timeout, () => this.#session.destroy());
