@@ -53,7 +53,12 @@ export function apiReference(types: string, work: string): ReadonlyMap<string, s
   if (status !== 0) throw new Error(`TypeDoc ended with status ${status}\n${stderr}`);
   const pages = join(work, "pages");
   const files = globSync("**/*.md", { cwd: pages }).map((file) => file.replaceAll("\\", "/"));
-  return new Map(files.sort().map((file) => [file, readFileSync(join(pages, file), "utf8")]));
+  return new Map(files.sort().map((file) => [file, withoutHtml(readFileSync(join(pages, file), "utf8"))]));
+}
+
+/** Properties are rows of tables. TypeDoc marks them with HTML, which the site does not accept, and links to them. */
+function withoutHtml(page: string): string {
+  return page.replace(/<a id="[^"]*"><\/a> /g, "").replace(/\[([^\]]*)\]\([^)]*#property-[^)]*\)/g, "$1");
 }
 
 function installed(path: string): string {
