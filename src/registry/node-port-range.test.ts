@@ -5,6 +5,7 @@ import { PortBitmap } from "../lib/ip-range/port-bitmap.ts";
 import { encodeProtobuf } from "../lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../lib/protobuf/envelope.ts";
 import { DamagedRecord } from "../storage/contract.ts";
+import type { SharedEncoding } from "./contract.ts";
 import { decodeNodePorts, encodeNodePorts, nodePortsKey } from "./node-port-range.ts";
 
 const bitmap = new PortBitmap({ first: 30000, last: 32767 });
@@ -34,6 +35,23 @@ for (const [title, value] of rows) {
     assert.deepEqual([...ports], [30000, 30009, 32767]);
   });
 }
+
+const encodings: [mediaType: SharedEncoding["mediaType"], start: string][] = [
+  ["application/vnd.kubernetes.protobuf", "k8s\0"],
+  ["application/yaml", "apiVersion: v1"],
+];
+for (const [mediaType, start] of encodings) {
+  test(`a shared store has the ports in use as ${mediaType}`, () => {
+    const { shared } = encodeNodePorts(bitmap, { sharedEncoding: { mediaType, customCbor: false } });
+    assert.equal(shared?.subarray(0, start.length).toString(), start);
+    assert.deepEqual([...decode(shared)], [30000, 30009, 32767]);
+  });
+}
+
+test("a shared store has the ports in use as JSON", () => {
+  const { shared } = encodeNodePorts(bitmap, { sharedEncoding: { mediaType: "application/json", customCbor: false } });
+  assert.equal(shared, undefined);
+});
 
 test("a range without ports in use has no data", () => {
   const empty = JSON.stringify({ range: "1-8", data: null });

@@ -8,8 +8,10 @@ import { PortBitmap } from "../lib/ip-range/port-bitmap.ts";
 import { formatPortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
 import { hasMagic, readEnvelope } from "../lib/protobuf/envelope.ts";
+import { decodeYaml } from "../lib/yaml/decode.ts";
 import { DamagedRecord, type DerivedValue, type Stored } from "../storage/contract.ts";
 import type { RegistryContext } from "./contract.ts";
+import { encodeShared } from "./shared-encoding.ts";
 
 /** The key of the ports in use. */
 export const nodePortsKey = "/registry/ranges/servicenodeports";
@@ -48,23 +50,28 @@ export function readableNodePorts(stored: Stored): PortBitmap | undefined {
 /** @throws DamagedRecord */
 function rangeAllocation(value: Buffer): RangeAllocation {
   try {
-    if (!hasMagic(value)) return JSON.parse(value.toString("utf8")) as RangeAllocation;
-    return decodeProtobuf(
-      readEnvelope(value).raw,
-      builtinSchema("io.k8s.api.core.v1.RangeAllocation"),
-    ) as RangeAllocation;
+    if (!hasMagic(value)) return decodeYaml(value).value as RangeAllocation; // JSON is YAML, too.
+    return decodeProtobuf(readEnvelope(value).raw, allocationSchema()) as RangeAllocation;
   } catch (error) {
     throw new DamagedRecord(`${nodePortsKey}: ${String(error)}`);
   }
 }
 
-/** Encodes the ports in use as JSON, which kube-apiserver can read, too. */
-export function encodeNodePorts(ports: PortBitmap): DerivedValue {
+/** Encodes the ports in use as JSON, and for a shared store as its built-in objects. */
+export function encodeNodePorts(
+  ports: PortBitmap,
+  { sharedEncoding }: Pick<RegistryContext, "sharedEncoding"> = {},
+): DerivedValue {
   const range = formatPortRange(ports.range);
   const data = ports.snapshot().toString("base64");
   const object = { kind: "RangeAllocation", apiVersion: "v1", metadata: {}, range, data };
-  return { value: Buffer.from(JSON.stringify(object)) };
+  const value = Buffer.from(JSON.stringify(object));
+  const form = { group: "", version: "v1", kind: "RangeAllocation", schema: allocationSchema() };
+  const shared = sharedEncoding && encodeShared(sharedEncoding, form, object, value);
+  return { value, ...(shared !== undefined && { shared }) };
 }
+
+const allocationSchema = (): ReturnType<typeof builtinSchema> => builtinSchema("io.k8s.api.core.v1.RangeAllocation");
 
 /**
  * Reads the ports in use from the store.

@@ -66,9 +66,13 @@ export async function isStoredAs(
 const withLineFeed = (json: Buffer): Buffer => Buffer.concat([json, lineFeed]);
 const lineFeed = Buffer.from("\n");
 
-function encodeShared(
+/**
+ * Encodes an object at its storage version.
+ * @returns undefined when the JSON itself is stored
+ */
+export function encodeShared(
   { mediaType, customCbor }: SharedEncoding,
-  form: StorageForm,
+  form: Pick<StorageForm, "group" | "version" | "kind" | "schema">,
   object: KubeObject,
   json: Buffer,
 ): Buffer | undefined {

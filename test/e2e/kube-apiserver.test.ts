@@ -7,6 +7,9 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { systemClock } from "../../src/apimachinery/clock.ts";
+import { nodePortsKey } from "../../src/registry/node-port-range.ts";
+import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { eventually } from "../support/collector-cluster.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
@@ -255,5 +258,22 @@ describe("a kube-apiserver and this server over one etcd", { skip }, () => {
     assert.deepEqual(mine, other);
     assert.equal(mine?.length, 4 * increments + 2);
     assert.equal(mine?.at(-1)?.object.data.n, String(4 * increments));
+  });
+
+  test("both store the node ports in use as the same bytes", async () => {
+    const etcd = new EtcdClient({ servers: cluster.urls, clock: systemClock });
+    const stored = async (): Promise<Buffer | undefined> =>
+      (await etcd.range({ key: Buffer.from(nodePortsKey) })).kvs?.[0]?.value;
+    const service = (name: string): object => ({
+      metadata: { name },
+      spec: { type: "NodePort", ports: [{ port: 80 }] },
+    });
+    assert.equal((await ours.send(`POST ${core}/services`, service("ours"))).status, 201);
+    const written = await stored();
+    assert.equal((await theirs.send(`POST ${core}/services`, service("theirs"))).status, 201);
+    assert.notDeepEqual(await stored(), written);
+    assert.equal((await theirs.send(`DELETE ${core}/services/theirs`)).status, 200);
+    assert.deepEqual(await stored(), written);
+    etcd.close();
   });
 });

@@ -66,8 +66,8 @@ async function repairOnce({ registry, range, leaks, report, observer }: PortRepa
     key: nodePortsKey,
     derive(newest) {
       if (newest?.revision !== stored?.revision) throw new JointConflict(nodePortsKey);
-      const { value } = encodeNodePorts(rebuilt);
-      return newest?.value.equals(value) === true ? undefined : { value };
+      const written = encodeNodePorts(rebuilt, registry);
+      return newest?.value.equals(written.shared ?? written.value) === true ? undefined : written;
     },
   });
   leaks.clear();

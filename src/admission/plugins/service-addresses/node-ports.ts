@@ -63,7 +63,7 @@ export function openNodePorts(registry: () => RegistryContext, range: PortRange)
     if (known === undefined || !isPossible) return undefined;
     for (const port of released) known.delete(port);
     for (const port of taken) known.add(port);
-    return encodeNodePorts(known);
+    return encodeNodePorts(known, registry());
   };
   return {
     range,
