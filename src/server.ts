@@ -60,6 +60,7 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
   // Storage locks the data directory, in which the next step may renew certificates.
   const { storage, installer, isShared } = await openStorage(options, { gates, etcd, closers }, shared);
   const state = newState(options, isShared);
+  state.stopHooks.push(async () => storage.stopWaiting?.());
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
   const serving = await servingSetup(options, names);
   closers.add(() => serving.close());

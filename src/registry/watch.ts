@@ -1,7 +1,10 @@
 /** Plans a watch: where it starts and which events it shows. */
+import type { Clock } from "../apimachinery/clock.ts";
 import { ApiError, badRequest, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import { within } from "../apimachinery/within.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { Resource, ResourceStore } from "../catalog/contract.ts";
+import { SharedStoreError } from "../storage/contract.ts";
 import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-cache/contract.ts";
 import { deletedEntry } from "../watch-cache/entry.ts";
 import { candidates, topicOf } from "./candidates.ts";
@@ -24,6 +27,8 @@ interface WatchRequest {
    * `objects`.
    */
   readonly converted?: boolean;
+  /** How long the watch may wait for the state that it starts with. */
+  readonly limit?: { readonly clock: Clock; readonly timeoutMs: number };
 }
 
 /** What a watch sends, and from where. */
@@ -87,7 +92,7 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   const requested = parseResourceVersion(resourceVersion, "watch");
   const plan = { scope, initial: undefined, from: requested, initialEventsEnd: undefined, startError: undefined };
   if (requested > 0 && sendInitialEvents !== true) return plan;
-  const state = await stateFor(cache, resourceVersion, requested);
+  const state = resourceVersion === "" ? await currentState(cache, request) : await stateFor(cache, requested, options);
   if (state instanceof ApiError) return { ...plan, startError: state };
   return {
     ...plan,
@@ -98,11 +103,33 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
 }
 
 /**
+ * The state of the store. When it cannot be read in time, the error is returned, not thrown: the watch
+ * has started by then. Source: `newErrWatcher` in k8s.io/apiserver@v0.36.0/pkg/storage/cacher.
+ */
+async function currentState(cache: WatchCache, { limit }: WatchRequest): Promise<Snapshot | ApiError> {
+  const current = cache.current();
+  try {
+    const state = await (limit === undefined ? current : within(limit.clock, limit.timeoutMs, current));
+    return state ?? watchFailed("context deadline exceeded");
+  } catch (error) {
+    if (error instanceof SharedStoreError) return watchFailed(error.message);
+    throw error;
+  }
+}
+
+function watchFailed(message: string): ApiError {
+  return new ApiError({ code: 500, reason: "InternalError", message });
+}
+
+/**
  * The state that a watch starts with. A timeout is returned, not thrown: the watch has started by
  * then.
  */
-async function stateFor(cache: WatchCache, resourceVersion: string, requested: number): Promise<Snapshot | ApiError> {
-  if (resourceVersion === "") return cache.current();
+async function stateFor(
+  cache: WatchCache,
+  requested: number,
+  { resourceVersion }: Pick<ListOptions, "resourceVersion">,
+): Promise<Snapshot | ApiError> {
   await cache.ready();
   if (requested === 0) return cache.latest();
   if (requested === Number.POSITIVE_INFINITY) return resourceVersionTooLarge(resourceVersion, cache.latest().revision);

@@ -117,7 +117,7 @@ type Timing = Parameters<typeof timeoutParameterFilter>[0];
 function requestTiming({ clock, logger, requestTimeoutMs: timeoutMs }: ServerOptions, metrics: ServerMetrics): Timing {
   const expire = (context: RequestContext): void => {
     metrics.requests.terminated(context);
-    sendError(context, requestTimedOut(), logger);
+    sendError(context, requestTimedOut(context.resolved && context.info.verb), logger);
   };
   return { clock, timeoutMs, expire, late: metrics.requests.terminated };
 }

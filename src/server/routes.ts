@@ -1,6 +1,7 @@
 /** Paths that are not resources. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
+import { etcdProblem } from "./components.ts";
 import { type HealthCheck, healthHandler } from "../health/health.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
@@ -76,7 +77,10 @@ function storageChecks(storage: Storage): HealthCheck[] {
 }
 
 function clusterChecks(cluster: Storage, readable: string, writable: string): HealthCheck[] {
-  const passes = async (check: Promise<void>): Promise<undefined> => void (await check);
+  const passes = async (check: Promise<void>): Promise<undefined> =>
+    void (await check.catch((error: Error) => {
+      throw cluster.isShared ? new Error(etcdProblem(error), { cause: error }) : error;
+    }));
   return [
     { name: readable, group: "etcd", check: () => passes(cluster.checkReadable()) },
     { name: writable, group: "etcd-readiness", check: () => passes(cluster.checkWritable()), readinessOnly: true },

@@ -264,6 +264,11 @@ export interface Storage {
    */
   pin(): StatePin;
   /**
+   * From now on, requests to a store that cannot be reached fail instead of waiting for it, so that
+   * the server can end. Only shared stores have it.
+   */
+  stopWaiting?(): void;
+  /**
    * Waits for requests in progress, then ends every subscription. Further calls wait for the same.
    */
   close(): Promise<void>;

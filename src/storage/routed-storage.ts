@@ -47,6 +47,9 @@ export function routeStorage(main: Storage, routes: readonly Route[]): RoutedSto
     compacted: () => main.compacted(),
     sizeBytes: () => main.sizeBytes(),
     pin: () => main.pin(),
+    stopWaiting() {
+      for (const storage of stores) storage.stopWaiting?.();
+    },
     close: async () => void (await Promise.all(stores.map((storage) => storage.close()))),
   };
 }

@@ -27,12 +27,14 @@ export async function watchObjects(
   const options = parseListOptions(context.info.query);
   const [, name = ""] = context.info.parts;
   const initialEvents = registry.gates.enabled("WatchList");
+  const limit = { clock: registry.clock, timeoutMs: timeoutMs(options, registry, watches) };
   const plan = await planWatch(resolved.resource, {
     namespace: namespaceOf(context),
     name,
     options,
     initialEvents,
     converted: converted !== undefined,
+    limit,
   });
   const startError = plan.startError ?? (await unreachable(() => cache.loadEventsAfter(plan.from)));
   if (context.exchange.closed) return;
@@ -44,7 +46,7 @@ export async function watchObjects(
   const end = startWatch({
     stream,
     cache,
-    clock: registry.clock,
+    ...limit,
     plan,
     encoder: shared.encoder,
     memory: watches.memory,
@@ -55,7 +57,6 @@ export async function watchObjects(
     cutOff: () => watches.cutOff(group, resource),
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.shape.kind === "table",
-    timeoutMs: timeoutMs(options, registry, watches),
     startError,
     converted,
   });

@@ -2,6 +2,7 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 import { isLongRunning } from "../request-info.ts";
+import { writes } from "./timeout-parameter.ts";
 
 /** The open requests of a server. */
 export interface OpenRequests {
@@ -21,7 +22,6 @@ export const requestSweepMs = 1000;
 
 /** Upstream's limit for writes, regardless of the general timeout. */
 const writeTimeoutMs = 34_000;
-const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
 /**
  * @param timeoutMs the limit for requests that are neither watches nor connections

@@ -8,6 +8,9 @@ import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 import { isLongRunning } from "../request-info.ts";
 
+/** The verbs that have upstream's limit for writes. */
+export const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+
 /** Options of the timeout filter. */
 interface RequestTiming {
   readonly clock: Clock;
@@ -55,7 +58,12 @@ function readTimeoutMs(text: string): number {
   }
 }
 
-/** The error for a request beyond its time limit. */
-export function requestTimedOut(): ApiError {
+/**
+ * The error for a request beyond its time limit.
+ * @param verb a write that waits for the store has another text (`FinishRequest` in
+ *   k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/finisher)
+ */
+export function requestTimedOut(verb = ""): ApiError {
+  if (writes.has(verb)) return timeout("request did not complete within requested timeout - context deadline exceeded");
   return timeout("request did not complete within the allotted timeout");
 }

@@ -81,6 +81,8 @@ const learnAgainMs = 5_000;
 const deliveryMs = 250;
 /** How long `sizeBytes` waits. Source: `CollectWithStability` in `k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/metrics/metrics.go`. */
 const sizeTimeoutMs = 1_000;
+/** `close` waits for requests so long. */
+const closeMs = 10_000;
 /** The key that health checks read. Source: `k8s.io/apiserver@v0.36.0/pkg/storage/storagebackend/factory/etcd3.go`. */
 const healthKey = "/registry/health";
 
@@ -295,6 +297,10 @@ class EtcdStorage implements Storage {
     return { isHeld: false, release() {} };
   }
 
+  stopWaiting(): void {
+    this.#client.stopWaiting();
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -304,10 +310,22 @@ class EtcdStorage implements Storage {
     this.#stopCompactor();
     this.#stopSizes();
     this.#cancelLearning();
-    if (this.#waiting > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#client.stopWaiting();
+    if (this.#waiting > 0) await this.#untilIdle();
     for (const log of [...this.#logs]) log.end({ error: undefined });
     this.#watches.close();
     this.#client.close();
+  }
+
+  /** Waits for the requests in progress, but not for a member that does not answer. */
+  #untilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(closeMs, resolve);
+      this.#idle = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   /** Runs a request; `close` waits for it. */

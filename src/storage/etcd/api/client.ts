@@ -1,10 +1,11 @@
 /**
- * Calls etcd's API at one of several members. Source of which calls may be repeated:
- * `go.etcd.io/etcd/client/v3@v3.6.8/retry_interceptor.go`.
+ * Calls etcd's API at one of several members. While none can be reached, calls wait for one, as those
+ * of etcd's own client (`defaultWaitForReady` in `go.etcd.io/etcd/client/v3@v3.6.8/options.go`).
+ * Source of which calls may be repeated: `retry_interceptor.go` there.
  */
 import { type Clock, systemClock } from "../../../apimachinery/clock.ts";
 import type { Integer } from "../../../lib/json/values.ts";
-import { StorageUnavailable } from "../../contract.ts";
+import { SharedStoreError, StorageUnavailable } from "../../contract.ts";
 import { callHeaders, callUnary, openCall } from "./call.ts";
 import { Channel } from "./channel.ts";
 import { decodeMessage, encodeMessage, type Message } from "./codec.ts";
@@ -78,15 +79,17 @@ const methods = {
 
 const streamEnded = "the member ended the watch stream";
 
-/** How long a read is repeated at other members. */
-const readTimeoutMs = 10_000;
+/** How long a read may take: longer than a request, so that the limit of requests applies. */
+const readTimeoutMs = 65_000;
 /** How long one member may take for a read before another is asked. */
 const attemptTimeoutMs = 3_000;
 /** How long a write may take. It is not repeated, because the member may have made it. */
 const writeTimeoutMs = 10_000;
+/** How long a write waits for a member that can be reached: upstream's limit of requests that write. */
+const unsentTimeoutMs = 34_000;
 /** The time between two attempts. */
 const retryMs = 25;
-/** Attempts of a read that no member accepts. */
+/** Attempts of a read that members answer with errors. */
 const attemptsMax = 100;
 
 /** A member, and the headers of calls of each method. */
@@ -106,6 +109,7 @@ export class EtcdClient {
   readonly #members: readonly Member[];
   #at = 0;
   #closed = false;
+  #waits = true;
 
   /** @throws Error when a URL is not valid, or a file of TLS cannot be used */
   constructor({ servers, tls, clock }: EtcdClientOptions) {
@@ -202,9 +206,15 @@ export class EtcdClient {
     };
   }
 
+  /** Lets no call wait for a member that can be reached. */
+  stopWaiting(): void {
+    this.#waits = false;
+  }
+
   /** Ends all calls. */
   close(): void {
     this.#closed = true;
+    this.#waits = false;
     for (const { channel } of this.#members) channel.close();
   }
 
@@ -212,7 +222,7 @@ export class EtcdClient {
     const until = this.#clock.now() + timeoutMs;
     /** Why members failed. The last attempt may have too little time to find out. */
     let reason: unknown;
-    for (let attempt = 1; ; attempt++) {
+    for (let failed = 0; ; ) {
       const at = this.#at;
       const left = until - this.#clock.now();
       try {
@@ -223,25 +233,34 @@ export class EtcdClient {
           at,
         );
       } catch (error) {
-        if (!isFailedMember(error) || this.#closed) throw answerOf(error);
+        if (!isFailedMember(error) || !this.#waits) throw answerOf(error);
         if (!isTimeout(error)) reason = error;
         if (this.#at === at) this.#next();
-        if (attempt >= attemptsMax || this.#clock.now() + retryMs >= until) throw answerOf(reason ?? error);
+        if (!isUnsent(error)) failed++;
+        if (failed >= attemptsMax || this.#clock.now() + retryMs >= until) throw answerOf(reason ?? error);
       }
-      await new Promise<void>((resolve) => void this.#clock.after(retryMs, resolve));
+      await this.#pause();
     }
   }
 
   async #write<T>(method: Method, request: object): Promise<T> {
+    const until = this.#clock.now() + unsentTimeoutMs;
     for (let attempt = 1; ; attempt++) {
       const at = this.#at;
       try {
         return await this.#call<T>(method, request, writeTimeoutMs, at);
       } catch (error) {
         if (isFailedMember(error) && this.#at === at) this.#next();
-        if (!isUnsent(error) || attempt >= this.#members.length || this.#closed) throw answerOf(error);
+        if (!isUnsent(error) || !this.#waits) throw answerOf(error);
+        if (this.#clock.now() + retryMs >= until)
+          throw new SharedStoreError("context deadline exceeded", { isTimeout: true, cause: error });
       }
+      if (attempt % this.#members.length === 0) await this.#pause();
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#clock.after(retryMs, resolve));
   }
 
   #call<T>(method: Method, argument: object, timeoutMs: number, at: number): Promise<T> {
