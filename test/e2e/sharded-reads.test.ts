@@ -7,23 +7,19 @@
  * - without the gate, the parameter has no effect.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
 import { decodeAnswer } from "../support/protobuf-answers.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { engines } from "../support/test-engine.ts";
 import { type CuttableWatch, http1Watches, http2Watches, type WatchConnection } from "../support/watch-connection.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 
 const featureGates = "ShardedListAndWatch=true,CBORServingAndStorage=true";
-const directory = mkdtempSync(join(tmpdir(), "coxswain-shards-"));
-after(() => rmSync(directory, { recursive: true, force: true }));
 const namespaces = ["default", "one", "two", "three"];
 const space = 2n ** 64n;
 
@@ -102,18 +98,13 @@ async function open(options: Parameters<typeof startTestServer>[0]): Promise<Fix
   };
 }
 
-const storages: readonly (readonly [name: string, options: Parameters<typeof startTestServer>[0]])[] = [
-  ["memory", { featureGates }],
-  ["lmdb", { featureGates, storage: "lmdb", dataDir: join(directory, "data") }],
-];
-
-for (const [name, options] of storages) {
-  describe(`the shards of a collection in ${name} (SEED=${seed})`, () => {
+for (const [storage, skip] of engines) {
+  describe(`the shards of a collection in ${storage} (SEED=${seed})`, { skip }, () => {
     let fixture: Fixture;
     const ranged: Stored[] = [];
 
     before(async () => {
-      fixture = await open(options);
+      fixture = await open({ featureGates, storage });
       for (const namespace of namespaces.slice(1)) await fixture.create("/api/v1/namespaces", { name: namespace });
       for (let index = 0; index < 60; index++) {
         const namespace = namespaces[random(namespaces.length)] as string;
@@ -180,381 +171,384 @@ for (const [name, options] of storages) {
   });
 }
 
-describe("sharded reads", () => {
-  let fixture: Fixture;
-  const maps = "/api/v1/namespaces/default/configmaps";
-  const stored: Stored[] = [];
-  const [low, high] = halves.map((ranges) => selectorOf("uid", ranges)) as [string, string];
-  const lowQuery = shardQuery(low);
-  let ofLow: string[] = [];
-  let ofHigh: string[] = [];
+for (const [storage, skip] of engines)
+  describe(`sharded reads in ${storage}`, { skip }, () => {
+    let fixture: Fixture;
+    const maps = "/api/v1/namespaces/default/configmaps";
+    const stored: Stored[] = [];
+    const [low, high] = halves.map((ranges) => selectorOf("uid", ranges)) as [string, string];
+    const lowQuery = shardQuery(low);
+    let ofLow: string[] = [];
+    let ofHigh: string[] = [];
 
-  before(async () => {
-    fixture = await open({ featureGates });
-    for (let index = 10; index < 34; index++)
-      stored.push(await fixture.create(maps, { name: `m-${index}`, labels: { n: String(index % 2) } }));
-    [ofLow, ofHigh] = halves.map((ranges) => stored.filter((map) => isIn(ranges, "uid", map)).map(nameOf)) as [
-      string[],
-      string[],
+    before(async () => {
+      fixture = await open({ featureGates, storage });
+      for (let index = 10; index < 34; index++)
+        stored.push(await fixture.create(maps, { name: `m-${index}`, labels: { n: String(index % 2) } }));
+      [ofLow, ofHigh] = halves.map((ranges) => stored.filter((map) => isIn(ranges, "uid", map)).map(nameOf)) as [
+        string[],
+        string[],
+      ];
+      assert.ok(ofLow.length > 1 && ofHigh.length > 1, "both halves have objects");
+    });
+    after(async () => {
+      fixture.client.close();
+      await fixture.server.close();
+    });
+
+    const nameOf = ({ metadata }: Stored): string => metadata.name;
+    const names = (items: readonly Stored[]): string[] => items.map(nameOf);
+
+    const partialList = "as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+    const shapes: readonly (readonly [accept: string, shown: boolean, read: (answer: Answer) => unknown])[] = [
+      ["application/json", true, ({ body }) => body],
+      ["application/yaml", true, ({ text }) => ({ metadata: { shardInfo: shardInfoOfYaml(text) } })],
+      ["application/vnd.kubernetes.protobuf", true, ({ bytes }) => decodeAnswer(bytes)],
+      ["application/cbor", true, ({ bytes }) => decodeAnyCbor(bytes)],
+      [`application/json;${partialList}`, false, ({ body }) => body],
+      [`application/vnd.kubernetes.protobuf;${partialList}`, false, ({ bytes }) => decodeAnswer(bytes)],
+      ["application/json;as=Table;v=v1;g=meta.k8s.io", false, ({ body }) => body],
     ];
-    assert.ok(ofLow.length > 1 && ofHigh.length > 1, "both halves have objects");
-  });
-  after(async () => {
-    fixture.client.close();
-    await fixture.server.close();
-  });
-
-  const nameOf = ({ metadata }: Stored): string => metadata.name;
-  const names = (items: readonly Stored[]): string[] => items.map(nameOf);
-
-  const partialList = "as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
-  const shapes: readonly (readonly [accept: string, shown: boolean, read: (answer: Answer) => unknown])[] = [
-    ["application/json", true, ({ body }) => body],
-    ["application/yaml", true, ({ text }) => ({ metadata: { shardInfo: shardInfoOfYaml(text) } })],
-    ["application/vnd.kubernetes.protobuf", true, ({ bytes }) => decodeAnswer(bytes)],
-    ["application/cbor", true, ({ bytes }) => decodeAnyCbor(bytes)],
-    [`application/json;${partialList}`, false, ({ body }) => body],
-    [`application/vnd.kubernetes.protobuf;${partialList}`, false, ({ bytes }) => decodeAnswer(bytes)],
-    ["application/json;as=Table;v=v1;g=meta.k8s.io", false, ({ body }) => body],
-  ];
-  for (const [accept, shown, read] of shapes) {
-    test(`a list as ${accept} ${shown ? "shows" : "does not show"} its shard`, async () => {
-      const answer = await fixture.get(`${maps}?${lowQuery}`, accept);
-      assert.equal(answer.status, 200);
-      const { metadata, items, rows } = read(answer) as {
-        metadata: { shardInfo?: unknown };
-        items?: Stored[];
-        rows?: { cells: string[] }[];
-      };
-      assert.deepEqual(metadata.shardInfo, shown ? { selector: low } : undefined);
-      const found = items?.map(nameOf) ?? rows?.map(({ cells }) => cells[0]);
-      if (found !== undefined) assert.deepEqual(found, ofLow);
-    });
-  }
-
-  function shardInfoOfYaml(text: string): unknown {
-    const selector = /^ {2}shardInfo:\n {4}selector: (.*(?:\n {6}.*)*)$/m.exec(text)?.[1];
-    return { selector: selector?.replace(/\n {6}/g, " ") };
-  }
-
-  test("a chunk counts the remaining objects as upstream, and another shard can continue it", async () => {
-    const { body } = await fixture.get(`${maps}?${lowQuery}&limit=1`);
-    assert.deepEqual(names(body.items), ofLow.slice(0, 1));
-    assert.deepEqual(Object.keys(body.metadata), ["resourceVersion", "continue", "remainingItemCount", "shardInfo"]);
-    assert.equal(body.metadata.remainingItemCount, stored.length - 1, "of all shards");
-    const token = `continue=${encodeURIComponent(body.metadata.continue)}`;
-    const position = stored.findIndex((map) => nameOf(map) === ofLow[0]);
-    const { body: rest } = await fixture.get(`${maps}?${shardQuery(high)}&${token}`);
-    const following = stored.slice(position + 1).map(nameOf);
-    assert.deepEqual(
-      names(rest.items),
-      ofHigh.filter((one) => following.includes(one)),
-    );
-    assert.deepEqual(rest.metadata.shardInfo, { selector: high });
-    const { body: labeled } = await fixture.get(`${maps}?${lowQuery}&limit=1&labelSelector=n`);
-    assert.equal(labeled.metadata.remainingItemCount, undefined);
-  });
-
-  test("old versions, single names and namespaced paths are sharded", async () => {
-    const first = stored[0] as Stored & { metadata: { resourceVersion: string } };
-    const exact = `resourceVersion=${first.metadata.resourceVersion}&resourceVersionMatch=Exact`;
-    for (const [selector, items] of [
-      [low, ofLow],
-      [high, ofHigh],
-    ] as const) {
-      const expected = items.includes(nameOf(first)) ? [nameOf(first)] : [];
-      for (const query of [exact, `fieldSelector=metadata.name%3D${nameOf(first)}`]) {
-        const { body } = await fixture.get(`${maps}?${shardQuery(selector)}&${query}`);
-        assert.deepEqual(names(body.items), expected, query);
-        assert.deepEqual(body.metadata.shardInfo, { selector });
-      }
-    }
-    const get = await fixture.get(`${maps}/${ofHigh[0]}?${lowQuery}`);
-    assert.equal(get.status, 200, "a get has no such parameter");
-    assert.equal((await fixture.get(`/api/v1/componentstatuses?shardSelector=x`)).status, 200, "as upstream");
-  });
-
-  const rejected: readonly (readonly [what: string, selector: string, message: string])[] = [
-    ["white space", " ", "empty shard selector is not allowed; omit the parameter for unfiltered lists"],
-    ["another function", "f(1)", 'unsupported function "f"; only shardRange() and || are allowed'],
-    [
-      "two fields",
-      `${low} || ${selectorOf("namespace", halves[1] as Range[])}`,
-      'all shard ranges must use the same field, got "object.metadata.uid" and "object.metadata.namespace"',
-    ],
-    [
-      "an empty range",
-      selectorOf("uid", [{ start: half, end: half }]),
-      "shard range start 0x8000000000000000 must be less than end 0x8000000000000000",
-    ],
-    [
-      "short bounds",
-      "shardRange(object.metadata.uid, '0x0', '0x8')",
-      'hexStart must be a 0x-prefixed 16-digit hex value, got "0x0" (did you mean "0x0000000000000000"?)',
-    ],
-    ["nesting without end", "(".repeat(100_000), "CEL parse error: expression recursion limit exceeded: 250"],
-    [
-      "too much text",
-      `${low} //${"x".repeat(100_000)}`,
-      `CEL parse error: expression code point size exceeds limit: size: ${low.length + 100_003}, limit 100000`,
-    ],
-  ];
-  for (const [what, selector, message] of rejected) {
-    test(`rejects ${what} in lists, watches and deletions of collections with 500, as upstream`, async () => {
-      const path = `${maps}?${shardQuery(selector)}`;
-      for (const request of [{ path }, { path: `${path}&watch=1` }, { path, method: "DELETE" }]) {
-        const { status, body } = await fixture.client.send(request);
-        assert.equal(status, 500);
-        assert.deepEqual(body, {
-          kind: "Status",
-          apiVersion: "v1",
-          metadata: {},
-          status: "Failure",
-          message: `invalid shard selector: ${message}`,
-          code: 500,
-        });
-      }
-    });
-  }
-
-  test("the errors of other options come first", async () => {
-    const rows: readonly (readonly [query: string, status: number])[] = [
-      ["limit=x", 400],
-      ["labelSelector=%3D%3D", 400],
-      ["fieldSelector=data%3Dx", 400],
-      ["resourceVersionMatch=Exact", 400],
-      ["continue=x", 500],
-      ["resourceVersion=x", 500],
-    ];
-    for (const [query, status] of rows)
-      assert.equal((await fixture.get(`${maps}?shardSelector=x&${query}`)).status, status, query);
-    const name = `fieldSelector=metadata.name%3Dother&watch=1`;
-    assert.equal((await fixture.get(`${maps}/m-10?shardSelector=x&${name}`)).status, 400);
-  });
-
-  test("a thousand ranges select what they contain", async () => {
-    const width = space / 1000n;
-    const even = Array.from({ length: 500 }, (_, index) => ({
-      start: width * BigInt(2 * index),
-      end: width * BigInt(2 * index + 1),
-    }));
-    const { status, body } = await fixture.get(`${maps}?${shardQuery(selectorOf("uid", even))}`);
-    assert.equal(status, 200);
-    assert.deepEqual(names(body.items), stored.filter((map) => isIn(even, "uid", map)).map(nameOf));
-  });
-
-  describe("watches", () => {
-    let connections: WatchConnection[];
-    const open: CuttableWatch[] = [];
-    before(() => {
-      connections = [http1Watches(fixture.server.kubeconfig), http2Watches(fixture.server.kubeconfig)];
-    });
-    after(() => {
-      for (const watch of open) watch.cut();
-      for (const connection of connections) connection.break();
-    });
-
-    /** @returns the events until the name `end` is shown, as texts; each watch shows that object */
-    function eventsOf(query: string, over: WatchConnection): Promise<string[]> {
-      return new Promise((resolve, reject) => {
-        const events: string[] = [];
-        const watch = over.open(`/api/v1/configmaps?watch=1&${query}`, {
-          event({ type, object }) {
-            const { metadata } = object as unknown as Stored & {
-              metadata: { annotations?: Readonly<Record<string, string>> };
-            };
-            if (metadata.name?.startsWith("end-")) resolve(events);
-            else if (type === "BOOKMARK") events.push(`BOOKMARK ${Object.keys(metadata.annotations ?? {}).join()}`);
-            else events.push(`${type} ${metadata.uid}`);
-          },
-          end: (error) => reject(new Error(`the watch ended: ${error?.message}`)),
-        });
-        open.push(watch);
+    for (const [accept, shown, read] of shapes) {
+      test(`a list as ${accept} ${shown ? "shows" : "does not show"} its shard`, async () => {
+        const answer = await fixture.get(`${maps}?${lowQuery}`, accept);
+        assert.equal(answer.status, 200);
+        const { metadata, items, rows } = read(answer) as {
+          metadata: { shardInfo?: unknown };
+          items?: Stored[];
+          rows?: { cells: string[] }[];
+        };
+        assert.deepEqual(metadata.shardInfo, shown ? { selector: low } : undefined);
+        const found = items?.map(nameOf) ?? rows?.map(({ cells }) => cells[0]);
+        if (found !== undefined) assert.deepEqual(found, ofLow);
       });
     }
 
-    const send = async (method: string, path: string, body?: object): Promise<Stored> => {
-      const answer = await fixture.client.send({
-        method,
-        path,
-        ...(body && { body, headers: { "content-type": "application/merge-patch+json" } }),
-      });
-      assert.equal(answer.status, 200, answer.text);
-      return answer.body;
-    };
-
-    /** Creates objects until each of the shards has one, so that each watch ends. */
-    async function endWatches(shards: readonly (readonly Range[])[], field: Field): Promise<void> {
-      const missing = new Set(shards);
-      for (let index = 0; missing.size > 0; index++) {
-        const namespace = namespaces[index % namespaces.length] as string;
-        const made = await fixture.create(`/api/v1/namespaces/${namespace}/configmaps`, {
-          name: `end-${seed}-${Date.now()}-${index}`,
-          labels: { n: "1" },
-        });
-        for (const ranges of missing) if (isIn(ranges, field, made)) missing.delete(ranges);
-      }
+    function shardInfoOfYaml(text: string): unknown {
+      const selector = /^ {2}shardInfo:\n {4}selector: (.*(?:\n {6}.*)*)$/m.exec(text)?.[1];
+      return { selector: selector?.replace(/\n {6}/g, " ") };
     }
 
-    test("show each event to one shard, with the type that a watch of all shards shows", async () => {
-      for (const namespace of namespaces.slice(1))
-        await fixture.client.send({
-          method: "POST",
-          path: "/api/v1/namespaces",
-          body: { metadata: { name: namespace } },
-        });
-      for (const [field, shards] of [
-        ["uid", quarters],
-        ["namespace", shardsOfNamespaces()],
-      ] as const) {
-        const { body } = await fixture.get(`${maps}?limit=1`);
-        const from = `resourceVersion=${body.metadata.resourceVersion}&labelSelector=n%3D1`;
-        const whole = eventsOf(from, connections[0] as WatchConnection);
-        const each = shards.map((ranges, index) =>
-          eventsOf(`${from}&${shardQuery(selectorOf(field, ranges))}`, connections[index % 2] as WatchConnection),
-        );
-        const made = new Map<string, Stored>();
-        for (let index = 0; index < 24; index++) {
-          const path = `/api/v1/namespaces/${namespaces[index % namespaces.length]}/configmaps`;
-          const one = await fixture.create(path, { name: `w-${field}-${index}`, labels: { n: String(index % 2) } });
-          made.set(one.metadata.uid, one);
-          const at = `${path}/${one.metadata.name}`;
-          await send("PATCH", at, { data: { k: "v" } });
-          await send("PATCH", at, { metadata: { labels: { n: String((index + 1) % 2) } } });
-          if (index % 3 === 0) await send("DELETE", at);
-        }
-        await endWatches(shards, field);
-        const all = await whole;
-        assert.ok(all.length > 36);
-        for (const [index, events] of (await Promise.all(each)).entries()) {
-          const ranges = shards[index] as readonly Range[];
-          const own = all.filter((event) => isIn(ranges, field, made.get(event.split(" ")[1] as string) as Stored));
-          assert.deepEqual(events, own);
-        }
-      }
-    });
-
-    const quarters = [0n, 1n, 2n, 3n].map((index) => [{ start: (half / 2n) * index, end: (half / 2n) * (index + 1n) }]);
-
-    /** Two shards that both have namespaces: hashes of the names are not random. */
-    function shardsOfNamespaces(): Range[][] {
-      const [, second] = namespaces.map(hashOf).sort((a, b) => Number(a > b) - Number(a < b)) as [bigint, bigint];
-      return [[{ start: 0n, end: second }], [{ start: second, end: space }]];
-    }
-
-    test("begin with the existing objects of the shard, and the bookmark that ends them", async () => {
-      const { body } = await fixture.get(`${maps}?${lowQuery}`);
-      const listed = body.items.map(({ metadata }: Stored) => `ADDED ${metadata.uid}`);
-      const over = connections[1] as WatchConnection;
-      const streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-      const own = "fieldSelector=metadata.namespace%3Ddefault";
-      const streamed = eventsOf(`${streaming}&${own}&${lowQuery}`, over);
-      const legacy = eventsOf(`resourceVersion=0&${own}&${lowQuery}`, over);
-      const name = `end-${seed}-initial`;
-      for (let index = 0; ; index++) {
-        const made = await fixture.create(maps, { name: `${name}-${index}` });
-        if (isIn(halves[0] as Range[], "uid", made)) break;
-      }
+    test("a chunk counts the remaining objects as upstream, and another shard can continue it", async () => {
+      const { body } = await fixture.get(`${maps}?${lowQuery}&limit=1`);
+      assert.deepEqual(names(body.items), ofLow.slice(0, 1));
+      assert.deepEqual(Object.keys(body.metadata), ["resourceVersion", "continue", "remainingItemCount", "shardInfo"]);
+      assert.equal(body.metadata.remainingItemCount, stored.length - 1, "of all shards");
+      const token = `continue=${encodeURIComponent(body.metadata.continue)}`;
+      const position = stored.findIndex((map) => nameOf(map) === ofLow[0]);
+      const { body: rest } = await fixture.get(`${maps}?${shardQuery(high)}&${token}`);
+      const following = stored.slice(position + 1).map(nameOf);
       assert.deepEqual(
-        (await streamed).filter((event) => event !== "BOOKMARK "),
-        withoutEnds([...listed, "BOOKMARK k8s.io/initial-events-end"]),
+        names(rest.items),
+        ofHigh.filter((one) => following.includes(one)),
       );
-      assert.deepEqual(await legacy, withoutEnds(listed));
+      assert.deepEqual(rest.metadata.shardInfo, { selector: high });
+      const { body: labeled } = await fixture.get(`${maps}?${lowQuery}&limit=1&labelSelector=n`);
+      assert.equal(labeled.metadata.remainingItemCount, undefined);
+    });
 
-      function withoutEnds(events: readonly string[]): string[] {
-        const ends = new Set(
-          body.items
-            .filter(({ metadata }: Stored) => metadata.name.startsWith("end-"))
-            .map(({ metadata }: Stored) => `ADDED ${metadata.uid}`),
-        );
-        return events.filter((event) => !ends.has(event));
+    test("old versions, single names and namespaced paths are sharded", async () => {
+      const first = stored[0] as Stored & { metadata: { resourceVersion: string } };
+      const exact = `resourceVersion=${first.metadata.resourceVersion}&resourceVersionMatch=Exact`;
+      for (const [selector, items] of [
+        [low, ofLow],
+        [high, ofHigh],
+      ] as const) {
+        const expected = items.includes(nameOf(first)) ? [nameOf(first)] : [];
+        for (const query of [exact, `fieldSelector=metadata.name%3D${nameOf(first)}`]) {
+          const { body } = await fixture.get(`${maps}?${shardQuery(selector)}&${query}`);
+          assert.deepEqual(names(body.items), expected, query);
+          assert.deepEqual(body.metadata.shardInfo, { selector });
+        }
       }
+      const get = await fixture.get(`${maps}/${ofHigh[0]}?${lowQuery}`);
+      assert.equal(get.status, 200, "a get has no such parameter");
+      assert.equal((await fixture.get(`/api/v1/componentstatuses?shardSelector=x`)).status, 200, "as upstream");
     });
-  });
 
-  test("a deletion of a collection deletes the objects of the shard", async () => {
-    const path = "/api/v1/namespaces/default/secrets";
-    const secrets: Stored[] = [];
-    for (let index = 10; index < 26; index++) secrets.push(await fixture.create(path, { name: `s-${index}` }));
-    const { status, body } = await fixture.client.send({ method: "DELETE", path: `${path}?${lowQuery}` });
-    const deleted = secrets.filter((secret) => isIn(halves[0] as Range[], "uid", secret)).map(nameOf);
-    assert.equal(status, 200);
-    assert.deepEqual(names(body.items), deleted);
-    assert.deepEqual(body.metadata.shardInfo, { selector: low });
-    const kept = await fixture.get(path);
-    assert.deepEqual(
-      names(kept.body.items),
-      secrets.map(nameOf).filter((one) => !deleted.includes(one)),
-    );
-  });
-
-  test("custom resources are sharded, and their lists do not show it, as upstream's", async () => {
-    await fixture.create(
-      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-      { name: "things.example.com" },
-      {
-        spec: {
-          group: "example.com",
-          scope: "Namespaced",
-          names: { plural: "things", singular: "thing", kind: "Thing", listKind: "ThingList" },
-          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
-        },
-      },
-    );
-    const path = "/apis/example.com/v1/namespaces/default/things";
-    while ((await fixture.get(path)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
-    const things: Stored[] = [];
-    for (let index = 10; index < 30; index++) {
-      const metadata = { name: `t-${index}`, labels: { uid: "x" }, annotations: { uid: "x" } };
-      things.push(await fixture.create(path, metadata, { apiVersion: "example.com/v1", kind: "Thing" }));
-    }
-    for (const ranges of halves) {
-      const { body } = await fixture.get(`${path}?${shardQuery(selectorOf("uid", ranges))}`);
-      assert.deepEqual(Object.keys(body.metadata), ["continue", "resourceVersion"]);
-      assert.deepEqual(names(body.items), things.filter((thing) => isIn(ranges, "uid", thing)).map(nameOf));
-    }
-    const { text } = await fixture.get(`${path}?${lowQuery}`, "application/yaml");
-    assert.doesNotMatch(text, /shardInfo/);
-  });
-
-  test("metrics count the watches of shards and the states that they exclude", async () => {
-    const read = async (name: string): Promise<number> => {
-      const { text } = await fixture.get("/metrics");
-      return Number(new RegExp(`^${name}{group="",resource="endpoints"} (\\d+)$`, "m").exec(text)?.[1] ?? -1);
-    };
-    const open = "apiserver_watch_shards_total";
-    const excluded = "apiserver_watch_filtered_events_total";
-    assert.deepEqual([await read(open), await read(excluded)], [-1, -1], "no series before the first");
-    const path = "/api/v1/namespaces/default/endpoints";
-    const existing = (await fixture.get(path)).body.items as Stored[];
-    const watches = http1Watches(fixture.server.kubeconfig);
-    const received: string[] = [];
-    let ended = (): void => {};
-    const bothSeen = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
-    for (const ranges of halves)
-      watches.open(`${path}?watch=1&resourceVersion=0&${shardQuery(selectorOf("uid", ranges))}`, {
-        event({ type, object }) {
-          received.push(`${type} ${object.metadata.name}`);
-          if (type === "DELETED") ended();
-        },
-        end() {},
+    const rejected: readonly (readonly [what: string, selector: string, message: string])[] = [
+      ["white space", " ", "empty shard selector is not allowed; omit the parameter for unfiltered lists"],
+      ["another function", "f(1)", 'unsupported function "f"; only shardRange() and || are allowed'],
+      [
+        "two fields",
+        `${low} || ${selectorOf("namespace", halves[1] as Range[])}`,
+        'all shard ranges must use the same field, got "object.metadata.uid" and "object.metadata.namespace"',
+      ],
+      [
+        "an empty range",
+        selectorOf("uid", [{ start: half, end: half }]),
+        "shard range start 0x8000000000000000 must be less than end 0x8000000000000000",
+      ],
+      [
+        "short bounds",
+        "shardRange(object.metadata.uid, '0x0', '0x8')",
+        'hexStart must be a 0x-prefixed 16-digit hex value, got "0x0" (did you mean "0x0000000000000000"?)',
+      ],
+      ["nesting without end", "(".repeat(100_000), "CEL parse error: expression recursion limit exceeded: 250"],
+      [
+        "too much text",
+        `${low} //${"x".repeat(100_000)}`,
+        `CEL parse error: expression code point size exceeds limit: size: ${low.length + 100_003}, limit 100000`,
+      ],
+    ];
+    for (const [what, selector, message] of rejected) {
+      test(`rejects ${what} in lists, watches and deletions of collections with 500, as upstream`, async () => {
+        const path = `${maps}?${shardQuery(selector)}`;
+        for (const request of [{ path }, { path: `${path}&watch=1` }, { path, method: "DELETE" }]) {
+          const { status, body } = await fixture.client.send(request);
+          assert.equal(status, 500);
+          assert.deepEqual(body, {
+            kind: "Status",
+            apiVersion: "v1",
+            metadata: {},
+            status: "Failure",
+            message: `invalid shard selector: ${message}`,
+            code: 500,
+          });
+        }
       });
-    while ((await read(open)) !== 2) await new Promise((resolve) => setImmediate(resolve));
-    await fixture.create(path, { name: "e" });
-    const change = { method: "PATCH", path: `${path}/e`, body: { metadata: { labels: { a: "b" } } } };
-    await fixture.client.send({ ...change, headers: { "content-type": "application/merge-patch+json" } });
-    await fixture.client.send({ method: "DELETE", path: `${path}/e` });
-    await bothSeen;
-    assert.deepEqual(received.slice(-3), ["ADDED e", "MODIFIED e", "DELETED e"]);
-    const states = existing.length + 1 + 2 + 1; // The change has two states.
-    while ((await read(excluded)) < states) await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(await read(excluded), states, "the other shard excluded each once");
-    watches.break();
-    while ((await read(open)) !== 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    test("the errors of other options come first", async () => {
+      const rows: readonly (readonly [query: string, status: number])[] = [
+        ["limit=x", 400],
+        ["labelSelector=%3D%3D", 400],
+        ["fieldSelector=data%3Dx", 400],
+        ["resourceVersionMatch=Exact", 400],
+        ["continue=x", 500],
+        ["resourceVersion=x", 500],
+      ];
+      for (const [query, status] of rows)
+        assert.equal((await fixture.get(`${maps}?shardSelector=x&${query}`)).status, status, query);
+      const name = `fieldSelector=metadata.name%3Dother&watch=1`;
+      assert.equal((await fixture.get(`${maps}/m-10?shardSelector=x&${name}`)).status, 400);
+    });
+
+    test("a thousand ranges select what they contain", async () => {
+      const width = space / 1000n;
+      const even = Array.from({ length: 500 }, (_, index) => ({
+        start: width * BigInt(2 * index),
+        end: width * BigInt(2 * index + 1),
+      }));
+      const { status, body } = await fixture.get(`${maps}?${shardQuery(selectorOf("uid", even))}`);
+      assert.equal(status, 200);
+      assert.deepEqual(names(body.items), stored.filter((map) => isIn(even, "uid", map)).map(nameOf));
+    });
+
+    describe("watches", () => {
+      let connections: WatchConnection[];
+      const open: CuttableWatch[] = [];
+      before(() => {
+        connections = [http1Watches(fixture.server.kubeconfig), http2Watches(fixture.server.kubeconfig)];
+      });
+      after(() => {
+        for (const watch of open) watch.cut();
+        for (const connection of connections) connection.break();
+      });
+
+      /** @returns the events until the name `end` is shown, as texts; each watch shows that object */
+      function eventsOf(query: string, over: WatchConnection): Promise<string[]> {
+        return new Promise((resolve, reject) => {
+          const events: string[] = [];
+          const watch = over.open(`/api/v1/configmaps?watch=1&${query}`, {
+            event({ type, object }) {
+              const { metadata } = object as unknown as Stored & {
+                metadata: { annotations?: Readonly<Record<string, string>> };
+              };
+              if (metadata.name?.startsWith("end-")) resolve(events);
+              else if (type === "BOOKMARK") events.push(`BOOKMARK ${Object.keys(metadata.annotations ?? {}).join()}`);
+              else events.push(`${type} ${metadata.uid}`);
+            },
+            end: (error) => reject(new Error(`the watch ended: ${error?.message}`)),
+          });
+          open.push(watch);
+        });
+      }
+
+      const send = async (method: string, path: string, body?: object): Promise<Stored> => {
+        const answer = await fixture.client.send({
+          method,
+          path,
+          ...(body && { body, headers: { "content-type": "application/merge-patch+json" } }),
+        });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body;
+      };
+
+      /** Creates objects until each of the shards has one, so that each watch ends. */
+      async function endWatches(shards: readonly (readonly Range[])[], field: Field): Promise<void> {
+        const missing = new Set(shards);
+        for (let index = 0; missing.size > 0; index++) {
+          const namespace = namespaces[index % namespaces.length] as string;
+          const made = await fixture.create(`/api/v1/namespaces/${namespace}/configmaps`, {
+            name: `end-${seed}-${Date.now()}-${index}`,
+            labels: { n: "1" },
+          });
+          for (const ranges of missing) if (isIn(ranges, field, made)) missing.delete(ranges);
+        }
+      }
+
+      test("show each event to one shard, with the type that a watch of all shards shows", async () => {
+        for (const namespace of namespaces.slice(1))
+          await fixture.client.send({
+            method: "POST",
+            path: "/api/v1/namespaces",
+            body: { metadata: { name: namespace } },
+          });
+        for (const [field, shards] of [
+          ["uid", quarters],
+          ["namespace", shardsOfNamespaces()],
+        ] as const) {
+          const { body } = await fixture.get(`${maps}?limit=1`);
+          const from = `resourceVersion=${body.metadata.resourceVersion}&labelSelector=n%3D1`;
+          const whole = eventsOf(from, connections[0] as WatchConnection);
+          const each = shards.map((ranges, index) =>
+            eventsOf(`${from}&${shardQuery(selectorOf(field, ranges))}`, connections[index % 2] as WatchConnection),
+          );
+          const made = new Map<string, Stored>();
+          for (let index = 0; index < 24; index++) {
+            const path = `/api/v1/namespaces/${namespaces[index % namespaces.length]}/configmaps`;
+            const one = await fixture.create(path, { name: `w-${field}-${index}`, labels: { n: String(index % 2) } });
+            made.set(one.metadata.uid, one);
+            const at = `${path}/${one.metadata.name}`;
+            await send("PATCH", at, { data: { k: "v" } });
+            await send("PATCH", at, { metadata: { labels: { n: String((index + 1) % 2) } } });
+            if (index % 3 === 0) await send("DELETE", at);
+          }
+          await endWatches(shards, field);
+          const all = await whole;
+          assert.ok(all.length > 36);
+          for (const [index, events] of (await Promise.all(each)).entries()) {
+            const ranges = shards[index] as readonly Range[];
+            const own = all.filter((event) => isIn(ranges, field, made.get(event.split(" ")[1] as string) as Stored));
+            assert.deepEqual(events, own);
+          }
+        }
+      });
+
+      const quarters = [0n, 1n, 2n, 3n].map((index) => [
+        { start: (half / 2n) * index, end: (half / 2n) * (index + 1n) },
+      ]);
+
+      /** Two shards that both have namespaces: hashes of the names are not random. */
+      function shardsOfNamespaces(): Range[][] {
+        const [, second] = namespaces.map(hashOf).sort((a, b) => Number(a > b) - Number(a < b)) as [bigint, bigint];
+        return [[{ start: 0n, end: second }], [{ start: second, end: space }]];
+      }
+
+      test("begin with the existing objects of the shard, and the bookmark that ends them", async () => {
+        const { body } = await fixture.get(`${maps}?${lowQuery}`);
+        const listed = body.items.map(({ metadata }: Stored) => `ADDED ${metadata.uid}`);
+        const over = connections[1] as WatchConnection;
+        const streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+        const own = "fieldSelector=metadata.namespace%3Ddefault";
+        const streamed = eventsOf(`${streaming}&${own}&${lowQuery}`, over);
+        const legacy = eventsOf(`resourceVersion=0&${own}&${lowQuery}`, over);
+        const name = `end-${seed}-initial`;
+        for (let index = 0; ; index++) {
+          const made = await fixture.create(maps, { name: `${name}-${index}` });
+          if (isIn(halves[0] as Range[], "uid", made)) break;
+        }
+        assert.deepEqual(
+          (await streamed).filter((event) => event !== "BOOKMARK "),
+          withoutEnds([...listed, "BOOKMARK k8s.io/initial-events-end"]),
+        );
+        assert.deepEqual(await legacy, withoutEnds(listed));
+
+        function withoutEnds(events: readonly string[]): string[] {
+          const ends = new Set(
+            body.items
+              .filter(({ metadata }: Stored) => metadata.name.startsWith("end-"))
+              .map(({ metadata }: Stored) => `ADDED ${metadata.uid}`),
+          );
+          return events.filter((event) => !ends.has(event));
+        }
+      });
+    });
+
+    test("a deletion of a collection deletes the objects of the shard", async () => {
+      const path = "/api/v1/namespaces/default/secrets";
+      const secrets: Stored[] = [];
+      for (let index = 10; index < 26; index++) secrets.push(await fixture.create(path, { name: `s-${index}` }));
+      const { status, body } = await fixture.client.send({ method: "DELETE", path: `${path}?${lowQuery}` });
+      const deleted = secrets.filter((secret) => isIn(halves[0] as Range[], "uid", secret)).map(nameOf);
+      assert.equal(status, 200);
+      assert.deepEqual(names(body.items), deleted);
+      assert.deepEqual(body.metadata.shardInfo, { selector: low });
+      const kept = await fixture.get(path);
+      assert.deepEqual(
+        names(kept.body.items),
+        secrets.map(nameOf).filter((one) => !deleted.includes(one)),
+      );
+    });
+
+    test("custom resources are sharded, and their lists do not show it, as upstream's", async () => {
+      await fixture.create(
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        { name: "things.example.com" },
+        {
+          spec: {
+            group: "example.com",
+            scope: "Namespaced",
+            names: { plural: "things", singular: "thing", kind: "Thing", listKind: "ThingList" },
+            versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+          },
+        },
+      );
+      const path = "/apis/example.com/v1/namespaces/default/things";
+      while ((await fixture.get(path)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+      const things: Stored[] = [];
+      for (let index = 10; index < 30; index++) {
+        const metadata = { name: `t-${index}`, labels: { uid: "x" }, annotations: { uid: "x" } };
+        things.push(await fixture.create(path, metadata, { apiVersion: "example.com/v1", kind: "Thing" }));
+      }
+      for (const ranges of halves) {
+        const { body } = await fixture.get(`${path}?${shardQuery(selectorOf("uid", ranges))}`);
+        assert.deepEqual(Object.keys(body.metadata), ["continue", "resourceVersion"]);
+        assert.deepEqual(names(body.items), things.filter((thing) => isIn(ranges, "uid", thing)).map(nameOf));
+      }
+      const { text } = await fixture.get(`${path}?${lowQuery}`, "application/yaml");
+      assert.doesNotMatch(text, /shardInfo/);
+    });
+
+    test("metrics count the watches of shards and the states that they exclude", async () => {
+      const read = async (name: string): Promise<number> => {
+        const { text } = await fixture.get("/metrics");
+        return Number(new RegExp(`^${name}{group="",resource="endpoints"} (\\d+)$`, "m").exec(text)?.[1] ?? -1);
+      };
+      const open = "apiserver_watch_shards_total";
+      const excluded = "apiserver_watch_filtered_events_total";
+      assert.deepEqual([await read(open), await read(excluded)], [-1, -1], "no series before the first");
+      const path = "/api/v1/namespaces/default/endpoints";
+      const existing = (await fixture.get(path)).body.items as Stored[];
+      const watches = http1Watches(fixture.server.kubeconfig);
+      const received: string[] = [];
+      let ended = (): void => {};
+      const bothSeen = new Promise<void>((resolve) => {
+        ended = resolve;
+      });
+      for (const ranges of halves)
+        watches.open(`${path}?watch=1&resourceVersion=0&${shardQuery(selectorOf("uid", ranges))}`, {
+          event({ type, object }) {
+            received.push(`${type} ${object.metadata.name}`);
+            if (type === "DELETED") ended();
+          },
+          end() {},
+        });
+      while ((await read(open)) !== 2) await new Promise((resolve) => setImmediate(resolve));
+      await fixture.create(path, { name: "e" });
+      const change = { method: "PATCH", path: `${path}/e`, body: { metadata: { labels: { a: "b" } } } };
+      await fixture.client.send({ ...change, headers: { "content-type": "application/merge-patch+json" } });
+      await fixture.client.send({ method: "DELETE", path: `${path}/e` });
+      await bothSeen;
+      assert.deepEqual(received.slice(-3), ["ADDED e", "MODIFIED e", "DELETED e"]);
+      const states = existing.length + 1 + 2 + 1; // The change has two states.
+      while ((await read(excluded)) < states) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(await read(excluded), states, "the other shard excluded each once");
+      watches.break();
+      while ((await read(open)) !== 0) await new Promise((resolve) => setImmediate(resolve));
+    });
   });
-});
 
 test("without the gate, the parameter has no effect", async () => {
   const { client, server, get, create } = await open({});
