@@ -1,7 +1,7 @@
 /** Reads one object, also when other objects of its resource cannot be read. */
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
-import type { Entry } from "../watch-cache/contract.ts";
+import type { Entry, WatchCache } from "../watch-cache/contract.ts";
 import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 
 /**
@@ -43,4 +43,21 @@ export async function readAfterCacheFailure(
   const about = error.about(key);
   if (about !== undefined) throw about;
   return cache.getFromStorage(key);
+}
+
+/**
+ * Reads the keys of all objects, after a cache could not be loaded because some of them cannot be read.
+ * @throws the error itself when it is another error
+ */
+export async function keysWithUnreadable(error: unknown, cache: WatchCache): Promise<ReadonlySet<string>> {
+  if (!(error instanceof UnreadableObjects)) throw error;
+  const keys = new Set<string>();
+  const follower = {
+    set: ({ key }: Entry) => void keys.add(key),
+    missing: (key: string) => void keys.add(key),
+    knownKeys: () => [],
+    end() {},
+  };
+  (await cache.followReadable(follower)).close();
+  return keys;
 }

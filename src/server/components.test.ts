@@ -11,7 +11,8 @@ const rows: [what: string, checkReadable: () => Promise<void>, want: object][] =
   ],
 ];
 for (const [what, checkReadable, want] of rows) {
-  test(`the store is ${what}`, async () => assert.deepEqual(await componentProbes([{ checkReadable }])["etcd-0"]?.(), want));
+  test(`the store is ${what}`, async () =>
+    assert.deepEqual(await componentProbes([{ checkReadable }])["etcd-0"]?.(), want));
 }
 
 test("each cluster is a component", async () => {

@@ -12,7 +12,9 @@ const host = "127.0.0.1";
  * `etcd-0` is the store, whichever engine it has; the next ones are the clusters of `--etcd-servers-overrides`, one for
  * each override. The others are probed at their default ports on this host.
  */
-export function componentProbes(clusters: readonly Pick<Storage, "checkReadable">[]): Readonly<Record<string, HealthProbe>> {
+export function componentProbes(
+  clusters: readonly Pick<Storage, "checkReadable">[],
+): Readonly<Record<string, HealthProbe>> {
   return {
     "controller-manager": () => probeHealth({ host, port: 10257 }),
     ...Object.fromEntries(clusters.map((cluster, at) => [`etcd-${at}`, () => probeCluster(cluster)])),

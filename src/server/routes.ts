@@ -1,7 +1,6 @@
 /** Paths that are not resources. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import { etcdProblem } from "./components.ts";
 import { type HealthCheck, healthHandler } from "../health/health.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
@@ -15,6 +14,7 @@ import type { Storage } from "../storage/contract.ts";
 import { storeDirectory } from "../storage/options.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
 import type { ServerAggregation } from "./aggregation.ts";
+import { etcdProblem } from "./components.ts";
 import { cachesGate } from "./load-caches.ts";
 import type { ServerPeers } from "./peers.ts";
 import { startChecks } from "./start-checks.ts";

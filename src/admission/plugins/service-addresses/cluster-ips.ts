@@ -7,6 +7,8 @@ import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
 import { canonicalIp, parseIp } from "../../../lib/ip-range/ip-address.ts";
 import { addressValue, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import { candidates, isAllocatable, type Subranges, subrangesOf } from "../../../lib/ip-range/subranges.ts";
+import { keysWithUnreadable } from "../../../registry/current-entry.ts";
+import type { WatchCache } from "../../../watch-cache/contract.ts";
 import type { RangeUse } from "../../contract.ts";
 import { useOf } from "./range-use.ts";
 import { serviceCidrs } from "./service-cidrs.ts";
@@ -40,13 +42,26 @@ export function openClusterIps(catalog: Catalog, random: (bytes: number) => Buff
   /** Ranges that were full, and the state of the IPAddresses then: they are not searched again. */
   const full = new WeakMap<IpRange, object>();
   const addresses = (): ResourceStore => addressStore(catalog);
+  /**
+   * The keys of all IPAddresses while some of them cannot be read, which are in use; undefined
+   * otherwise. Upstream's allocator goes on then with those that it knows.
+   */
+  let known: ReadonlySet<string> | undefined;
+  const load = async (read: (cache: WatchCache) => Promise<unknown>): Promise<void> => {
+    const { cache } = addresses();
+    known = await read(cache).then(
+      () => undefined,
+      (error: unknown) => keysWithUnreadable(error, cache),
+    );
+  };
   const below = (limit: bigint): bigint => BigInt(`0x${random(16).toString("hex")}`) % limit;
   const isStored = (address: string): boolean => {
-    const store = addresses();
-    return store.cache.latest().get(store.keyOf("", address)) !== undefined;
+    const { cache, keyOf } = addresses();
+    const key = keyOf("", address);
+    return known?.has(key) ?? cache.latest().get(key) !== undefined;
   };
   const searchRange = (range: IpRange): string | undefined => {
-    const { identity } = addresses().cache.latest();
+    const identity = known ?? addresses().cache.latest().identity;
     const parts = subrangesOf(range);
     if (parts === undefined || full.get(range) === identity) return undefined;
     let waits = false;
@@ -60,8 +75,8 @@ export function openClusterIps(catalog: Catalog, random: (bytes: number) => Buff
   };
   const rangesOf = (family: string): readonly IpRange[] => cidrs.ranges().filter((range) => range.family === family);
   return {
-    ready: async () => void (await Promise.all([cidrs.ready(), addresses().cache.ready()])),
-    refresh: async () => void (await Promise.all([cidrs.refresh(), addresses().cache.current()])),
+    ready: async () => void (await Promise.all([cidrs.ready(), load((cache) => cache.ready())])),
+    refresh: async () => void (await Promise.all([cidrs.refresh(), load((cache) => cache.current())])),
     anyRange: (family) => rangesOf(family)[0],
     ranges: rangesOf,
     findRange(family, address) {

@@ -181,6 +181,24 @@ test("the admission of IPAddresses can reject a service, which then keeps nothin
   await small.close();
 });
 
+test("an IPAddress that cannot be read is in use, and does not prevent others", async () => {
+  const small = await openMemoryRegistry({ services: { ranges: "10.0.0.0/29" } });
+  await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const key = "/registry/ipaddresses/10.0.0.5";
+  const made = async (name: string, spec: Record<string, unknown> = {}): Promise<string> =>
+    (await small.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } })).spec.clusterIP;
+  const first = await made("a", { clusterIP: "10.0.0.2" });
+  await small.registry.storage.commit([], [{ key, value: Buffer.from("damaged") }]);
+  await assert.rejects(made("b", { clusterIP: "10.0.0.5" }), /10.0.0.5: provided IP is already allocated/);
+  await assert.rejects(made("b", { clusterIP: first }), /10.0.0.2: provided IP is already allocated/);
+  const others = [await made("b"), await made("c"), await made("d"), await made("e")];
+  assert.deepEqual(others.sort(), ["10.0.0.1", "10.0.0.3", "10.0.0.4", "10.0.0.6"]);
+  await assert.rejects(made("f"), /range is full/);
+  await small.registry.storage.commit([], [{ key, value: null }]);
+  assert.equal(await made("f"), "10.0.0.5");
+  await small.close();
+});
+
 test("an IPAddress names its Service, also when the name is generated", async () => {
   const { metadata, spec } = await cluster.create(services, {
     metadata: { generateName: "generated-" },
