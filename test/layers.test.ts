@@ -157,6 +157,7 @@ const loadedOnDemand = [
   "lmdb",
   "ws",
   "undici",
+  "@grpc/grpc-js",
   "@peculiar/",
   "node:http",
 ];

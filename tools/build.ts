@@ -27,7 +27,7 @@ const options = {
   platform: "node",
   target: "node22",
   mainFields: ["module", "main"],
-  external: ["commander", "lmdb", "ws", "undici", "@kubernetes/client-node"], // The libraries for certificates are bundled: they load in half the time.
+  external: ["commander", "lmdb", "ws", "undici", "@grpc/grpc-js", "@kubernetes/client-node"], // The libraries for certificates are bundled: they load in half the time.
   metafile: true,
   logLevel: "warning",
   banner: { js: 'import "./check-runtime.js";' },

@@ -4,14 +4,13 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
 import { eventually } from "../../../test/support/collector-cluster.ts";
 import { type EtcdCluster, etcdOptions, freePorts, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
-import { systemClock } from "../../apimachinery/clock.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "../../serving/x509.ts";
-import { callHeaders, callUnary } from "./api/call.ts";
-import { Channel } from "./api/channel.ts";
 import { encodeMessage, type Field, type Message } from "./api/codec.ts";
-import { type EtcdTls, endpointOf } from "./api/endpoints.ts";
+import type { EtcdTls } from "./api/endpoints.ts";
+import { callUnary } from "./api/unary-call.ts";
 import { openEtcdStorage } from "./etcd-storage.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-etcd-tls-"));
@@ -173,10 +172,10 @@ const authRequests = {
 
 /** Creates the user `coxswain`, whose role has the keys below `/registry/`, and enables users. */
 async function enableAuth(url: string): Promise<void> {
-  const channel = new Channel(endpointOf(url), systemClock);
+  const client = new GrpcClient(new URL(url).host, credentials.createInsecure());
   const call = async (method: keyof typeof authRequests, request: object): Promise<void> => {
     const bytes = encodeMessage({ name: method, fields: authRequests[method] }, request);
-    await callUnary(channel, callHeaders(channel.endpoint, `/etcdserverpb.Auth/${method}`), bytes, 60_000);
+    await callUnary(client.getChannel(), `/etcdserverpb.Auth/${method}`, bytes, Date.now() + 60_000);
   };
   await call("RoleAdd", { name: "root" });
   await call("RoleAdd", { name: "objects" });
@@ -188,7 +187,7 @@ async function enableAuth(url: string): Promise<void> {
   await call("UserAdd", { name: "coxswain", options: { no_password: true } });
   await call("UserGrantRole", { user: "coxswain", role: "objects" });
   await call("AuthEnable", {});
-  channel.close();
+  client.close();
 }
 
 async function writeCertificates(): Promise<void> {

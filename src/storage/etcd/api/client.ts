@@ -3,14 +3,12 @@
  * of etcd's own client (`defaultWaitForReady` in `go.etcd.io/etcd/client/v3@v3.6.8/options.go`).
  * Source of which calls may be repeated: `retry_interceptor.go` there.
  */
-import { type Clock, systemClock } from "../../../apimachinery/clock.ts";
+import { type ClientDuplexStream, Client as GrpcClient, Metadata, type ServiceError } from "@grpc/grpc-js";
+import type { Clock } from "../../../apimachinery/clock.ts";
 import type { Integer } from "../../../lib/json/values.ts";
 import { SharedStoreError, StorageUnavailable } from "../../contract.ts";
-import { callHeaders, callUnary, openCall } from "./call.ts";
-import { Channel } from "./channel.ts";
 import { decodeMessage, encodeMessage, type Message } from "./codec.ts";
-import type { CallHeaders } from "./connection.ts";
-import { type EtcdTls, endpointOf } from "./endpoints.ts";
+import { type Endpoint, type EtcdTls, endpointOf } from "./endpoints.ts";
 import { answerOf, isFailedMember, isTimeout, isUnsent } from "./errors.ts";
 import {
   compactRequest,
@@ -38,6 +36,7 @@ import {
   watchRequest,
   watchResponse,
 } from "./messages.ts";
+import { callUnary } from "./unary-call.ts";
 
 export interface EtcdClientOptions {
   /** URLs of members: `http://`, `https://` or `unix://`. */
@@ -68,7 +67,6 @@ interface Method {
 }
 
 const methods = {
-  watch: { path: "/etcdserverpb.Watch/Watch", request: watchRequest, response: watchResponse },
   range: { path: "/etcdserverpb.KV/Range", request: rangeRequest, response: rangeResponse },
   txn: { path: "/etcdserverpb.KV/Txn", request: txnRequest, response: txnResponse },
   compact: { path: "/etcdserverpb.KV/Compact", request: compactRequest, response: compactResponse },
@@ -76,8 +74,6 @@ const methods = {
   leaseTime: { path: "/etcdserverpb.Lease/LeaseTimeToLive", request: leaseTimeRequest, response: leaseTimeResponse },
   status: { path: "/etcdserverpb.Maintenance/Status", request: statusRequest, response: statusResponse },
 } as const satisfies Record<string, Method>;
-
-const streamEnded = "the member ended the watch stream";
 
 /** How long a read may take: longer than a request, so that the limit of requests applies. */
 const readTimeoutMs = 65_000;
@@ -92,21 +88,11 @@ const retryMs = 25;
 /** Attempts of a read that members answer with errors. */
 const attemptsMax = 100;
 
-/** A member, and the headers of calls of each method. */
-interface Member {
-  readonly channel: Channel;
-  readonly headers: ReadonlyMap<Method, CallHeaders>;
-}
-
-function memberOf(channel: Channel): Member {
-  const headersOf = (method: Method): [Method, CallHeaders] => [method, callHeaders(channel.endpoint, method.path)];
-  return { channel, headers: new Map(Object.values(methods).map(headersOf)) };
-}
-
 /** Calls the members of a cluster: the same one until it fails, then the next. */
 export class EtcdClient {
   readonly #clock: Clock;
-  readonly #members: readonly Member[];
+  readonly #endpoints: readonly Endpoint[];
+  readonly #clients: (GrpcClient | undefined)[];
   #at = 0;
   #closed = false;
   #waits = true;
@@ -114,8 +100,8 @@ export class EtcdClient {
   /** @throws Error when a URL is not valid, or a file of TLS cannot be used */
   constructor({ servers, tls, clock }: EtcdClientOptions) {
     this.#clock = clock;
-    // The time of networks is that of the system, also in a test that sets the time of the server.
-    this.#members = servers.map((url) => memberOf(new Channel(endpointOf(url, tls), systemClock)));
+    this.#endpoints = servers.map((url) => endpointOf(url, tls));
+    this.#clients = servers.map(() => undefined);
   }
 
   /** @throws StorageUnavailable · RevisionCompacted · RevisionInFuture */
@@ -153,7 +139,7 @@ export class EtcdClient {
 
   /** The status of each member. @throws StorageUnavailable when one does not answer */
   statuses(timeoutMs: number): Promise<StatusResponse[]> {
-    return Promise.all(this.#members.map((_, at) => this.statusAt(at, timeoutMs)));
+    return Promise.all(this.#endpoints.map((_, at) => this.statusAt(at, timeoutMs)));
   }
 
   /** The status of one member. @throws StorageUnavailable when it does not answer */
@@ -163,8 +149,15 @@ export class EtcdClient {
 
   /** Opens a watch stream at the member that is called. It ends when that member has no leader. */
   watch(handler: WatchHandler): WatchCall {
+    const metadata = new Metadata();
+    metadata.set("hasleader", "true");
     const at = this.#at;
-    const { channel, headers } = this.#members[at] as Member;
+    const call: ClientDuplexStream<WatchRequest, WatchResponse> = this.#clientAt(at).makeBidiStreamRequest(
+      "/etcdserverpb.Watch/Watch",
+      (request: WatchRequest) => encodeMessage(watchRequest, request),
+      (bytes: Buffer) => decodeMessage<WatchResponse>(watchResponse, bytes),
+      metadata,
+    );
     let ended = false;
     const end = (error: Error): void => {
       if (ended) return;
@@ -172,24 +165,14 @@ export class EtcdClient {
       if (this.#at === at) this.#next();
       handler.end(error);
     };
-    const call = openCall(channel, [...(headers.get(methods.watch) as CallHeaders), "hasleader", "true"], {
-      message: (bytes) => receive(bytes),
-      end: (error) => end(error === undefined ? new StorageUnavailable(streamEnded) : answerOf(error)),
+    call.on("data", (response: WatchResponse) => {
+      if (!ended) handler.response(response);
     });
-    const receive = (bytes: Buffer): void => {
-      if (ended) return;
-      let response: WatchResponse;
-      try {
-        response = decodeMessage(watchResponse, bytes);
-      } catch (error) {
-        call.cancel();
-        return end(answerOf(error));
-      }
-      handler.response(response);
-    };
+    call.on("error", (error: ServiceError) => end(answerOf(error)));
+    call.on("end", () => end(new StorageUnavailable("the member ended the watch stream")));
     return {
       send(request) {
-        if (!ended) call.send(encodeMessage(watchRequest, request));
+        if (!ended) call.write(request);
       },
       close() {
         ended = true;
@@ -215,7 +198,7 @@ export class EtcdClient {
   close(): void {
     this.#closed = true;
     this.#waits = false;
-    for (const { channel } of this.#members) channel.close();
+    for (const client of this.#clients) client?.close();
   }
 
   async #read<T>(method: Method, request: object, timeoutMs: number): Promise<T> {
@@ -229,7 +212,7 @@ export class EtcdClient {
         return await this.#call<T>(
           method,
           request,
-          this.#members.length > 1 ? Math.min(attemptTimeoutMs, left) : left,
+          this.#endpoints.length > 1 ? Math.min(attemptTimeoutMs, left) : left,
           at,
         );
       } catch (error) {
@@ -255,7 +238,7 @@ export class EtcdClient {
         if (this.#clock.now() + retryMs >= until)
           throw new SharedStoreError("context deadline exceeded", { isTimeout: true, cause: error });
       }
-      if (attempt % this.#members.length === 0) await this.#pause();
+      if (attempt % this.#endpoints.length === 0) await this.#pause();
     }
   }
 
@@ -263,16 +246,21 @@ export class EtcdClient {
     return new Promise((resolve) => void this.#clock.after(retryMs, resolve));
   }
 
-  #call<T>(method: Method, argument: object, timeoutMs: number, at: number): Promise<T> {
+  #call<T>({ path, request, response }: Method, argument: object, timeoutMs: number, at: number): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageUnavailable("the store is closed"));
-    const { channel, headers } = this.#members[at] as Member;
-    const request = encodeMessage(method.request, argument);
-    return callUnary(channel, headers.get(method) as CallHeaders, request, timeoutMs).then((bytes) =>
-      decodeMessage<T>(method.response, bytes),
+    const channel = this.#clientAt(at).getChannel();
+    return callUnary(channel, path, encodeMessage(request, argument), Date.now() + timeoutMs).then((bytes) =>
+      decodeMessage<T>(response, bytes),
     );
   }
 
+  #clientAt(at: number): GrpcClient {
+    const { address, credentials, options } = this.#endpoints[at] as Endpoint;
+    this.#clients[at] ??= new GrpcClient(address, credentials, options);
+    return this.#clients[at] as GrpcClient;
+  }
+
   #next(): void {
-    this.#at = (this.#at + 1) % this.#members.length;
+    this.#at = (this.#at + 1) % this.#endpoints.length;
   }
 }

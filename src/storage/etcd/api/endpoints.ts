@@ -1,7 +1,10 @@
 /** The addresses of etcd's members, and the TLS of connections to them. */
 import { readFileSync } from "node:fs";
-import { connect, isIP, type NetConnectOpts, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
+import { isIP, type Socket } from "node:net";
+import { connect, createSecureContext, type SecureContext } from "node:tls";
+import { CallCredentials, ChannelCredentials, type ChannelOptions, credentials } from "@grpc/grpc-js";
+
+type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
 /** PEM files for connections to `https` URLs. */
 export interface EtcdTls {
@@ -15,13 +18,30 @@ export interface EtcdTls {
 
 /** A member to connect to. */
 export interface Endpoint {
-  /** The host and port in the headers of calls. */
-  readonly authority: string;
-  /** The URL of the connection. */
-  readonly origin: string;
-  /** Opens a socket, with the handshake of TLS. @param signal ends the attempt */
-  connect(signal: AbortSignal): Promise<Socket>;
+  /** As gRPC names it. */
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  readonly options: ChannelOptions;
 }
+
+/**
+ * The limit of an answer is etcd's. Connections that a network or a stopped member has broken
+ * without an error are found by pings; etcd rejects pings that come faster than every 5 s.
+ */
+const channelOptions: ChannelOptions = {
+  "grpc.max_receive_message_length": -1,
+  "grpc.max_send_message_length": -1,
+  "grpc.keepalive_time_ms": 10_000,
+  "grpc.keepalive_timeout_ms": 5_000,
+  "grpc.initial_reconnect_backoff_ms": 50,
+  "grpc.min_reconnect_backoff_ms": 50,
+  "grpc.max_reconnect_backoff_ms": 1_000,
+  "grpc.enable_retries": 0,
+  // Statistics of each message, which only gRPC's own admin service shows.
+  "grpc.enable_channelz": 0,
+  // Two servers of one process do not share connections.
+  "grpc.use_local_subchannel_pool": 1,
+};
 
 /**
  * Reads the URL of a member. Without a scheme, the files of TLS decide on TLS.
@@ -30,44 +50,66 @@ export interface Endpoint {
 export function endpointOf(url: string, tls: EtcdTls = {}): Endpoint {
   const [, scheme = tls.certFile === undefined ? "http" : "https", rest = ""] =
     /^(?:([a-z]+):\/\/)?(.+)$/.exec(url) ?? [];
-  const isUnix = scheme === "unix" || scheme === "unixs";
   const isSecure = scheme === "https" || scheme === "unixs";
-  if (!["http", "https", "unix", "unixs"].includes(scheme) || !(isUnix || URL.canParse(`https://${rest}`)))
+  const isHost = URL.canParse(`https://${rest}`);
+  if (!["http", "https", "unix", "unixs"].includes(scheme) || rest === "" || !(isHost || scheme.startsWith("unix")))
     throw new Error(`invalid URL of an etcd server: ${JSON.stringify(url)}`);
-  const { host: authority, hostname, port } = new URL(`https://${isUnix ? "localhost" : rest}`);
-  // The name that the certificate must have; of `unixs`, this host.
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const address = isUnix ? { path: rest } : { host, port: Number(port || 443) };
-  if (isSecure) readContext(tls); // A start with files that cannot be used fails at once.
   return {
-    authority,
-    origin: `${isSecure ? "https" : "http"}://${authority}`,
-    async connect(signal) {
-      const socket = await openSocket({ ...address, signal, noDelay: true });
-      return isSecure ? secure(socket, host, tls) : socket;
-    },
+    address: scheme.startsWith("unix") ? `unix:${rest}` : `dns:///${rest.replace(/\/+$/, "")}`,
+    credentials: isSecure ? new FileCredentials(hostOf(scheme, rest), tls) : credentials.createInsecure(),
+    options: channelOptions,
   };
 }
 
-function openSocket(options: NetConnectOpts): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(options, () => resolve(socket));
-    socket.on("error", reject);
-  });
+/** The host whose name the certificate must have; of `unixs`, this one. */
+function hostOf(scheme: string, rest: string): string {
+  if (scheme === "unixs") return "localhost";
+  return new URL(`https://${rest}`).hostname.replace(/^\[|\]$/g, "");
 }
 
 /**
- * Makes the handshake of TLS, with files that are read for each connection, so that replaced ones
- * are used without a restart, as etcd's own client reads its certificate.
+ * TLS with files that are read for each connection, so that replaced ones are used without a
+ * restart, as etcd's own client reads its certificate. gRPC's TLS cannot connect to addresses,
+ * because it requests them as server names, which Node rejects (RFC 6066, section 3).
  */
-function secure(socket: Socket, host: string, tls: EtcdTls): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    // Addresses are not requested as server names (RFC 6066, section 3).
-    const name = isIP(host) === 0 ? { servername: host } : {};
-    const options = { socket, secureContext: readContext(tls), host, ...name, ALPNProtocols: ["h2"] };
-    const secured = connectTls(options, () => resolve(secured));
-    secured.on("error", reject);
-  });
+class FileCredentials extends ChannelCredentials {
+  readonly #host: string;
+  readonly #tls: EtcdTls;
+
+  /** @throws Error when the files cannot be used, so that a start with such files fails at once */
+  constructor(host: string, tls: EtcdTls) {
+    super();
+    this.#host = host;
+    this.#tls = tls;
+    readContext(tls);
+  }
+
+  _isSecure(): boolean {
+    return true;
+  }
+
+  _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  _createSecureConnector(): SecureConnector {
+    return {
+      connect: async (socket) => ({ socket: await this.#handshake(socket), secure: true }),
+      waitForReady: async () => {},
+      getCallCredentials: () => CallCredentials.createEmpty(),
+      destroy() {},
+    };
+  }
+
+  #handshake(socket: Socket): Promise<Socket> {
+    const host = this.#host;
+    const secureContext = readContext(this.#tls);
+    return new Promise((resolve, reject) => {
+      const name = isIP(host) === 0 ? { servername: host } : {};
+      const secured = connect({ socket, secureContext, host, ...name, ALPNProtocols: ["h2"] }, () => resolve(secured));
+      secured.on("error", reject);
+    });
+  }
 }
 
 /** @throws Error that names the files, when one cannot be read or does not contain its part in PEM */

@@ -2,23 +2,25 @@
  * Errors of etcd's API as those of the storage contract.
  * Source: `go.etcd.io/etcd/api/v3@v3.6.8/v3rpc/rpctypes/error.go`.
  */
+import { type ServiceError, status } from "@grpc/grpc-js";
 import { ProtobufError } from "../../../lib/protobuf/reader.ts";
 import { RevisionCompacted, RevisionInFuture, SharedStoreError, ValueTooLarge } from "../../contract.ts";
-import { CallError } from "./status.ts";
 
 /** Whether another member may answer the call. */
 export function isFailedMember(error: unknown): boolean {
-  return error instanceof CallError && (error.code === "Unavailable" || error.code === "DeadlineExceeded");
+  return isServiceError(error) && (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED);
 }
 
 /** Whether the member did not answer in time. */
 export function isTimeout(error: unknown): boolean {
-  return error instanceof CallError && error.code === "DeadlineExceeded";
+  return isServiceError(error) && error.code === status.DEADLINE_EXCEEDED;
 }
 
 /** Whether the call did not reach a member. */
 export function isUnsent(error: unknown): boolean {
-  return error instanceof CallError && error.isUnsent;
+  return (
+    isServiceError(error) && error.code === status.UNAVAILABLE && error.details.startsWith("No connection established")
+  );
 }
 
 /**
@@ -28,26 +30,26 @@ export function isUnsent(error: unknown): boolean {
 export function answerOf(error: unknown): Error {
   if (error instanceof ProtobufError)
     return new SharedStoreError(`etcd answered no message: ${error.message}`, { isTimeout: false, cause: error });
-  if (!(error instanceof CallError)) return error as Error;
+  if (!isServiceError(error)) return error as Error;
   const { code, details } = error;
-  if (code === "OutOfRange" && details.includes("required revision has been compacted"))
+  if (code === status.OUT_OF_RANGE && details.includes("required revision has been compacted"))
     return new RevisionCompacted(0);
-  if (code === "OutOfRange" && details.includes("required revision is a future revision"))
+  if (code === status.OUT_OF_RANGE && details.includes("required revision is a future revision"))
     return new RevisionInFuture(0);
-  if (code === "InvalidArgument" && details.includes("request is too large")) return new ValueTooLarge(0, 0);
-  return new SharedStoreError(messageOf(error), { isTimeout: code === "DeadlineExceeded", cause: error });
+  if (code === status.INVALID_ARGUMENT && details.includes("request is too large")) return new ValueTooLarge(0, 0);
+  return new SharedStoreError(messageOf(error), { isTimeout: code === status.DEADLINE_EXCEEDED, cause: error });
 }
 
 /** The text that etcd's own client has for the error. */
-function messageOf({ code, details }: CallError): string {
+function messageOf({ code, details }: ServiceError): string {
   if (details.startsWith("etcdserver:")) return details;
-  if (code === "DeadlineExceeded") return "context deadline exceeded";
+  if (code === status.DEADLINE_EXCEEDED) return "context deadline exceeded";
   const [, reason = "", address] = /connect (ECONN[A-Z]+) (\S*\d)/.exec(details) ?? [];
   const desc =
     address === undefined
-      ? details
+      ? details.replace(/\. Resolution note: $/, "")
       : `connection error: desc = "transport: Error while dialing: dial tcp ${address}: connect: ${goErrors[reason]}"`;
-  return `rpc error: code = ${code} desc = ${desc}`;
+  return `rpc error: code = ${goName(code)} desc = ${desc}`;
 }
 
 /** As Go's package syscall names them. */
@@ -56,3 +58,16 @@ const goErrors: Readonly<Record<string, string>> = {
   ECONNRESET: "connection reset by peer",
   ECONNABORTED: "software caused connection abort",
 };
+
+/** UNAVAILABLE is `Unavailable`, DEADLINE_EXCEEDED `DeadlineExceeded`. */
+function goName(code: number): string {
+  const name = Object.entries(status).find(([, number]) => number === code)?.[0] ?? String(code);
+  return name
+    .split("_")
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join("");
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && "code" in error && "details" in error;
+}

@@ -1,0 +1,34 @@
+/**
+ * Calls a method with one request and one response on a channel of gRPC. `Client.makeUnaryRequest`
+ * does the same with interceptors, an event emitter and a stack trace for each call, which are a
+ * sixth of its CPU time.
+ */
+import { type ChannelInterface, Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
+
+/** @throws ServiceError when the status is not OK, or there is no response */
+export function callUnary(channel: ChannelInterface, path: string, request: Buffer, deadline: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const call = channel.createCall(path, deadline, undefined, null, undefined);
+    let response: Buffer | undefined;
+    call.start(new Metadata(), {
+      onReceiveMetadata() {},
+      onReceiveMessage(message: Buffer) {
+        response = message;
+      },
+      onReceiveStatus(answer) {
+        if (answer.code !== status.OK) reject(serviceError(answer));
+        else if (response === undefined) reject(serviceError({ ...answer, ...noMessage }));
+        else resolve(response);
+      },
+    });
+    call.startRead();
+    call.sendMessageWithContext({}, request);
+    call.halfClose();
+  });
+}
+
+const noMessage = { code: status.UNIMPLEMENTED, details: "No message received" };
+
+function serviceError(answer: StatusObject): ServiceError {
+  return Object.assign(new Error(`${answer.code} ${status[answer.code]}: ${answer.details}`), answer);
+}
