@@ -39,6 +39,8 @@ after(async () => {
 
 const { client, main, leases } = setup ?? ({} as Setup);
 const configMaps = "/api/v1/namespaces/default/configmaps";
+/** No controller writes these. */
+const secrets = "/api/v1/namespaces/default/secrets";
 
 async function scrape(): Promise<string> {
   const answer = await client.send({ path: "/metrics" });
@@ -58,19 +60,19 @@ const requestsOf = (text: string, operation: string, resource: string, group = "
 test("counts the requests of each operation and resource", { skip: skipWithoutEtcd }, async () => {
   const body = { metadata: { name: "a" } };
   const before = await scrape();
-  await client.send({ method: "POST", path: configMaps, body });
-  await client.send({ method: "POST", path: configMaps, body });
-  await client.send({ method: "PUT", path: `${configMaps}/a`, body: { ...body, data: { x: "y" } } });
-  await client.send({ method: "DELETE", path: `${configMaps}/a` });
+  await client.send({ method: "POST", path: secrets, body });
+  await client.send({ method: "POST", path: secrets, body });
+  await client.send({ method: "PUT", path: `${secrets}/a`, body: { ...body, stringData: { x: "y" } } });
+  await client.send({ method: "DELETE", path: `${secrets}/a` });
   const text = await scrape();
   const more = (operation: string): number =>
-    requestsOf(text, operation, "configmaps") - requestsOf(before, operation, "configmaps");
+    requestsOf(text, operation, "secrets") - requestsOf(before, operation, "secrets");
   assert.deepEqual(["create", "update", "delete"].map(more), [2, 1, 1]);
-  assert.ok(requestsOf(text, "list", "configmaps") >= 1);
+  assert.ok(requestsOf(text, "list", "secrets") >= 1);
   assert.ok(requestsOf(text, "create", "leases", "coordination.k8s.io") >= 1, "the Lease of the server");
   assert.ok(requestsOf(text, "get", "apiServerIPInfo") + requestsOf(text, "list", "apiServerIPInfo") >= 1);
-  const labels = 'operation="create",group="",resource="configmaps"';
-  const created = requestsOf(text, "create", "configmaps");
+  const labels = 'operation="create",group="",resource="secrets"';
+  const created = requestsOf(text, "create", "secrets");
   assert.equal(seriesValue(text, `etcd_request_duration_seconds_count{${labels}}`), created);
   assert.equal(seriesValue(text, `etcd_request_duration_seconds_bucket{${labels},le="+Inf"}`), created);
   assert.ok(seriesValue(text, `etcd_request_duration_seconds_sum{${labels}}`) > 0);
@@ -136,11 +138,13 @@ test("counts failed requests, and leaves out the size of a cluster that is down"
   await member?.kill();
   t.after(() => member?.start());
   const lease = { metadata: { name: "l" } };
-  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-  assert.equal((await client.send({ method: "POST", path, body: lease })).status, 500);
-  const text = await scrape();
+  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases?timeout=1s";
+  assert.equal((await client.send({ method: "POST", path, body: lease })).status, 504);
   const labels = 'operation="create",group="coordination.k8s.io",resource="leases"';
-  assert.ok(seriesValue(text, `etcd_request_errors_total{${labels}}`) >= 1);
+  await eventually("the request of the Lease fails", async () => {
+    return seriesValue(await scrape(), `etcd_request_errors_total{${labels}}`) >= 1;
+  });
+  const text = await scrape();
   assert.match(text, /^apiserver_storage_size_bytes\{storage_cluster_id="etcd-0"\} \d/m);
   assert.doesNotMatch(text, /storage_cluster_id="etcd-[12]"/);
   await eventually("the objects cannot be counted", async () => {

@@ -27,11 +27,14 @@ export const refTo = (owner: KubeObject, more: Partial<OwnerReference> = {}): Ow
   return { apiVersion: owner.apiVersion as string, kind: owner.kind as string, name, uid, ...more };
 };
 
+/** Long enough for a loaded machine, and for calls of an etcd that is down. */
+const patienceMs = 90_000;
+
 export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + patienceMs;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

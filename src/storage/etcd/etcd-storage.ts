@@ -81,6 +81,8 @@ const learnAgainMs = 5_000;
 const deliveryMs = 250;
 /** How long `sizeBytes` waits. Source: `CollectWithStability` in `k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/metrics/metrics.go`. */
 const sizeTimeoutMs = 1_000;
+/** How long `count` waits: no request depends on it, and its metric shows that it failed. */
+const countTimeoutMs = 10_000;
 /** `close` waits for requests so long. */
 const closeMs = 10_000;
 /** The key that health checks read. Source: `k8s.io/apiserver@v0.36.0/pkg/storage/storagebackend/factory/etcd3.go`. */
@@ -231,7 +233,7 @@ class EtcdStorage implements Storage {
   async count(prefix: string): Promise<number> {
     const { key, rangeEnd } = this.#keys.rangeOf(prefix);
     const request = { key, range_end: rangeEnd, count_only: true };
-    const read = () => this.#observed("listWithCount", prefix, () => this.#range(request));
+    const read = () => this.#observed("listWithCount", prefix, () => this.#range(request, countTimeoutMs));
     return (await this.#tracked(read)).count;
   }
 
