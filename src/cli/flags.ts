@@ -52,7 +52,7 @@ export interface Settings {
   readonly loggingFormat: LoggingFormat;
   /** Of messages for the user; the log has none. */
   readonly color: ColorMode;
-  /** Messages for the user about deprecated and ignored flags. */
+  /** Messages for the user about deprecated flags, and flags without effect. */
   readonly warnings: readonly string[];
 }
 
@@ -75,8 +75,6 @@ export interface Draft {
   loggingFormat: LoggingFormat;
   color: ColorMode;
   warnings: string[];
-  /** Names of ignored flags on the command line, by the reason. */
-  ignored: Map<string, Set<string>>;
   suppressDeprecationWarnings: boolean;
   /** Undefined until the flag is parsed: the default depends on another flag. */
   historyMs?: number;
@@ -105,11 +103,6 @@ export interface Flag {
   readonly deprecated?: string;
   /** `--help` does not show the flag. */
   readonly hidden?: true;
-  /**
-   * Why the flag is ignored; set if users may rely on its effect, so that the start prints a
-   * warning.
-   */
-  readonly ignoredBecause?: string;
   /** Applies a value to the draft. @throws FlagValueError */
   readonly set: (text: string, draft: Draft) => void;
 }
@@ -488,8 +481,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const { historyMs = draft.server.compactionIntervalMs === undefined ? server.historyMs : Number.POSITIVE_INFINITY } =
     draft;
   draft.server.historyMs = historyMs;
-  const ignored = Array.from(draft.ignored, ([why, names]) => `Ignored flags: ${[...names].join(", ")}: ${why}`);
-  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...etcdWarning, ...ignored];
+  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...etcdWarning];
   return {
     run: "server",
     settings: { server: draft.server, loggingFormat: draft.loggingFormat, color: draft.color, warnings },
@@ -503,7 +495,6 @@ function newDraft(): Draft {
     loggingFormat,
     color,
     warnings: [],
-    ignored: new Map(),
     suppressDeprecationWarnings: false,
     etcd: {},
     etcdFlags: new Set(),
@@ -575,10 +566,6 @@ function optionOf(flag: Flag, draft: Draft): Option {
       flag.set(text, draft);
       if (flag.deprecated !== undefined)
         draft.warnings.push(`Flag ${option.long} has been deprecated, ${flag.deprecated}`);
-      if (flag.ignoredBecause !== undefined) {
-        const names = draft.ignored.get(flag.ignoredBecause) ?? new Set();
-        draft.ignored.set(flag.ignoredBecause, names.add(option.long as string));
-      }
     } catch (error) {
       if (error instanceof FlagValueError)
         throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${option.long}" flag: ${error.message}`);

@@ -1,7 +1,7 @@
 /**
  * Flags of kube-apiserver that this server does not implement. They are parsed and validated as
- * upstream does, so that manifests and scripts for kube-apiserver work. The start prints a warning
- * for flags whose effect users may rely on. Flags that must not be ignored are rejected.
+ * upstream does, so that manifests and scripts for kube-apiserver work. Flags that must not be
+ * ignored are rejected.
  */
 
 import { boolValue, durationMs, FlagValueError, integerWithin } from "./flag-values.ts";
@@ -16,14 +16,12 @@ const anything: Check = () => {};
  * A flag without effect.
  *
  * @param term in the syntax of commander
- * @param because the reason in the warning; without it no warning is printed
  */
-function ignored(term: string, check: Check, because?: string): Flag {
+function ignored(term: string, check: Check): Flag {
   return {
     term,
     help: "Without effect.",
     hidden: true,
-    ...(because && { ignoredBecause: because }),
     set: (text) => void check(text),
   };
 }

@@ -39,3 +39,16 @@ test("a commit checks keys of other stores, such as the lease of a leader that w
   assert.deepEqual([lost.ok, !lost.ok && lost.key, !lost.ok && lost.current], [false, lease, undefined]);
   await storage.close();
 });
+
+test("of two routes of one prefix, the last one is used, as upstream's", async () => {
+  const [main, first, last] = await Promise.all([openSharedStorage(), openSharedStorage(), openSharedStorage()]);
+  const prefix = "/registry/events/";
+  const storage = routeStorage(main, [
+    { prefix, storage: first },
+    { prefix, storage: last },
+  ]);
+  await storage.commit([], [{ key: event, value }]);
+  assert.equal(await first.get(event), undefined);
+  assert.ok((await last.get(event)) !== undefined);
+  await storage.close();
+});

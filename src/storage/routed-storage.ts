@@ -27,7 +27,7 @@ export function clustersOf(storage: Storage): readonly Storage[] {
 
 export function routeStorage(main: Storage, routes: readonly Route[]): RoutedStorage {
   const stores = [main, ...new Set(routes.map(({ storage }) => storage))];
-  const storeOf = (key: string): Storage => routes.find(({ prefix }) => key.startsWith(prefix))?.storage ?? main;
+  const storeOf = (key: string): Storage => routes.findLast(({ prefix }) => key.startsWith(prefix))?.storage ?? main;
   return {
     isShared: main.isShared,
     get reportsProgress() {

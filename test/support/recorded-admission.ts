@@ -107,6 +107,6 @@ function namespaceStore(namespaces: ReadonlyMap<string, Readonly<Record<string, 
     return [name, entry] as const;
   });
   const snapshot = new Map(entries);
-  const cache = { latest: () => snapshot, current: async () => snapshot };
+  const cache = { latest: () => snapshot, currentEntry: async (key: string) => snapshot.get(key) };
   return { keyOf: (_namespace: string, name: string) => name, cache };
 }

@@ -95,7 +95,7 @@ const rows: [line: string, expected: readonly string[], besides?: { readonly exc
   ["coxswain help st", ["status", "store"]],
   ["coxswain store re", ["repair", "restore"]],
   ["coxswain completion z", ["zsh"]],
-  ["coxswain serve --storage", ["--storage", "--storage-media-type"]],
+  ["coxswain serve --storage", ["--storage", "--storage-initialization-timeout", "--storage-media-type"]],
   ["coxswain --storage-m", ["--storage-media-type"]],
   ["coxswain serve --storage ", ["etcd", "lmdb", "memory"]],
   ["coxswain serve --storage=l", ["lmdb"]],
