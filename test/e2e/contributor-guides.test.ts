@@ -1,7 +1,7 @@
 /** The guides for contributors: their changes, in a copy of the sources, and the tests that they add. */
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { kubectls } from "../support/kubectl.ts";
 import { runPage } from "../support/run-page.ts";
@@ -18,7 +18,8 @@ const copied = ["src", "test/support", "tools", "docs", "package.json", "tsconfi
 const npm = `[ "$*" = "run generate" ] && exec "${process.execPath}" tools/generate/main.ts; exit 64`;
 
 function copySources(target: string): void {
-  for (const name of copied) cpSync(join(root, name), join(target, name), { recursive: true });
+  const filter = (path: string): boolean => basename(path) !== "node_modules"; // Those of tools/docs.
+  for (const name of copied) cpSync(join(root, name), join(target, name), { recursive: true, filter });
   symlinkSync(join(root, "node_modules"), join(target, "node_modules"));
 }
 

@@ -131,7 +131,6 @@ describe("the site in a browser", { skip: runs ? false : "needs Chromium and COX
 });
 
 function leadsSomewhere({ pathname, hash }: URL, anchors: ReadonlyMap<string, ReadonlySet<string>>): boolean {
-  const path = pathname.replace(/\.html$/, "");
-  const ids = anchors.get(path === "/" ? "/index" : path);
+  const ids = anchors.get(pathname.replace(/\.html$/, "").replace(/\/$/, "/index"));
   return ids !== undefined && (hash === "" || hash === "#VPContent" || ids.has(decodeURIComponent(hash.slice(1))));
 }
