@@ -1,8 +1,17 @@
-import { rename, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
 
-/** Writes a file through a temporary file, so that readers never see a part of it. */
+/**
+ * Writes a file through a temporary file, so that readers never see a part of it. No link is
+ * followed, at the name of either file: another user of the directory may have placed it there.
+ */
 export async function writeFileAtomically(file: string, text: string, mode: number): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, text, { mode, flush: true });
-  await rename(temporary, file);
+  const temporary = `${file}.${randomBytes(8).toString("hex")}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode, flag: "wx", flush: true });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }

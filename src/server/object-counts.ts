@@ -29,7 +29,7 @@ export function countObjects(
   const unreadable = new Set<Storage>();
   const counted = new Map<string, number>();
   const poll = async (): Promise<void> => {
-    await Promise.all(clustersOf(storage).map((cluster) => checkCluster(cluster, unreadable)));
+    await Promise.all([...new Set(clustersOf(storage))].map((cluster) => checkCluster(cluster, unreadable)));
     for (const { cache, form } of storesByName(catalog).values()) {
       const cluster = storeOf(form.prefix);
       if (cache.isLoaded || unreadable.has(cluster)) continue;
@@ -47,19 +47,11 @@ export function countObjects(
   start();
   closers.add(repeat(clock, periodMs, start));
   return () =>
-    Array.from(storesByName(catalog)).flatMap(
-      ([
-        name,
-        {
-          cache,
-          form: { prefix },
-        },
-      ]) => {
-        const known = cache.isLoaded ? cache.latest().size : counted.get(prefix);
-        const count = unreadable.has(storeOf(prefix)) ? -1 : known;
-        return count === undefined ? [] : [[name, count] as const];
-      },
-    );
+    [...storesByName(catalog)].flatMap(([name, { cache, form }]) => {
+      const known = cache.isLoaded ? cache.latest().size : counted.get(form.prefix);
+      const count = unreadable.has(storeOf(form.prefix)) ? -1 : known;
+      return count === undefined ? [] : [[name, count] as const];
+    });
 }
 
 async function checkCluster(cluster: Storage, unreadable: Set<Storage>): Promise<void> {

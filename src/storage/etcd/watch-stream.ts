@@ -39,8 +39,8 @@ const probeMs = 2_000;
 
 /**
  * The member answers a progress request when all watches of the stream have received every change,
- * and drops the request otherwise. So a response says nothing about a watch that was created after
- * the request was sent. Therefore the stream accepts watches only while no request is unanswered,
+ * and drops the request otherwise. So a response does not cover a watch that was created after the
+ * request was sent. Therefore the stream accepts watches only while no request is unanswered,
  * and sends requests only when the member has confirmed all watches.
  */
 export class WatchStream {
