@@ -6,37 +6,13 @@
 
 import { defaultAdmissionOptions } from "./admission/options.ts";
 import { systemClock } from "./apimachinery/clock.ts";
+import { silentLogger } from "./apimachinery/logger.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
 import { defaultLeaderElection } from "./controllers/leader-election/options.ts";
 import { defaultMetricsOptions } from "./metrics/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
-export type { AdmissionOptions } from "./admission/contract.ts";
-export type { Clock } from "./apimachinery/clock.ts";
-export type { Logger } from "./apimachinery/logger.ts";
-export type {
-  AuditBackendOptions,
-  AuditBatchOptions,
-  AuditLogOptions,
-  AuditOptions,
-  AuditTruncateOptions,
-  AuditWebhookOptions,
-} from "./audit/contract.ts";
-export type { OidcOptions } from "./authentication/configuration/contract.ts";
-export type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";
-export type { AuthorizationOptions } from "./authorization/contract.ts";
-export type { EndpointReconcilerType, KubernetesServiceOptions } from "./bootstrap/kubernetes-service/contract.ts";
-export type { ElectionTimes, LeaderElectionOptions } from "./controllers/leader-election/contract.ts";
-export type { NamedCertificateFiles, TlsOptions } from "./http/listener/contract.ts";
-export type { KubeletOptions } from "./kubelet/contract.ts";
-export type { MetricsOptions } from "./metrics/contract.ts";
-export type { RunningServer, ServerOptions } from "./options.ts";
-export type { AddressPolicy } from "./proxy/contract.ts";
-export type { StorageMediaType } from "./registry/contract.ts";
-export type { EtcdTls } from "./storage/etcd/api/endpoints.ts";
-export type { EtcdOverride, EtcdServerOptions } from "./storage/etcd/options.ts";
-export type { Address as ServiceAddress } from "./webhook/contract.ts";
-export type { ServiceResolver } from "./webhook/service-resolver.ts";
+export type * from "./public-types.ts";
 
 /**
  * The default of each option of {@link startServer}.
@@ -149,7 +125,6 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
  */
 export async function startServer(options: Partial<ServerOptions> = {}): Promise<RunningServer> {
   const { openServer } = await import("./server.ts");
-  return openServer({ ...defaultOptions, logger: silentLogger, ...options });
+  const { running } = await openServer({ ...defaultOptions, logger: silentLogger, ...options });
+  return running;
 }
-
-const silentLogger: ServerOptions["logger"] = { info() {}, warn() {}, error() {} };

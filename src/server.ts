@@ -32,22 +32,33 @@ import { validationObserver } from "./server/validation.ts";
 import { servingSetup } from "./serving/serving-setup.ts";
 import type { Storage } from "./storage/contract.ts";
 
-/**
- * @param shared the store, instead of the one of `storage`, for tests of several servers over one store; the caller
- *   closes it
- * @throws Error when an option is not valid, the port is taken, or the data directory is in use
- */
-export async function openServer(options: ServerOptions, shared?: Storage): Promise<RunningServer> {
+/** What the test kit replaces in a server, or adds to it. */
+export interface ServerExtensions {
+  /**
+   * The store, instead of the one of `storage`: tests of several servers over one store. The caller
+   * closes it.
+   */
+  readonly storage?: Storage;
+}
+
+/** A running server, and the parts of it that the test kit uses. */
+export interface OpenServer {
+  readonly running: RunningServer;
+  readonly registry: RegistryContext;
+}
+
+/** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
+export async function openServer(options: ServerOptions, extensions: ServerExtensions = {}): Promise<OpenServer> {
   const closers = new Closers();
   try {
-    return await buildServer(options, closers, shared);
+    return await buildServer(options, closers, extensions);
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function buildServer(options: ServerOptions, closers: Closers, shared?: Storage): Promise<RunningServer> {
+async function buildServer(options: ServerOptions, closers: Closers, own: ServerExtensions): Promise<OpenServer> {
   const { clock, logger } = options;
   const settings = await readSettings(options);
   const { gates } = settings;
@@ -58,7 +69,7 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
   closers.add(() => audit.close());
 
   // Storage locks the data directory, in which the next step may renew certificates.
-  const { storage, installer, isShared } = await openStorage(options, { gates, etcd, closers }, shared);
+  const { storage, installer, isShared } = await openStorage(options, { gates, etcd, closers }, own.storage);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
@@ -118,5 +129,5 @@ async function buildServer(options: ServerOptions, closers: Closers, shared?: St
     ...security,
   });
   await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
-  return runningServer(options, { http, serving, state, closers });
+  return { running: await runningServer(options, { http, serving, state, closers }), registry };
 }

@@ -13,6 +13,7 @@ const sources: Readonly<Record<string, string>> = {
   coxswain: "./src/index.ts",
   "coxswain/cel": "./src/lib/cel/public.ts",
   "coxswain/structured-merge": "./src/lib/structured-merge/index.ts",
+  "coxswain/testing": "./src/testing/index.ts",
 };
 
 /** The exports that users meet first. */
@@ -20,6 +21,7 @@ const required = [
   ...["startServer", "ServerOptions", "RunningServer", "defaultOptions", "ServiceResolver", "Logger"],
   ...["kubernetesEnvironment", "Environment", "Program", "CelSyntaxError"],
   ...["applyIntent", "MergeContext", "decodeFieldsV1"],
+  "startTestServer",
 ];
 
 test("the exports that users meet first have an example", () => {

@@ -66,15 +66,17 @@ const parts: [part: string, allowed: readonly string[]][] = [
   ["http", ["apimachinery", "lib", "catalog", "openapi", "registry", "watch-cache", "contract"]],
   ["serving", ["apimachinery", "lib", "authentication", "http", "options.ts", "contract"]],
   ["server", ["*", "options.ts"]],
-  ["cli", ["*", "index.ts", "options.ts"]],
-  ["index.ts", ["*", "options.ts", "server.ts"]],
+  ["cli", ["*", "index.ts", "options.ts", "testing"]],
+  ["testing", ["*", "index.ts", "options.ts", "public-types.ts", "server.ts"]],
+  ["index.ts", ["*", "options.ts", "public-types.ts", "server.ts"]],
   ["options.ts", ["*"]],
+  ["public-types.ts", ["*", "options.ts"]],
   ["server.ts", ["*", "server", "options.ts"]],
   ["main.ts", ["cli"]],
   ["check-runtime.ts", []],
 ];
 /** They put other parts together: only these may import them. */
-const composing = ["server", "cli", "index.ts", "options.ts", "server.ts", "main.ts"];
+const composing = ["server", "cli", "testing", "index.ts", "options.ts", "public-types.ts", "server.ts", "main.ts"];
 
 /** Folders at the root, and which of the others their files may import besides src/. */
 const folders: [folder: string, allowed: readonly string[]][] = [

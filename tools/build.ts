@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult } from "esbuild";
 import { rollUpTypes } from "./docs/public-api.ts";
 import { writeDescriptions } from "./generate/descriptions.ts";
@@ -35,7 +35,7 @@ const options = {
 await build({ ...options, banner: {}, target: "node18", entryPoints: { "check-runtime": "src/check-runtime.ts" } });
 // Code that entry points share goes into separate files, and reading a file takes a third of a millisecond at startup. The subcommands, which most
 // starts do not run, are therefore bundled separately from the server.
-const server = await build({ ...options, entryPoints: { index: "src/index.ts" } });
+const server = await build({ ...options, entryPoints: { index: "src/index.ts", testing: "src/testing/index.ts" } });
 const commands = await build({
   ...options,
   entryPoints: {
@@ -44,7 +44,7 @@ const commands = await build({
     cel: "src/lib/cel/public.ts",
     "structured-merge": "src/lib/structured-merge/index.ts",
   },
-  plugins: [{ name: "own-index", setup: (own) => own.onResolve({ filter: /\/index\.ts$/ }, bundledIndex) }],
+  plugins: [{ name: "own-index", setup: (own) => own.onResolve({ filter: /\/index\.ts$/ }, bundledEntry) }],
 });
 for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
   cpSync(join(root, "src/data", file), join(dist, file));
@@ -52,9 +52,14 @@ await writeDescriptions(dist);
 writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([server, commands]));
 chmodSync(join(dist, "main.js"), 0o755);
 
-/** The command imports the bundled server next to it. */
-function bundledIndex({ path, resolveDir }: OnResolveArgs): OnResolveResult | undefined {
-  return resolve(resolveDir, path) === join(root, "src/index.ts") ? { path: "./index.js", external: true } : undefined;
+/** The command imports the bundled server and test kit next to it. */
+function bundledEntry({ path, resolveDir }: OnResolveArgs): OnResolveResult | undefined {
+  const bundled: Readonly<Record<string, string>> = {
+    "src/index.ts": "./index.js",
+    "src/testing/index.ts": "./testing.js",
+  };
+  const entry = bundled[relative(root, resolve(resolveDir, path))];
+  return entry === undefined ? undefined : { path: entry, external: true };
 }
 
 /** The license texts of the bundled packages. */

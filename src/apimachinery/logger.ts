@@ -23,3 +23,6 @@ export interface Logger {
   /** Reports what failed. */
   error(message: string, values?: Record<string, unknown>): void;
 }
+
+/** Logs nothing. */
+export const silentLogger: Logger = { info() {}, warn() {}, error() {} };

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/apimachinery/clock.ts";
+import { silentLogger } from "../../src/apimachinery/logger.ts";
 import { defaultOptions, type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
 import { openServer } from "../../src/server.ts";
 import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
@@ -21,8 +22,6 @@ export interface TestServer extends RunningServer {
   /** A directory for files of the test, removed at the end. */
   readonly directory: string;
 }
-
-const silentLogger: ServerOptions["logger"] = { info() {}, warn() {}, error() {} };
 
 const noAccounts = "-serviceaccount-controller";
 
@@ -65,7 +64,9 @@ export async function startTestServer(options: Partial<ServerOptions> = {}, shar
   const own = { clientCaFile, controllers: quietControllers, ...engine.options, ...options };
   const server = await (shared === undefined
     ? startServer(own)
-    : openServer({ ...defaultOptions, logger: silentLogger, ...own }, shared));
+    : openServer({ ...defaultOptions, logger: silentLogger, ...own }, { storage: shared }).then(
+        ({ running }) => running,
+      ));
   let users = 0;
   const kubeconfigPath = join(directory, "kubeconfig");
   writeFileSync(kubeconfigPath, server.kubeconfig, { mode: 0o600 });

@@ -14,6 +14,7 @@ const entries = {
   index: "src/index",
   cel: "src/lib/cel/public",
   "structured-merge": "src/lib/structured-merge/index",
+  testing: "src/testing/index",
 };
 
 /** The parts of API Extractor that are used here. It is not installed with the project. */
@@ -41,7 +42,7 @@ export interface PublicApi {
 }
 
 /**
- * Writes `index.d.ts`, `cel.d.ts` and `structured-merge.d.ts`.
+ * Writes a file of types for each export.
  *
  * @param typesFolder where to write them
  * @param reports `update` also writes the reports in api/

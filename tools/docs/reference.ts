@@ -9,6 +9,7 @@ const modules = {
   "coxswain.d.ts": "index.d.ts",
   "coxswain/cel.d.ts": "cel.d.ts",
   "coxswain/structured-merge.d.ts": "structured-merge.d.ts",
+  "coxswain/testing.d.ts": "testing.d.ts",
 };
 
 const options = {
