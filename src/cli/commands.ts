@@ -36,6 +36,11 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
         load: async () => (await import("./kubeconfig/command.ts")).kubeconfigCommand,
       },
       {
+        name: "test",
+        summary: "runs a command, such as tests, with a server of its own",
+        load: async () => (await import("./test/command.ts")).testCommand,
+      },
+      {
         name: "envtest",
         summary: "runs tests of operators that use controller-runtime's envtest",
         load: async () => (await import("./envtest/command.ts")).envtestCommand,

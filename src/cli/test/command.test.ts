@@ -1,0 +1,125 @@
+/** `coxswain test` with real commands, and as a process that kits start. */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { runCommand } from "../../../test/support/run-command.ts";
+import { testCommand } from "./command.ts";
+
+const main = join(import.meta.dirname, "../../main.ts");
+const directory = mkdtempSync(join(tmpdir(), "coxswain-test-command-"));
+test.after(() => rmSync(directory, { recursive: true, force: true }));
+
+const runTest = (...argv: string[]) => runCommand((output) => testCommand.run(argv, output, process.env));
+
+const rows: [title: string, argv: string[], code: number, err: RegExp][] = [
+  ["the command succeeds", ["--", "true"], 0, /^$/],
+  ["the command fails", ["--", "sh", "-c", "exit 7"], 7, /^$/],
+  ["a signal ends the command", ["--", "sh", "-c", "kill -9 $$"], 137, /^$/],
+  ["there is no such command", ["--", "no-such-program"], 127, /^Error: no-such-program is not found\n$/],
+  ["the command is no program", ["--", directory], 126, /^Error: \S+ cannot be executed: .*EACCES\n$/],
+  ["the command line is invalid", ["true"], 125, /^Error: unexpected arguments: only flags are accepted\n$/],
+  ["the server cannot start", ["--tls-cert-file=/nothing", "--", "true"], 125, /^Error: [^\n]+\n$/],
+];
+describe("the exit code when", () => {
+  for (const [title, argv, code, err] of rows) {
+    test(title, async () => {
+      const ran = await runTest(...argv);
+      assert.deepEqual([ran.code, ran.out], [code, ""]);
+      assert.match(ran.err, err);
+    });
+  }
+});
+
+test("the command gets a private kubeconfig, which is removed", async () => {
+  const seen = join(directory, "seen");
+  const script = `{ echo $COXSWAIN_URL; echo $KUBECONFIG; ls -l $KUBECONFIG; ls -ld \${KUBECONFIG%/*}; cat $KUBECONFIG; } > '${seen}'`;
+  assert.equal((await runTest("--", "sh", "-c", script)).code, 0);
+  const [url = "", kubeconfig = "", file, parent, ...text] = readFileSync(seen, "utf8").split("\n");
+  assert.match(url, /^https:\/\/127\.0\.0\.1:\d+$/);
+  assert.match(file ?? "", /^-rw------- /);
+  assert.match(parent ?? "", /^drwx------ /);
+  assert.ok(text.join("\n").includes(`server: ${url}`));
+  assert.equal(existsSync(dirname(kubeconfig)), false);
+});
+
+const start = (...argv: string[]): ChildProcess =>
+  spawn(process.execPath, [main, "test", ...argv], { stdio: ["pipe", "pipe", "inherit"] });
+
+test("signals are passed on to the command, and the server ends after it", async () => {
+  const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+  const script = `let left = 3;
+    const onSignal = () => { left -= 1; if (left === 0) process.exit(9); };
+    for (const signal of ${JSON.stringify(signals)}) process.on(signal, onSignal);
+    console.log("ready");
+    setInterval(() => {}, 1e6);`;
+  const child = start("--", process.execPath, "-e", script);
+  await once(child.stdout!, "data");
+  for (const signal of signals) child.kill(signal);
+  assert.deepEqual(await once(child, "exit"), [9, null]);
+});
+
+interface Announced {
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly pid: number;
+}
+
+async function announced(child: ChildProcess): Promise<Announced> {
+  const [line] = await once(child.stdout!, "data");
+  assert.match(String(line), /^\{[^\n]*\}\n$/);
+  return JSON.parse(String(line));
+}
+
+describe("--until-stdin-closes", () => {
+  test("announces the server in one line, and serves until standard input closes", async () => {
+    const child = start("--until-stdin-closes");
+    const { url, kubeconfig, pid } = await announced(child);
+    let more = "";
+    child.stdout?.on("data", (piece) => {
+      more += piece;
+    });
+    assert.equal(pid, child.pid);
+    assert.equal(statSync(kubeconfig).mode & 0o777, 0o600);
+    assert.ok(readFileSync(kubeconfig, "utf8").includes(url));
+    child.kill("SIGINT"); // The key that stops tests on a terminal: they still need the server.
+    child.stdin?.end();
+    assert.deepEqual(await once(child, "close"), [0, null]);
+    assert.equal(more, "");
+    assert.equal(existsSync(dirname(kubeconfig)), false);
+  });
+
+  test("ends on SIGTERM", async () => {
+    const child = start("--until-stdin-closes");
+    const { kubeconfig } = await announced(child);
+    child.kill("SIGTERM");
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+    assert.equal(existsSync(dirname(kubeconfig)), false);
+  });
+
+  test("ends with a test process that is killed", async () => {
+    const script = `const { spawn } = require("node:child_process");
+      const argv = [${JSON.stringify(main)}, "test", "--until-stdin-closes"];
+      spawn(process.execPath, argv, { stdio: ["pipe", "inherit", "inherit"] });`;
+    const tests = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    const { kubeconfig } = await announced(tests);
+    tests.kill("SIGKILL");
+    await once(tests, "close"); // The server has its output, too, until it ends.
+    assert.equal(existsSync(dirname(kubeconfig)), false);
+  });
+
+  test("removes the kubeconfig when the reader of its output is gone", async () => {
+    const own = mkdtempSync(join(directory, "tmp-"));
+    const child = spawn(process.execPath, [main, "test", "--until-stdin-closes"], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { ...process.env, TMPDIR: own },
+    });
+    child.stdout.destroy();
+    await once(child, "exit");
+    child.stdin.end();
+    rmdirSync(own); // It is empty.
+  });
+});

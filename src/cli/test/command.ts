@@ -1,0 +1,82 @@
+/** `coxswain test`: a server for the tests of any language. */
+import { Command, Option } from "commander";
+import { colored } from "../colors.ts";
+import { type ExitCodes, exitSignal } from "../exit-codes.ts";
+import { serveDefinition } from "../flags.ts";
+import { formatExamples, formatExitCodes } from "../help-text.ts";
+import type { Output } from "../output.ts";
+import type { Subcommand } from "../subcommands.ts";
+import { parseTestCommandLine, type TestCommandLine, untilStdinCloses } from "./command-line.ts";
+import { exitNotExecutable, exitNotFound } from "./run-child.ts";
+
+/** Commands rarely use it. Source: timeout(1) of GNU coreutils, which uses it for its own failures. */
+const exitOwnFailure = 125;
+const exitCodes: ExitCodes = [
+  [0, "the command succeeded, or standard input closed"],
+  [exitOwnFailure, "the command line is invalid, or the server could not start"],
+  [exitNotExecutable, "the command could not be executed"],
+  [exitNotFound, "the command was not found"],
+  [`${exitSignal} + n`, "signal n ended the command"],
+  ["any other", "the exit code of the command"],
+];
+
+const help = `Usage: coxswain test [flags of the server] -- <command> [arguments]
+       coxswain test [flags of the server] ${untilStdinCloses}
+
+Starts a server in memory, on a free port of 127.0.0.1, runs the command, and stops the server. The command has two
+environment variables: KUBECONFIG, the path of a file whose user is in system:masters, and COXSWAIN_URL. SIGTERM, SIGHUP
+and SIGINT are passed on to the command. The file is removed at the end.
+
+Options:
+  ${untilStdinCloses}  prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves
+                        until standard input closes: for libraries that start a server for tests
+
+${formatExamples(["test -- go test ./...", "test --authorization-mode=AlwaysAllow -- pytest", `test ${untilStdinCloses}`], { isColored: false })}
+
+${formatExitCodes(exitCodes, { isColored: false })}
+`;
+
+/** The command `coxswain test`, which passes flags on to the server. */
+export const testCommand: Subcommand = { exitCodes, definition, run };
+
+/** Own options, and the flags of the server. */
+function definition(): Command {
+  const command = new Command("coxswain test").argument("[command...]");
+  command.addOption(new Option(untilStdinCloses, "serves until standard input closes"));
+  for (const option of serveDefinition().options) command.addOption(option);
+  return command;
+}
+
+async function run(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    return await runTest(parseTestCommandLine(argv), output, env);
+  } catch (error) {
+    const { startProblem } = await import("../start-problem.ts");
+    output.err(`${colored("Error:", "red", output.errColors)} ${startProblem(error)}\n`);
+    return exitOwnFailure;
+  }
+}
+
+async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.ProcessEnv): Promise<number> {
+  if (line.run === "help") {
+    out(help);
+    return 0;
+  }
+  for (const warning of line.settings.warnings) err(`${warning}\n`);
+  const { openCommandServer } = await import("./open-server.ts");
+  const server = await openCommandServer(line.settings, err);
+  try {
+    const { url, kubeconfig } = server;
+    if (line.run === "command") {
+      const { runChild } = await import("./run-child.ts");
+      return await runChild(line.command, { ...env, KUBECONFIG: kubeconfig, COXSWAIN_URL: url }, err);
+    }
+    const { stdinClosed } = await import("./stdin-closed.ts");
+    const closed = stdinClosed(); // First: the reader of the line may send a signal at once.
+    out(`${JSON.stringify({ url, kubeconfig, pid: process.pid })}\n`);
+    await closed;
+    return 0;
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,48 @@
+/** The server of `coxswain test`. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { startTestServer } from "../../testing/index.ts";
+import type { Settings } from "../flags.ts";
+import { createLogger } from "../logger.ts";
+
+/** A server, and a kubeconfig in a directory that only this user can read. */
+export interface CommandServer {
+  readonly url: string;
+  /** The path of a file; its user is in system:masters. */
+  readonly kubeconfig: string;
+  /** Ends the server and removes the kubeconfig. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server in memory. Its warnings and errors are logged.
+ *
+ * @param err writes to standard error
+ * @throws Error when the server cannot start
+ */
+export async function openCommandServer(settings: Settings, err: (text: string) => void): Promise<CommandServer> {
+  const { storage: _storage, dataDir: _dataDir, etcd: _etcd, ...options } = settings.server;
+  const server = await startTestServer({ ...options, logger: problemLogger(settings, err) });
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), "coxswain-test-"));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  // The process can also end by itself, for example when the reader of its output has closed the pipe.
+  process.once("exit", remove);
+  const kubeconfig = join(directory, "kubeconfig");
+  writeFileSync(kubeconfig, server.kubeconfig, { mode: 0o600, flag: "wx" });
+  return {
+    url: server.url,
+    kubeconfig,
+    async close() {
+      await server.close();
+      process.off("exit", remove);
+      remove();
+    },
+  };
+}
+
+function problemLogger({ loggingFormat: format }: Settings, write: (text: string) => void): Logger {
+  return { ...createLogger({ format, now: systemClock.now, write }), info() {} };
+}
