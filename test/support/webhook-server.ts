@@ -58,12 +58,12 @@ export async function startWebhookServer(
     tls: more,
   }: WebhookServerOptions = {},
 ): Promise<WebhookServer> {
-  const authority = await createAuthority({
+  const authority = createAuthority({
     subject: { commonName: "webhooks" },
     notBefore: notBefore - hour,
     notAfter: Date.now() + hour,
   });
-  const pair = await issueCertificate(authority, {
+  const pair = issueCertificate(authority, {
     subject: { commonName: "webhook" },
     usage: "server",
     names,
