@@ -23,7 +23,7 @@ import { loadCaches } from "./server/load-caches.ts";
 import { loopbackCredentials } from "./server/loopback.ts";
 import { openMetrics } from "./server/metrics.ts";
 import { countObjects } from "./server/object-counts.ts";
-import { openPeers } from "./server/peers.ts";
+import { identityOf, openPeers } from "./server/peers.ts";
 import { readSettings } from "./server/settings.ts";
 import { runningServer } from "./server/shutdown.ts";
 import { newState } from "./server/state.ts";
@@ -80,8 +80,8 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   const catalog = openServerCatalog(options, settings, installer);
   const objectCounts = countObjects(options, { catalog, storage, closers });
   const counted = { audit: audit.counts, calls, etcd, objectCounts, storage, installer, catalog, clock, gates };
-  const metrics = openMetrics(settings.metrics, counted);
-  const decides = { catalog, clock, gates, logger, metrics, closers };
+  const metrics = openMetrics(settings.metrics, { ...counted, engine: options.storage });
+  const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
   const registry: RegistryContext = {

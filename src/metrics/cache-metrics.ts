@@ -15,8 +15,9 @@ interface CountedCache {
   readonly storedLists: number;
   readonly storedObjects: number;
   readonly decodeErrors: number;
-  readonly consistentReads: number;
-  readonly consistentFailures: number;
+  readonly consistentReads: Readonly<
+    Record<"cache" | "store", { readonly succeeded: number; readonly failed: number }>
+  >;
   readonly lists: ReadonlyMap<string, { readonly lists: number; readonly fetched: number }>;
   readonly listed: number;
   /** The number of reads per bucket of waiting time, and the total waiting time. */
@@ -157,17 +158,22 @@ function shardWatches(all: Counted): Metric {
   return { name: "apiserver_watch_shards_total", type: "gauge", stability: "ALPHA", help, samples };
 }
 
-/** Consistent reads never fall back to storage here. */
 function consistentReads(all: Counted): Metric {
-  const labelsOf = ({ group, resource }: GroupResource, success: boolean): string =>
-    formatLabels(["fallback", "group", "resource", "success"], ["false", group, resource, String(success)]);
-  const samples = all.flatMap(([name, { consistentReads: reads, consistentFailures: failures }]) =>
+  const samples = all.flatMap(([{ group, resource }, { consistentReads: reads }]) =>
     [
-      { suffix: "", labels: labelsOf(name, false), value: failures },
-      { suffix: "", labels: labelsOf(name, true), value: reads - failures },
-    ].filter(({ value }) => value > 0),
+      { fallback: "false", success: "false", value: reads.cache.failed },
+      { fallback: "false", success: "true", value: reads.cache.succeeded },
+      { fallback: "true", success: "false", value: reads.store.failed },
+      { fallback: "true", success: "true", value: reads.store.succeeded },
+    ]
+      .filter(({ value }) => value > 0)
+      .map(({ fallback, success, value }) => ({
+        suffix: "",
+        labels: formatLabels(["fallback", "group", "resource", "success"], [fallback, group, resource, success]),
+        value,
+      })),
   );
-  const help = "Consistent lists served from a watch cache.";
+  const help = "Consistent lists from a watch cache, or with fallback from the store, because the cache was behind.";
   return { name: "apiserver_watch_cache_consistent_read_total", type: "counter", stability: "ALPHA", help, samples };
 }
 

@@ -141,11 +141,17 @@ async function stateFor(
 }
 
 async function consistent(cache: WatchCache): Promise<Snapshot> {
-  cache.counts.consistentReads += 1;
+  const { consistentReads } = cache.counts;
+  let counts = consistentReads.cache;
+  const fallBack = (): void => {
+    counts = consistentReads.store;
+  };
   try {
-    return await cache.current();
+    const state = await cache.current(fallBack);
+    counts.succeeded += 1;
+    return state;
   } catch (error) {
-    cache.counts.consistentFailures += 1;
+    counts.failed += 1;
     throw error;
   }
 }

@@ -1,13 +1,12 @@
 /** Opens what admission plugins read from files. Loaded only with `--admission-control-config-file`. */
-import { hostname } from "node:os";
 import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
 import { openManifests } from "../admission/config/open-manifests.ts";
-import { serverIdentity } from "../apimachinery/server-identity.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { manifestMetrics } from "../metrics/manifest-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { identityOf } from "./peers.ts";
 import type { Settings } from "./settings.ts";
 
 export { readPluginConfigurations } from "../admission/config/read-configurations.ts";
@@ -32,12 +31,13 @@ interface Needs {
  * @throws Error with upstream's message when manifests are not valid
  */
 export async function openStaticManifests(
-  { clock, logger }: ServerOptions,
+  options: ServerOptions,
   { admissionConfigurations: configurations }: Settings,
   { catalog, metrics, closers }: Needs,
 ): Promise<ReadonlyMap<ManifestPlugin, StaticManifests>> {
+  const { clock, logger } = options;
   const opened = new Map<ManifestPlugin, StaticManifests>();
-  const observer = manifestMetrics({ clock, identity: serverIdentity(hostname()) });
+  const observer = manifestMetrics({ clock, identity: identityOf(options) });
   for (const plugin of manifestPlugins) {
     const directory = configurations[plugin]?.staticManifestsDir;
     if (directory === undefined) continue;

@@ -1,7 +1,5 @@
 /** Builds authorization: reads its options, opens the authorizers, and returns the chain that the server asks. */
-import { hostname } from "node:os";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
-import { serverIdentity } from "../apimachinery/server-identity.ts";
 import { type AbacPolicy, parseAbacPolicies } from "../authorization/abac/policy-file.ts";
 import { type Chain, openChain } from "../authorization/chain.ts";
 import type {
@@ -84,6 +82,8 @@ async function readAbacPolicies(file: string | undefined): Promise<AbacPolicy[]>
 
 interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {
   readonly gates: FeatureGates;
+  /** The identity of this server, in metrics. */
+  readonly identity: string;
   readonly logger: ServerOptions["logger"];
   readonly metrics: Pick<ServerMetrics, "add" | "calls">;
   readonly closers: Closers;
@@ -118,7 +118,7 @@ async function openChains(
   modules: Partial<Record<AuthorizerType, AuthorizationModule>>,
   needs: Needs & { readonly observer: AuthorizationObserver },
 ): Promise<Chain> {
-  const { gates, clock, logger, metrics, observer } = needs;
+  const { gates, clock, identity, logger, metrics, observer } = needs;
   const openNamed = async (name: string, webhook: WebhookConfiguration): Promise<OpenWebhook> => {
     const { openWebhook } = await import("./on-demand.ts");
     return openWebhook({
@@ -136,7 +136,7 @@ async function openChains(
     openChain(next, { modules, openWebhook: openNamed, observer });
   const chain = await open(configuration);
   if (source === undefined) return chain;
-  const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });
+  const reloads = reloadMetrics("authorization", { clock, identity });
   metrics.add(reloads.collect);
   const { followConfiguration } = await import("./on-demand.ts");
   return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });

@@ -1,8 +1,6 @@
 /** Builds the authentication of OpenID Connect tokens and of anonymous requests. */
-import { hostname } from "node:os";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { parseFeatureGates } from "../apimachinery/feature-gates.ts";
-import { serverIdentity } from "../apimachinery/server-identity.ts";
 import type { AnonymousConfiguration } from "../authentication/configuration/configuration.ts";
 import type { AuthenticationSettings } from "../authentication/configuration/settings.ts";
 import type { TokenAuthenticator } from "../authentication/contract.ts";
@@ -10,6 +8,7 @@ import { jwtMetrics } from "../metrics/jwt-metrics.ts";
 import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
+import { identityOf } from "./peers.ts";
 
 export interface JwtSettings {
   readonly anonymous: AnonymousConfiguration;
@@ -67,7 +66,7 @@ export async function openJwt(
   { gates, metrics }: JwtNeeds,
 ): Promise<Jwt> {
   const { clock, logger, egressSelectorConfigFile } = options;
-  const identity = serverIdentity(hostname());
+  const identity = identityOf(options);
   const counted = jwtMetrics({
     clock,
     identity,

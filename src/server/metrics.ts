@@ -23,6 +23,7 @@ import { type PolicyMetrics, policyMetrics } from "../metrics/policy-metrics.ts"
 import { type QueueMetrics, queueMetrics } from "../metrics/queue-metrics.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
+import { storageEngineMetric } from "../metrics/storage-engine-metric.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
 import type { ServerOptions } from "../options.ts";
@@ -61,6 +62,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
   /** Opened before the other metrics, because audit calls webhooks, too. */
   readonly calls: CallMetrics;
   readonly etcd: EtcdMetrics;
+  readonly engine: ServerOptions["storage"];
   readonly objectCounts: ObjectCounts;
   readonly storage: Storage;
   readonly installer: Pick<Installer, "caches">;
@@ -69,7 +71,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 /** Opens all metrics. */
 export function openMetrics(
   show: ShowMetrics,
-  { audit, calls, etcd, objectCounts, storage, installer, catalog, clock, gates }: Needs,
+  { audit, calls, engine, etcd, objectCounts, storage, installer, catalog, clock, gates }: Needs,
 ): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
@@ -83,7 +85,7 @@ export function openMetrics(
   const kubelet = kubeletMetrics();
   const elections = leaderElectionMetrics();
   const allocators = allocatorMetrics();
-  const features = featureMetrics(knownGates(), gates);
+  const constant = [featureMetrics(knownGates(), gates), storageEngineMetric(engine)];
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
@@ -101,7 +103,7 @@ export function openMetrics(
     kubelet.collect,
     elections.collect,
     allocators.collect,
-    () => [features],
+    () => constant,
   ];
   const metrics = createMetrics(
     clock,

@@ -1,5 +1,4 @@
 /** Builds the maintenance of service addresses and node ports, which every server over a store runs. */
-import { hostname } from "node:os";
 import { loopbackUser } from "../apimachinery/system-user.ts";
 import { ensureDefaultServiceRange } from "../bootstrap/default-service-range.ts";
 import type { Controller, ControllerOptions } from "../controllers/contract.ts";
@@ -17,6 +16,7 @@ import { type PortRepair, repairNodePorts } from "../controllers/service-address
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { hostnameOf } from "./peers.ts";
 import type { Settings } from "./settings.ts";
 
 /** The maintenance of what services have. */
@@ -44,12 +44,12 @@ const rangeIntervalMs = 10_000;
 
 /** Builds the maintenance. */
 export function serverServiceAddresses(
-  { logger, serviceClusterIpRange }: Pick<ServerOptions, "logger" | "serviceClusterIpRange">,
+  { logger, hostname, serviceClusterIpRange }: Pick<ServerOptions, "logger" | "hostname" | "serviceClusterIpRange">,
   { registry, settings, metrics }: Needs,
 ): ServerServiceAddresses {
   const options = { registry, logger, queues: metrics.queues.observers };
   const recorder = (component: string): EventRecorder =>
-    openEventRecorder({ registry, logger, component, hostname: hostname() });
+    openEventRecorder({ registry, logger, component, hostname: hostnameOf({ hostname }) });
   const portEvents = recorder("portallocator-repair-controller");
   const addressEvents = recorder("ipallocator-repair-controller");
   const ports: PortRepair = {

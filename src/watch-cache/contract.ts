@@ -102,9 +102,10 @@ export interface WatchCache {
   latest(): Snapshot;
   /**
    * Returns a state at least as new as that of the store at the time of the call.
+   * @param fallBack is called before the state is read from the store, because the cache is behind
    * @throws ApiError 504 as `notOlderThan`
    */
-  current(): Promise<Snapshot>;
+  current(fallBack?: () => void): Promise<Snapshot>;
   /**
    * Returns a state at least as new as the revision; waits for it for a bounded time.
    * @throws ApiError 504 with cause ResourceVersionTooLarge when the cache does not reach it in

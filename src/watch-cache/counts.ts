@@ -6,6 +6,14 @@
  */
 export const readWaitBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3] as const;
 
+interface Outcomes {
+  succeeded: number;
+  failed: number;
+}
+
+/** Consistent lists by the source of their state: the store is read when the cache is behind. */
+type ConsistentReads = Readonly<Record<"cache" | "store", Outcomes>>;
+
 /** Lists that used one index, or none. */
 interface ListCounts {
   lists: number;
@@ -26,9 +34,11 @@ export class CacheCounts {
   storedObjects = 0;
   /** Stored objects that could not be decoded, or are damaged. */
   decodeErrors = 0;
-  /** Consistent lists, and those that failed. */
-  consistentReads = 0;
-  consistentFailures = 0;
+  /** Consistent lists, from this cache and from the store. */
+  readonly consistentReads: ConsistentReads = {
+    cache: { succeeded: 0, failed: 0 },
+    store: { succeeded: 0, failed: 0 },
+  };
   /** Open watches of a shard, and all that were started. */
   shardWatches = 0;
   shardWatchesStarted = 0;

@@ -140,11 +140,25 @@ test("a consistent read of a store without progress reads the store when the cac
   const { cache, remote, write, arrive } = remoteStore({ reportsProgress: false });
   await cache.ready();
   const event = write("a");
-  assert.equal(await outcome(cache.current()), "a@2 at 2");
-  assert.equal(remote.loads, 2);
+  let fallbacks = 0;
+  const read = (): Promise<string> => outcome(cache.current(() => void fallbacks++));
+  assert.equal(await read(), "a@2 at 2");
+  assert.deepEqual([remote.loads, fallbacks], [2, 1]);
   arrive(event);
-  assert.equal(await outcome(cache.current()), "a@2 at 2");
-  assert.equal(remote.loads, 2, "the cache has the revision");
+  assert.equal(await read(), "a@2 at 2");
+  assert.deepEqual([remote.loads, fallbacks], [2, 1], "the cache has the revision");
+});
+
+test("a consistent read reads the store when events do not arrive in time", async () => {
+  const { cache, write, clock } = remoteStore();
+  await cache.ready();
+  write("a");
+  let fallbacks = 0;
+  const read = outcome(cache.current(() => void fallbacks++));
+  await turns();
+  assert.equal(fallbacks, 0);
+  clock.advance(3_000);
+  assert.deepEqual([await read, fallbacks], ["a@2 at 2", 1]);
 });
 
 const ends: [what: string, error: Error][] = [

@@ -171,22 +171,29 @@ class StorageWatchCache implements WatchCache {
     return this.#snapshot;
   }
 
-  async current(): Promise<Snapshot> {
+  async current(fallBack = (): void => {}): Promise<Snapshot> {
     if (this.#closed) return this.#readCurrent(0);
     if (!this.#loaded) await this.ready();
     const { storage } = this.#options;
     const revision = await storage.current();
     try {
-      return await this.notOlderThan(revision);
+      return await this.#atLeast(revision, fallBack);
     } catch (error) {
-      // The connection that delivers changes is broken, but the store can be read.
-      if (storage.isShared && isTooLarge(error)) return this.#readBehindCache(revision);
-      throw error;
+      if (!storage.isShared || !isTooLarge(error)) throw error;
+      fallBack(); // The connection that delivers changes is broken, but the store can be read.
+      return this.#readBehindCache(revision);
     }
   }
 
-  async notOlderThan(revision: number): Promise<Snapshot> {
-    if (!this.#reportsProgress && (await this.#isBehindStore(revision))) return this.#readBehindCache(revision);
+  notOlderThan(revision: number): Promise<Snapshot> {
+    return this.#atLeast(revision, () => {});
+  }
+
+  async #atLeast(revision: number, fallBack: () => void): Promise<Snapshot> {
+    if (!this.#reportsProgress && (await this.#isBehindStore(revision))) {
+      fallBack();
+      return this.#readBehindCache(revision);
+    }
     if (this.#loaded && revision <= this.#revision) this.counts.countImmediateRead();
     else await this.#reach(revision);
     return this.#closed ? this.#readCurrent(revision) : this.latest();

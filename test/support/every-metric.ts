@@ -39,6 +39,7 @@ import { allocatorMetrics } from "../../src/metrics/allocator-metrics.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { kubeletMetrics } from "../../src/metrics/kubelet-metrics.ts";
 import { peerMetrics } from "../../src/metrics/peer-metrics.ts";
+import { storageEngineMetric } from "../../src/metrics/storage-engine-metric.ts";
 import { readWaitBounds } from "../../src/watch-cache/counts.ts";
 
 const unavailable: ApiServiceView = {
@@ -67,6 +68,7 @@ export async function everyMetric(): Promise<Metric[]> {
     ...admissionMetricsOfAllKinds(),
     ...extensionMetrics(),
     ...cacheAndQueueMetrics(),
+    storageEngineMetric("lmdb"),
     ...otherMetrics(),
   ];
 }
@@ -238,8 +240,7 @@ function cacheAndQueueMetrics(): Metric[] {
     storedLists: 1,
     storedObjects: 1,
     decodeErrors: 1,
-    consistentReads: 2,
-    consistentFailures: 1,
+    consistentReads: { cache: { succeeded: 1, failed: 1 }, store: { succeeded: 1, failed: 1 } },
     listed: 1,
     lists: new Map([["f:x", { lists: 1, fetched: 1 }]]),
     waits: [...readWaitBounds.map(() => 1), 1],

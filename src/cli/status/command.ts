@@ -17,7 +17,7 @@ interface StatusOptions extends ServerOptions {
 export const statusCommand = defineSubcommand({
   name: "coxswain status",
   description:
-    "Shows what a running server serves: its version, uptime and readiness with the failing checks, its addresses, the servers over the same store and the holders of leases, its group versions, and the number of objects of each resource. Works with every Kubernetes API server. It shows what the user may read, and lists what the user may not.",
+    "Shows what a running server serves: its version, uptime and readiness with the failing checks, its storage engine, its addresses, the servers over the same store and the holders of leases, its group versions, and the number of objects of each resource. Works with every Kubernetes API server. It shows what the user may read, and lists what the user may not.",
   exitCodes: [
     [exitReady, "the server is ready"],
     [exitNotReady, "the server is not ready"],

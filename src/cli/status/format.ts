@@ -16,6 +16,7 @@ export function formatStatus(status: Status, { isColored }: Colors): string {
     ["Version", `${printable(status.version)} ${printable(status.platform)}`],
     ["Ready", readiness(status, { isColored })],
     ...uptimeLine(status),
+    ...listLine("Storage", status.storage === undefined ? undefined : [status.storage]),
     ...listLine("Addresses", status.addresses),
     ...listLine(
       "Servers",

@@ -14,6 +14,8 @@ export interface Status {
   /** Names of the failing checks of /readyz. */
   readonly failingChecks: readonly string[];
   readonly uptimeSeconds?: number;
+  /** The storage engine of Coxswain: `lmdb`, `memory` or `etcd`. */
+  readonly storage?: string;
   /** Of the Service kubernetes. */
   readonly addresses?: readonly string[];
   /** The servers over the same store. */
@@ -42,7 +44,7 @@ export async function readStatus(client: Client, now: number): Promise<Status> {
       return undefined;
     }
   };
-  const uptimeSeconds = await optional("/metrics", () => readUptime(client, now));
+  const metrics = await optional("/metrics", () => readMetrics(client, now));
   const addresses = await optional("endpointslices in default", () => readAddresses(client));
   const leases = await optional("leases in kube-system", () => readLeases(client, now));
   const { groupVersions, resources } = await readDiscovery(client);
@@ -52,7 +54,7 @@ export async function readStatus(client: Client, now: number): Promise<Status> {
     version: String(version.gitVersion),
     platform: String(version.platform),
     ...readiness,
-    ...(uptimeSeconds !== undefined && { uptimeSeconds }),
+    ...metrics,
     ...(addresses && { addresses }),
     ...leases,
     groupVersions,
@@ -84,12 +86,14 @@ async function readReadiness(sender: Sender): Promise<Pick<Status, "ready" | "fa
 }
 
 /** @throws RequestRejected */
-async function readUptime(sender: Sender, now: number): Promise<number | undefined> {
+async function readMetrics(sender: Sender, now: number): Promise<Pick<Status, "uptimeSeconds" | "storage">> {
   const { status, body } = await sender.send({ method: "GET", path: "/metrics", headers: { accept: "*/*" } });
   if (status >= 300) throw new RequestRejected(status, `/metrics: the server answered ${status}`);
-  const [, seconds] = /^process_start_time_seconds (\S+)$/m.exec(body.toString()) ?? [];
-  const started = Number(seconds);
-  return seconds === undefined || Number.isNaN(started) ? undefined : Math.max(0, Math.round(now / 1000 - started));
+  const text = body.toString();
+  const [, started = Number.NaN] = /^process_start_time_seconds (\S+)$/m.exec(text) ?? [];
+  const uptimeSeconds = Math.max(0, Math.round(now / 1000 - Number(started)));
+  const [, storage] = /^coxswain_storage_info\{engine="([^"]*)"\} 1$/m.exec(text) ?? [];
+  return { ...(!Number.isNaN(uptimeSeconds) && { uptimeSeconds }), ...(storage !== undefined && { storage }) };
 }
 
 /** @throws RequestRejected */

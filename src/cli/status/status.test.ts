@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
+import { defaultEngine } from "../../../test/support/test-engine.ts";
 
 const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-status-"));
@@ -71,6 +72,7 @@ test("prints what the server serves", async () => {
     /^Version: {4}v1\.36\.\d+\+coxswain \w+\/\w+$/m,
     /^Ready: {6}yes$/m,
     /^Uptime: {5}\d/m,
+    new RegExp(`^Storage: {4}${defaultEngine}$`, "m"),
     /^Serves: {5}v1, .*apps\/v1/m,
     /^Leases: {5}scheduler: host-1, expired$/m,
     /^Objects: {4}\d+, and \d+ resources without any$/m,
@@ -110,7 +112,10 @@ test("shows a user only what the user may read", async () => {
   const { body } = await admin.send({ path: "/api/v1/configmaps" });
   admin.close();
   assert.deepEqual(answer.objects, [{ resource: "configmaps", count: body.items.length }]);
-  assert.deepEqual([answer.leases, answer.servers, answer.addresses, answer.uptimeSeconds], Array(4).fill(undefined));
+  assert.deepEqual(
+    [answer.leases, answer.servers, answer.addresses, answer.uptimeSeconds, answer.storage],
+    Array(5).fill(undefined),
+  );
   for (const what of ["/metrics", "leases in kube-system", "endpointslices in default", "secrets", "deployments.apps"])
     assert.ok(answer.forbidden.includes(what), what);
 });
