@@ -2,11 +2,10 @@
  * Entries in the store's key order, with indexes by the values of some fields. A persistent data
  * structure, like {@link Tree}.
  */
-import type { Entry } from "./contract.ts";
-import { Tree, TreeBuilder } from "./tree.ts";
 
-/** A prefix with this suffix sorts after every key with the prefix. */
-const afterPrefix = "\uffff";
+import { afterPrefix, orderedKey as ordered } from "../lib/persistent-tree/ordered-key.ts";
+import { Tree, TreeBuilder } from "../lib/persistent-tree/tree.ts";
+import type { Entry } from "./contract.ts";
 
 export class IndexedTree {
   readonly #byKey: Tree<Entry>;
@@ -94,22 +93,7 @@ function placeOf(entry: Entry, field: string): string {
   return `${entry.index.fields.get(field) ?? ""}\0${ordered(entry.key)}`;
 }
 
-const reordered = /[\ud800-\uffff]/;
-
-/**
- * Returns a string whose order by UTF-16 code units is the order of the key by UTF-8 bytes:
- * surrogates must sort after the rest of the Basic Multilingual Plane.
- */
-function ordered(key: string): string {
-  return reordered.test(key) ? key.replace(/[\ud800-\uffff]/g, shifted) : key;
-}
-
 /** Returns whether a key precedes another in the store's order. */
 export function isBefore(key: string, other: string): boolean {
   return ordered(key) < ordered(other);
-}
-
-function shifted(unit: string): string {
-  const code = unit.charCodeAt(0);
-  return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800);
 }

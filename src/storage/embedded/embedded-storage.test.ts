@@ -16,13 +16,12 @@ const remove = (key: string): Write => ({ key, value: null });
 function openFaultyStorage(context: TestContext, method: "read" | "valueBytes", key: string): Storage {
   const ledger = new MemoryLedger();
   const read = ledger.read.bind(ledger);
-  const checked = (called: typeof method, position: number): Change => {
-    const change = read(position);
-    if (called === method && change.key === key) throw unreadable;
-    return change;
+  const checked = (called: typeof method, position: number, of: string): Change => {
+    if (called === method && of === key) throw unreadable;
+    return read(position, of);
   };
-  ledger.read = (position) => checked("read", position);
-  ledger.valueBytes = (position) => checked("valueBytes", position).value.length;
+  ledger.read = (position, of) => checked("read", position, of);
+  ledger.valueBytes = (position, of) => checked("valueBytes", position, of).value.length;
   const storage = openEmbeddedStorage(ledger, suiteOptions);
   context.after(() => storage.close());
   return storage;

@@ -32,7 +32,7 @@ import type { StorageOptions } from "../options.ts";
 import { type CompactionStep, nextCompaction } from "./compaction.ts";
 import { DerivedChanges } from "./derived-changes.ts";
 import { Expirer } from "./expirer.ts";
-import { type Change, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
+import { type Change, changesMax, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
 import { LogSubscribers } from "./log-subscribers.ts";
 import { nextTurn } from "./next-turn.ts";
 import { type Difference, OlderStates } from "./older-states.ts";
@@ -63,22 +63,39 @@ interface Waiting {
   readonly changes: readonly Change[];
   readonly expiries: readonly Expiry[];
   readonly dropExpiries: readonly Expiry[];
-  readonly bytes: number;
+  /** What it counts towards the limits of waiting writes. */
+  readonly cost: { readonly changes: number; readonly bytes: number };
+  /** Called in the turn in which readers see the changes, before they do. */
+  readonly beforeVisible?: (() => void) | undefined;
   settle(error: StorageUnavailable | undefined): void;
 }
 
 /** A write whose value is known. */
-interface PlainWrite extends Write {
+export interface PlainWrite extends Write {
   /** Set on the result of a derived write. */
   readonly wasDerived?: true;
+  /** Deletes the key at this time, in milliseconds since 1970, unless it is written again before. */
+  readonly expiresAt?: number;
+}
+
+/** The newest state of keys, in which writes are pending that are not durable. */
+export type NewestState = Pick<PendingKeys, "newest" | "has" | "keys">;
+
+/** Writes that are visible together, see {@link EmbeddedStorage.commitTogether}. */
+export interface JointWrites {
+  /** Called at once. @returns one write per key, in any number */
+  decide(newest: NewestState): readonly PlainWrite[];
+  /** Called in the turn in which readers see the writes, before they do. @param revision of the last write */
+  beforeVisible(revision: number): void;
 }
 
 /** Opens a storage engine on a ledger; closing the engine closes the ledger. */
-export function openEmbeddedStorage(ledger: Ledger, options: StorageOptions): Storage {
+export function openEmbeddedStorage(ledger: Ledger, options: StorageOptions): EmbeddedStorage {
   return new EmbeddedStorage(ledger, options);
 }
 
-class EmbeddedStorage implements Storage {
+/** The engine. */
+export class EmbeddedStorage implements Storage {
   readonly isShared = false;
   readonly reportsProgress = true;
   readonly #ledger: Ledger;
@@ -191,16 +208,46 @@ class EmbeddedStorage implements Storage {
     try {
       writes = this.#plainWrites(requested);
     } catch (error) {
-      if (requested.some(({ key }) => this.#pending.has(key))) await this.#enqueue([], [], []);
+      if (requested.some(({ key }) => this.#pending.has(key))) await this.#enqueue(noChanges);
       throw error;
     }
     const changes = this.#accept(writes);
-    if (changes.length > 0) return this.#enqueue(changes, writes, []);
+    if (changes.length > 0) return this.#enqueue({ changes, expiries: expiriesOf(changes, writes), dropExpiries: [] });
     // There were no writes, or only deletions of absent keys.
     return this.#whenDurable({ ok: true, revision: this.#assigned }, [
       ...checks.map(({ key }) => key),
       ...writes.map(({ key }) => key),
     ]);
+  }
+
+  /**
+   * Writes any number of keys, at consecutive revisions of at most 128 changes each. Readers and subscribers see none of
+   * them or all. Other writes are accepted meanwhile, and are based on these.
+   * @returns the revision of the last write; that of the newest state when nothing changes
+   * @throws StorageUnavailable when the writes could not be made durable; none of them is visible then
+   */
+  async commitTogether({ decide, beforeVisible }: JointWrites): Promise<number> {
+    this.#checkOpen();
+    const writes = decide(this.#pending);
+    const changes: Change[] = [];
+    const expiries: Expiry[] = [];
+    for (let at = 0; at < writes.length; at += changesMax) {
+      const some = writes.slice(at, at + changesMax);
+      const accepted = this.#accept(some);
+      changes.push(...accepted);
+      expiries.push(...expiriesOf(accepted, some));
+    }
+    const revision = this.#assigned;
+    // They are one request, which must not make others fail.
+    const cost = { changes: 0, bytes: 0 };
+    await this.#enqueue({ changes, expiries, dropExpiries: [], cost, beforeVisible: () => beforeVisible(revision) });
+    return revision;
+  }
+
+  /** Waits for a moment between two groups: the ledger then has what readers see. It holds until the caller awaits. */
+  async betweenGroups(): Promise<void> {
+    this.#checkOpen();
+    while (this.#ledger.marks().revision !== this.#horizon.revision) await nextTurn();
   }
 
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
@@ -217,7 +264,7 @@ class EmbeddedStorage implements Storage {
     while (this.#horizon.compacted < revision) {
       this.#checkOpen();
       this.#compactionDue = true;
-      await this.#enqueue([], [], []);
+      await this.#enqueue(noChanges);
       if (this.#compactionFault !== undefined) throw this.#compactionFault;
     }
   }
@@ -234,7 +281,7 @@ class EmbeddedStorage implements Storage {
       throw new StorageUnavailable(`the store cannot be read: ${cause}`, { cause });
     }
     if (this.#writeFault === undefined) return;
-    if (this.#waiting.length === 0) await this.#enqueue([], [], []);
+    if (this.#waiting.length === 0) await this.#enqueue(noChanges);
     else throw this.#writeFault;
   }
 
@@ -360,21 +407,24 @@ class EmbeddedStorage implements Storage {
 
   /** Returns the result as soon as the states of the keys that it reports are durable. */
   async #whenDurable<Result extends Committed | Conflict>(result: Result, keys: readonly string[]): Promise<Result> {
-    if (keys.some((key) => this.#pending.has(key))) await this.#enqueue([], [], []);
+    if (keys.some((key) => this.#pending.has(key))) await this.#enqueue(noChanges);
     return result;
   }
 
-  #enqueue(changes: readonly Change[], writes: readonly Write[], dropExpiries: readonly Expiry[]): Promise<Committed> {
+  #enqueue({
+    changes,
+    expiries,
+    dropExpiries,
+    beforeVisible,
+    cost = costOfAll(changes),
+  }: Omit<Waiting, "settle" | "cost"> & Partial<Pick<Waiting, "cost">>): Promise<Committed> {
     const revision = this.#assigned;
-    const expiries = expiriesOf(changes, writes);
-    let bytes = 0;
-    for (const { key, value } of changes) bytes += costOf(key, value.length);
-    this.#waitingChanges += changes.length;
-    this.#waitingBytes += bytes;
+    this.#waitingChanges += cost.changes;
+    this.#waitingBytes += cost.bytes;
     return new Promise((resolve, reject) => {
       const settle = (error: StorageUnavailable | undefined): void =>
         error === undefined ? resolve({ ok: true, revision }) : reject(error);
-      this.#waiting.push({ changes, expiries, dropExpiries, bytes, settle });
+      this.#waiting.push({ changes, expiries, dropExpiries, cost, beforeVisible, settle });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -442,6 +492,7 @@ class EmbeddedStorage implements Storage {
         : changes.some(({ type }) => type === "put");
     if (this.#writeFault !== undefined && provesRecovery) this.#logRecovery();
     for (const waiting of group) for (const change of waiting.changes) this.#pending.settle(change);
+    for (const { beforeVisible } of group) beforeVisible?.();
     this.#horizon.revision = marks.revision;
     this.#historyBytes = historyBytes;
     if (compaction !== undefined) this.#older.forget(compaction.compacted);
@@ -475,9 +526,9 @@ class EmbeddedStorage implements Storage {
   }
 
   #settle(group: readonly Waiting[], error: StorageUnavailable | undefined): void {
-    for (const { changes, bytes, settle } of group) {
-      this.#waitingChanges -= changes.length;
-      this.#waitingBytes -= bytes;
+    for (const { cost, settle } of group) {
+      this.#waitingChanges -= cost.changes;
+      this.#waitingBytes -= cost.bytes;
       settle(error);
     }
   }
@@ -485,7 +536,7 @@ class EmbeddedStorage implements Storage {
   async #expire(due: readonly Expiry[]): Promise<void> {
     const over = due.filter(({ key, position }) => this.#pending.newestHead(key)?.position === position);
     const writes = over.map(({ key }): Write => ({ key, value: null }));
-    await this.#enqueue(this.#accept(writes), writes, due);
+    await this.#enqueue({ changes: this.#accept(writes), expiries: [], dropExpiries: due });
   }
 
   /** Returns undefined also when the history cannot be read: the commits of the group do not need it. */
@@ -522,6 +573,7 @@ class EmbeddedStorage implements Storage {
 }
 
 const nothing = Buffer.alloc(0);
+const noChanges = { changes: [], expiries: [], dropExpiries: [] };
 
 function ignore(): void {}
 
@@ -529,13 +581,21 @@ function costOf(key: string, valueBytes: number): number {
   return key.length + valueBytes + changeOverheadBytes;
 }
 
+function costOfAll(changes: readonly Change[]): Waiting["cost"] {
+  let bytes = 0;
+  for (const { key, value } of changes) bytes += costOf(key, value.length);
+  return { changes: changes.length, bytes };
+}
+
 /** The expiries of the puts that have a time to live. */
-function expiriesOf(changes: readonly Change[], writes: readonly Write[]): Expiry[] {
+function expiriesOf(changes: readonly Change[], writes: readonly PlainWrite[]): Expiry[] {
   const expiries: Expiry[] = [];
-  for (const change of changes) {
-    const ttlSeconds = writes.find(({ key }) => key === change.key)?.ttlSeconds;
-    if (ttlSeconds !== undefined && change.type === "put")
-      expiries.push({ at: change.at + ttlSeconds * 1000, position: change.position, key: change.key });
+  for (const { key, ttlSeconds, expiresAt } of writes) {
+    if (ttlSeconds === undefined && expiresAt === undefined) continue;
+    const change = changes.find((one) => one.key === key);
+    if (change?.type !== "put") continue;
+    const at = expiresAt ?? change.at + (ttlSeconds as number) * 1000;
+    expiries.push({ at, position: change.position, key });
   }
   return expiries;
 }

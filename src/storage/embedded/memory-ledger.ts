@@ -1,5 +1,6 @@
+import { afterPrefix, orderedKey } from "../../lib/persistent-tree/ordered-key.ts";
+import { Tree } from "../../lib/persistent-tree/tree.ts";
 import type { StatePin } from "../contract.ts";
-import { compareKeys } from "./key-order.ts";
 import {
   type Change,
   type Expiry,
@@ -9,54 +10,81 @@ import {
   type Marks,
   revisionOf,
 } from "./ledger.ts";
-import { SortedKeys } from "./sorted-keys.ts";
 
 /** Approximate bytes of memory that a change uses in addition to its key and value. */
 const changeBytes = 200;
 
+/** A state of a ledger in memory. Immutable: ledgers and states share what is equal in them. */
+export interface MemoryState {
+  readonly revision: number;
+  /** The newest put of each current key, by {@link orderedKey}. */
+  readonly puts: Tree<Change>;
+  /** Earliest first. */
+  readonly expiries: readonly Expiry[];
+  /** Approximate bytes of memory of the puts. */
+  readonly bytes: number;
+}
+
+/** The state of an empty store. */
+export const emptyState: MemoryState = { revision: emptyMarks.revision, puts: Tree.empty(), expiries: [], bytes: 0 };
+
 /** A ledger in memory. */
 export class MemoryLedger implements Ledger {
-  #marks = emptyMarks;
-  readonly #changes = new Map<number, Change>();
-  readonly #positions = new Map<string, number>();
-  readonly #keys = new SortedKeys();
+  #marks: Marks;
+  #puts: Tree<Change>;
+  /** By position: deletions, and puts that were replaced. */
+  readonly #history = new Map<number, Change>();
   /** Changes after the compacted revision, oldest first, starting at index `#logStart`. */
   #log: Change[] = [];
   #logStart = 0;
-  /** Earliest first. */
-  readonly #expiries: Expiry[] = [];
-  #bytes = 0;
+  /** Earliest first. A state that was read shares the array. */
+  #expiries: readonly Expiry[];
+  /** The same array, while no state shares it. */
+  #ownExpiries: Expiry[] | undefined;
+  #bytes: number;
+  #historyBytes = 0;
+
+  /** @param state what the ledger begins with, without history */
+  constructor({ revision, puts, expiries, bytes }: MemoryState = emptyState) {
+    this.#marks = revision === emptyMarks.revision ? emptyMarks : { revision, compacted: revision, historyBytes: 0 };
+    this.#puts = puts;
+    this.#expiries = expiries;
+    this.#bytes = bytes;
+  }
+
+  /** Returns the newest written state. It is a pointer, and what is written later does not change it. */
+  state(): MemoryState {
+    this.#ownExpiries = undefined;
+    return { revision: this.#marks.revision, puts: this.#puts, expiries: this.#expiries, bytes: this.#bytes };
+  }
 
   marks(): Marks {
     return this.#marks;
   }
 
   position(key: string): number {
-    return this.#positions.get(key) ?? 0;
+    return this.#puts.get(orderedKey(key))?.position ?? 0;
   }
 
-  read(position: number): Change {
-    return this.#changes.get(position) as Change;
+  read(position: number, key: string): Change {
+    const put = this.#puts.get(orderedKey(key));
+    return put?.position === position ? put : (this.#history.get(position) as Change);
   }
 
-  valueBytes(position: number): number {
-    return this.read(position).value.length;
+  valueBytes(position: number, key: string): number {
+    return this.read(position, key).value.length;
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
-    for (const key of this.#keys.from(after === undefined || compareKeys(after, prefix) < 0 ? prefix : after)) {
-      if (!key.startsWith(prefix)) return;
-      if (key !== after) yield [key, this.position(key)];
-    }
+    const start = orderedKey(prefix);
+    const next = after === undefined ? start : `${orderedKey(after)}\0`;
+    for (const { key, position } of this.#puts.values(next < start ? start : next, start + afterPrefix))
+      yield [key, position];
   }
 
   count(prefix: string): number {
-    let count = 0;
-    for (const key of this.#keys.from(prefix)) {
-      if (!key.startsWith(prefix)) break;
-      count++;
-    }
-    return count;
+    const start = orderedKey(prefix);
+    return this.#puts.rank(start + afterPrefix) - this.#puts.rank(start);
   }
 
   heads(after: number, limit: number): Change[] {
@@ -84,7 +112,7 @@ export class MemoryLedger implements Ledger {
     for (const expiry of expiries) this.#addExpiry(expiry);
     for (const { position } of dropExpiries) {
       const at = this.#expiries.findIndex((expiry) => expiry.position === position);
-      if (at >= 0) this.#expiries.splice(at, 1);
+      if (at >= 0) this.#changedExpiries().splice(at, 1);
     }
     this.#marks = marks;
     this.#forget(marks.compacted);
@@ -93,7 +121,7 @@ export class MemoryLedger implements Ledger {
   checkReadable(): void {}
 
   sizeBytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#historyBytes;
   }
 
   /** There is no file. */
@@ -104,21 +132,33 @@ export class MemoryLedger implements Ledger {
   async close(): Promise<void> {}
 
   #add(change: Change): void {
-    const { key, position, type, previous } = change;
-    this.#changes.set(position, change);
+    const { type } = change;
+    const key = orderedKey(change.key);
+    const replaced = this.#puts.get(key);
+    if (replaced !== undefined) {
+      this.#bytes -= bytesOf(replaced);
+      this.#keep(replaced);
+    }
+    if (type === "put") {
+      this.#puts = this.#puts.set(key, change);
+      this.#bytes += bytesOf(change);
+    } else {
+      this.#puts = this.#puts.delete(key);
+      this.#keep(change);
+    }
     this.#log.push(change);
-    this.#bytes += bytesOf(change);
-    if (type === "put") this.#positions.set(key, position);
-    else this.#positions.delete(key);
-    if (previous === 0) this.#keys.add(key);
-    if (type === "delete") this.#keys.delete(key);
+  }
+
+  #keep(change: Change): void {
+    this.#history.set(change.position, change);
+    this.#historyBytes += bytesOf(change);
   }
 
   #drop(position: number): void {
-    const change = this.#changes.get(position);
+    const change = this.#history.get(position);
     if (change === undefined) return;
-    this.#bytes -= bytesOf(change);
-    this.#changes.delete(position);
+    this.#historyBytes -= bytesOf(change);
+    this.#history.delete(position);
   }
 
   #forget(compacted: number): void {
@@ -130,9 +170,16 @@ export class MemoryLedger implements Ledger {
   }
 
   #addExpiry(expiry: Expiry): void {
-    let at = this.#expiries.length;
-    while (at > 0 && (this.#expiries[at - 1] as Expiry).at > expiry.at) at--;
-    this.#expiries.splice(at, 0, expiry);
+    const expiries = this.#changedExpiries();
+    let at = expiries.length;
+    while (at > 0 && (expiries[at - 1] as Expiry).at > expiry.at) at--;
+    expiries.splice(at, 0, expiry);
+  }
+
+  #changedExpiries(): Expiry[] {
+    this.#ownExpiries ??= [...this.#expiries];
+    this.#expiries = this.#ownExpiries;
+    return this.#ownExpiries;
   }
 }
 

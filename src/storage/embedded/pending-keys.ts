@@ -30,6 +30,11 @@ export class PendingKeys {
     return this.#keys.has(key);
   }
 
+  /** Iterates over the pending keys. */
+  keys(): IterableIterator<string> {
+    return this.#keys.keys();
+  }
+
   /** Returns the revision of the key in the newest state; 0 when it is absent. */
   newestRevision(key: string): number {
     const pending = this.#keys.get(key);

@@ -22,14 +22,15 @@ interface Inner<V> {
   readonly size: number;
 }
 
-type Node<V> = Leaf<V> | Inner<V>;
+/** A node of a tree. Immutable: trees share nodes. */
+export type Node<V> = Leaf<V> | Inner<V>;
 
 export class Tree<V> {
-  readonly #root: Node<V>;
+  readonly root: Node<V>;
 
   /** @param root the root node that a builder or a change created */
   constructor(root: Node<V>) {
-    this.#root = root;
+    this.root = root;
   }
 
   static empty<V>(): Tree<V> {
@@ -44,31 +45,31 @@ export class Tree<V> {
   }
 
   get size(): number {
-    return this.#root.size;
+    return this.root.size;
   }
 
   get(key: string): V | undefined {
-    let node = this.#root;
+    let node = this.root;
     while (node.children !== undefined) node = node.children[childFor(node.keys, key)] as Node<V>;
     const at = lowerBound(node.keys, key);
     return node.keys[at] === key ? node.values[at] : undefined;
   }
 
   set(key: string, value: V): Tree<V> {
-    const parts = insert(this.#root, key, value);
+    const parts = insert(this.root, key, value);
     return new Tree(parts.length === 1 ? parts[0] : inner(parts));
   }
 
   delete(key: string): Tree<V> {
-    let root = remove(this.#root, key);
-    if (root === this.#root) return this;
+    let root = remove(this.root, key);
+    if (root === this.root) return this;
     while (root.children !== undefined && root.children.length === 1) root = root.children[0] as Node<V>;
     return new Tree(root.size === 0 ? leaf([], []) : root);
   }
 
   /** Returns the number of smaller keys. */
   rank(key: string): number {
-    let node = this.#root;
+    let node = this.root;
     let before = 0;
     while (node.children !== undefined) {
       const child = childFor(node.keys, key);
@@ -80,7 +81,7 @@ export class Tree<V> {
 
   /** Iterates over the values of the keys from `from` to before `end`, in key order. */
   *values(from: string, end: string | undefined): IterableIterator<V> {
-    const stack: { node: Node<V>; at: number }[] = [{ node: this.#root, at: -1 }];
+    const stack: { node: Node<V>; at: number }[] = [{ node: this.root, at: -1 }];
     let descending = true;
     while (stack.length > 0) {
       const top = stack[stack.length - 1] as { node: Node<V>; at: number };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seededRandom } from "../../test/support/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { Tree } from "./tree.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
