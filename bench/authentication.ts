@@ -171,15 +171,15 @@ async function openAuthenticators(issuer: TokenIssuer, mapping: object): Promise
 /** Measures a connection without its handshake, and each request on it. */
 async function certificateRow(): Promise<void> {
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
-  const authority = createAuthority({ subject: { commonName: "users" }, ...validity });
-  const serving = issueCertificate(authority, {
+  const authority = await createAuthority({ subject: { commonName: "users" }, ...validity });
+  const serving = await issueCertificate(authority, {
     subject: { commonName: "server" },
     usage: "server",
     names: ["127.0.0.1"],
     ...validity,
   });
   const subject = { commonName: "ann", organizations: ["devs"] };
-  const client = issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
+  const client = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const server = tls.createServer({ ...serving, ca: authority.cert, requestCert: true });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -95,7 +95,7 @@ const operations = 20_000;
 async function gets(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-  const authority = createAuthority({ subject: { commonName: "bench" }, ...validity });
+  const authority = await createAuthority({ subject: { commonName: "bench" }, ...validity });
   writeFileSync(join(directory, "ca.crt"), authority.cert);
   const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [
     join(directory, "data"),
@@ -105,12 +105,12 @@ async function gets(): Promise<void> {
   const admin = new BenchClient(target);
   const ann = new BenchClient({
     ...target,
-    ...issueCertificate(authority, {
+    ...(await issueCertificate(authority, {
       subject: { commonName: "ann", organizations: ["dev"] },
       usage: "client",
       names: [],
       ...validity,
-    }),
+    })),
   });
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:kube-scheduler" };
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }];

@@ -151,7 +151,7 @@ test("reports a failed connection with the address of the Service", async () => 
 test("sends the identity of the caller, and the current client certificate", async (t) => {
   const now = Date.now();
   const life = { notBefore: now - 1000, notAfter: now + 3_600_000 };
-  const authority = createAuthority({ subject: { commonName: "front" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "front" }, ...life });
   const issue = (commonName: string) =>
     issueCertificate(authority, { subject: { commonName }, usage: "client", names: [], ...life });
   const seen: (string | undefined)[] = [];

@@ -13,7 +13,7 @@ const startMs = Date.UTC(2026, 0, 1);
 const hourMs = 3600_000;
 
 async function authority(commonName: string, notAfter = startMs + 100 * hourMs): Promise<string> {
-  return createAuthority({ subject: { commonName }, notBefore: startMs - hourMs, notAfter }).cert;
+  return (await createAuthority({ subject: { commonName }, notBefore: startMs - hourMs, notAfter })).cert;
 }
 const [clients, proxies, others, brief] = await Promise.all([
   authority("c"),

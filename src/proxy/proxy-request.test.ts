@@ -39,7 +39,7 @@ const backend = net.createServer((socket) => {
 });
 
 before(async () => {
-  certificates = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+  certificates = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
   backend.listen(0, "127.0.0.1");
   await once(backend, "listening");
   const { port } = backend.address() as AddressInfo;

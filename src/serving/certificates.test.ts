@@ -20,7 +20,7 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
 }
 
 test("the CA signs the others; each has its usages, validity and names", async () => {
-  const { ca, serving, admin } = createCertificates({ now: start, names });
+  const { ca, serving, admin } = await createCertificates({ now: start, names });
   const [authority, server, client] = [ca, serving, admin].map(({ cert }) => new X509Certificate(cert)) as [
     X509Certificate,
     X509Certificate,
@@ -60,14 +60,14 @@ const laterRows: [
   [
     "a key of another certificate, left by a start that was killed",
     async (directory) =>
-      writeFileSync(join(directory, "apiserver.key"), createCertificates({ now: start, names }).serving.key),
+      writeFileSync(join(directory, "apiserver.key"), (await createCertificates({ now: start, names })).serving.key),
     {},
     ["ca", "admin"],
   ],
   [
     "a certificate of another CA",
     async (directory) => {
-      const { admin } = createCertificates({ now: start, names });
+      const { admin } = await createCertificates({ now: start, names });
       writeFileSync(join(directory, "admin.key"), admin.key);
       writeFileSync(join(directory, "admin.crt"), admin.cert);
     },
@@ -119,7 +119,7 @@ test("writes keys as SEC1, and rewrites those of an earlier start that are PKCS#
   }));
 
 test("issues certificates with the key of an authority in either form", async () => {
-  const { ca } = createCertificates({ now: start, names });
+  const { ca } = await createCertificates({ now: start, names });
   for (const key of [ca.key, asPkcs8(ca.key)]) {
     const reissue = await reissued({ ca: { ...ca, key }, serving: ca, admin: ca });
     assert.ok(new X509Certificate(reissue.cert).verify(createPublicKey(ca.cert)));
@@ -128,7 +128,7 @@ test("issues certificates with the key of an authority in either form", async ()
 
 test("rewrites a placed serving key that is PKCS#8, and leaves those of users unchanged", () =>
   inDirectory(async (directory) => {
-    const [own, others] = [1, 2].map(() => createCertificates({ now: start, names }));
+    const [own, others] = await Promise.all([1, 2].map(() => createCertificates({ now: start, names })));
     const keyFile = join(directory, "apiserver.key");
     for (const [pair, rewritten] of [
       [own?.serving, true],
@@ -154,7 +154,7 @@ test("rejects a file that is not a certificate, and does not replace it", () =>
 
 test("writes the serving certificate to --cert-dir and renews it there, but never replaces that of a user", async () => {
   await inDirectory(async (directory) => {
-    const [own, later, others] = [1, 2, 3].map(() => createCertificates({ now: start, names }));
+    const [own, later, others] = await Promise.all([1, 2, 3].map(() => createCertificates({ now: start, names })));
     const place = join(directory, "certificates");
     const read = (): string[] => ["crt", "key"].map((end) => readFileSync(join(place, `apiserver.${end}`), "utf8"));
     assert.equal(await placeServing(place, own as Certificates), undefined);

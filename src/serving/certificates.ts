@@ -29,9 +29,10 @@ const leafDays = 365;
 const renewDays = 30;
 
 /** Creates all three certificates. */
-export function createCertificates(options: CertificateOptions): Certificates {
-  const ca = createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options.now, authorityDays) });
-  return { ca, serving: issueServing(ca, options), admin: issueAdmin(ca, options) };
+export async function createCertificates(options: CertificateOptions): Promise<Certificates> {
+  const ca = await createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options.now, authorityDays) });
+  const [serving, admin] = await Promise.all([issueServing(ca, options), issueAdmin(ca, options)]);
+  return { ca, serving, admin };
 }
 
 /**
@@ -48,7 +49,7 @@ export async function ensureCertificates(directory: string, options: Certificate
   ]);
   const ca = isUsable(oldCa, options.now) ? oldCa : undefined;
   if (ca === undefined) {
-    const fresh = createCertificates(options);
+    const fresh = await createCertificates(options);
     await writePair(directory, "ca", fresh.ca);
     await writePair(directory, "apiserver", fresh.serving);
     await writePair(directory, "admin", fresh.admin);
@@ -57,8 +58,8 @@ export async function ensureCertificates(directory: string, options: Certificate
   const keepsServing =
     isUsable(oldServing, options.now) && isIssuedBy(oldServing, ca) && hasNames(oldServing, options.names);
   const keepsAdmin = isUsable(oldAdmin, options.now) && isIssuedBy(oldAdmin, ca);
-  const serving = keepsServing ? oldServing : issueServing(ca, options);
-  const admin = keepsAdmin ? oldAdmin : issueAdmin(ca, options);
+  const serving = keepsServing ? oldServing : await issueServing(ca, options);
+  const admin = keepsAdmin ? oldAdmin : await issueAdmin(ca, options);
   if (!keepsServing) await writePair(directory, "apiserver", serving);
   if (!keepsAdmin) await writePair(directory, "admin", admin);
   return { ca, serving, admin };
@@ -84,7 +85,7 @@ export async function placeServing(
   return undefined;
 }
 
-function issueServing(ca: KeyPair, { now, names }: CertificateOptions): KeyPair {
+function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<KeyPair> {
   return issueCertificate(ca, {
     subject: { commonName: "kube-apiserver" },
     usage: "server",
@@ -93,7 +94,7 @@ function issueServing(ca: KeyPair, { now, names }: CertificateOptions): KeyPair 
   });
 }
 
-function issueAdmin(ca: KeyPair, { now }: CertificateOptions): KeyPair {
+function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> {
   const subject = { commonName: "kubernetes-admin", organizations: ["system:masters"] };
   return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
 }

@@ -1,16 +1,8 @@
 /** Creates X.509 certificates with P-256 keys, which Node's crypto cannot. Source: RFC 5280 */
-import {
-  createHash,
-  createPrivateKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  X509Certificate,
-} from "node:crypto";
+import { createPrivateKey, KeyObject } from "node:crypto";
 import { isIP } from "node:net";
-import { addressValue } from "../lib/ip-range/ip-range.ts";
-import { bitString, type Element, element, elementsOf, objectIdentifier, sequence, time } from "../lib/x509/der.ts";
+import type { Extension, Name, X509Certificate } from "@peculiar/x509";
+import { loadX509 } from "../lib/load-x509.ts";
 import { formatSec1Key } from "./sec1-key.ts";
 
 /** A certificate and its private key, both PEM. */
@@ -37,21 +29,34 @@ export interface Leaf extends Validity {
   readonly names: readonly string[];
 }
 
-const tags = { boolean: 0x01, integer: 0x02, octetString: 0x04, utf8: 0x0c, printable: 0x13, set: 0x31 };
-const yes = element(tags.boolean, Buffer.from([0xff]));
-const subjectKeyId = "2.5.29.14";
-const purposes = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" };
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
 /** Creates a self-signed authority. */
-export function createAuthority({ subject, ...validity }: { subject: Subject } & Validity): KeyPair {
-  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const keyId = keyIdOf(spkiOf(keys.publicKey));
-  return issue({ name: nameOf(subject), key: keys.privateKey }, { subject, keys, ...validity }, [
-    basicConstraints({ ca: true }),
-    keyUsage(["digitalSignature", "keyCertSign", "cRLSign"]),
-    extension(subjectKeyId, element(tags.octetString, keyId)),
-    authorityKeyId(keyId),
-  ]);
+export async function createAuthority({
+  subject,
+  notBefore,
+  notAfter,
+}: { subject: Subject } & Validity): Promise<KeyPair> {
+  const x509 = await loadX509();
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: nameOf(x509, subject),
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+        true,
+      ),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: `${certificate.toString("pem")}\n`, key: formatSec1Key(KeyObject.from(keys.privateKey)) };
 }
 
 /**
@@ -59,129 +64,83 @@ export function createAuthority({ subject, ...validity }: { subject: Subject } &
  * @param authority with an RSA key, or a key on the curve P-256, P-384 or P-521
  * @throws Error for other keys
  */
-export function issueCertificate(authority: KeyPair, { subject, usage, names, ...validity }: Leaf): KeyPair {
-  const issuer = issuerOf(new X509Certificate(authority.cert));
-  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  return issue({ name: issuer.name, key: createPrivateKey(authority.key) }, { subject, keys, ...validity }, [
-    basicConstraints({ ca: false }),
-    keyUsage(["digitalSignature"]),
-    extension("2.5.29.37", sequence(objectIdentifier(purposes[usage]))),
-    authorityKeyId(issuer.keyId),
-    ...(names.length > 0 ? [extension("2.5.29.17", sequence(...names.map(alternativeName)))] : []),
-  ]);
+export async function issueCertificate(
+  authority: KeyPair,
+  { subject, usage, names, notBefore, notAfter }: Leaf,
+): Promise<KeyPair> {
+  const x509 = await loadX509();
+  const issuer = new x509.X509Certificate(authority.cert);
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const signer = signerOf(authority.key);
+  const purpose = usage === "server" ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
+  const alternatives = names.map(alternativeName);
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: nameOf(x509, subject),
+    issuer: issuer.subjectName,
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+    signingAlgorithm: signer.algorithm,
+    publicKey: keys.publicKey,
+    signingKey: signer.key,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([purpose]),
+      await authorityKeyId(x509, issuer),
+      ...(alternatives.length > 0 ? [new x509.SubjectAlternativeNameExtension(alternatives)] : []),
+    ],
+  });
+  return { cert: `${certificate.toString("pem")}\n`, key: formatSec1Key(KeyObject.from(keys.privateKey)) };
 }
 
-interface Keys {
-  readonly publicKey: KeyObject;
-  readonly privateKey: KeyObject;
+/** The identifier that the authority chose for its key; OpenSSL rejects any other. Source: RFC 5280, section 4.2.1.1. */
+async function authorityKeyId(x509: X509, issuer: X509Certificate): Promise<Extension> {
+  const chosen = issuer.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
+  return chosen === undefined
+    ? x509.AuthorityKeyIdentifierExtension.create(issuer)
+    : new x509.AuthorityKeyIdentifierExtension(chosen);
 }
 
-function issue(
-  issuer: { readonly name: Buffer; readonly key: KeyObject },
-  { subject, keys, notBefore, notAfter }: { readonly subject: Subject; readonly keys: Keys } & Validity,
-  extensions: readonly Buffer[],
-): KeyPair {
-  const { algorithm, hash } = signatureOf(issuer.key);
-  const content = sequence(
-    element(0xa0, element(tags.integer, Buffer.from([2]))), // Version 3.
-    element(tags.integer, serialNumber()),
-    algorithm,
-    issuer.name,
-    sequence(time(notBefore), time(notAfter)),
-    nameOf(subject),
-    spkiOf(keys.publicKey),
-    element(0xa3, sequence(...extensions)),
-  );
-  const certificate = sequence(content, algorithm, bitString(sign(hash, content, issuer.key)));
-  return { cert: new X509Certificate(certificate).toString(), key: formatSec1Key(keys.privateKey) };
+function alternativeName(name: string): { type: "dns" | "ip"; value: string } {
+  if (isIP(name) === 0) return { type: "dns", value: name };
+  // The library misreads IPv6 addresses that end in an IPv4 one; a URL's host has none.
+  return { type: "ip", value: isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name };
 }
 
-/** The name and the key identifier of an authority, which may have chosen any identifier. */
-function issuerOf(authority: X509Certificate): { readonly name: Buffer; readonly keyId: Buffer } {
-  const [certificate] = elementsOf(authority.raw) as [Element];
-  const [content] = elementsOf(certificate.content) as [Element];
-  const [, , , , , subject, publicKey, ...optional] = elementsOf(content.content) as Element[];
-  const extensions = optional.filter(({ tag }) => tag === 0xa3).flatMap((one) => elementsOf(one.content));
-  const id = objectIdentifier(subjectKeyId);
-  const own = extensions
-    .flatMap((list) => elementsOf(list.content))
-    .map((one) => elementsOf(one.content))
-    .find(([name]) => name?.bytes.equals(id))
-    ?.at(-1);
-  const keyId = own === undefined ? keyIdOf((publicKey as Element).bytes) : elementsOf(own.content)[0]?.content;
-  return { name: (subject as Element).bytes, keyId: keyId as Buffer };
+type X509 = Awaited<ReturnType<typeof loadX509>>;
+
+function nameOf(x509: X509, { commonName, organizations = [] }: Subject): Name {
+  return new x509.Name([...organizations.map((name) => ({ O: [nameText(name)] })), { CN: [nameText(commonName)] }]);
 }
 
-function extension(identifier: string, value: Buffer, { critical = false } = {}): Buffer {
-  return sequence(objectIdentifier(identifier), ...(critical ? [yes] : []), element(tags.octetString, value));
+/** In plain strings, the library interprets `#`, quotes and backslashes. */
+function nameText(text: string): { readonly printableString: string } | { readonly utf8String: string } {
+  return /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text) ? { printableString: text } : { utf8String: text };
 }
 
-function basicConstraints({ ca }: { readonly ca: boolean }): Buffer {
-  return extension("2.5.29.19", ca ? sequence(yes) : sequence(), { critical: true });
-}
-
-/** The bits of RFC 5280, section 4.2.1.3, all in one byte. */
-const keyUsageBits = { digitalSignature: 0x80, keyCertSign: 0x04, cRLSign: 0x02 };
-
-function keyUsage(usages: readonly (keyof typeof keyUsageBits)[]): Buffer {
-  const bits = usages.reduce((all, usage) => all | keyUsageBits[usage], 0);
-  const unusedBits = 31 - Math.clz32(bits & -bits); // DER has no zeros at the end.
-  return extension("2.5.29.15", bitString(Buffer.from([bits]), unusedBits), { critical: true });
-}
-
-function authorityKeyId(keyId: Buffer): Buffer {
-  return extension("2.5.29.35", sequence(element(0x80, keyId)));
-}
-
-/** Source: RFC 5280, section 4.2.1.2, the first method. */
-function keyIdOf(spki: Buffer): Buffer {
-  const [info] = elementsOf(spki) as [Element];
-  const [, bits] = elementsOf(info.content) as [Element, Element];
-  return createHash("sha1").update(bits.content.subarray(1)).digest();
-}
-
-function spkiOf(key: KeyObject): Buffer {
-  return key.export({ type: "spki", format: "der" });
-}
-
-function alternativeName(name: string): Buffer {
-  const version = isIP(name);
-  if (version === 0) return element(0x82, Buffer.from(name));
-  const digits = version === 4 ? 8 : 32;
-  return element(0x87, Buffer.from(addressValue(name).toString(16).padStart(digits, "0"), "hex"));
-}
-
-function nameOf({ commonName, organizations = [] }: Subject): Buffer {
-  return sequence(...organizations.map((name) => attribute("2.5.4.10", name)), attribute("2.5.4.3", commonName));
-}
-
-function attribute(type: string, text: string): Buffer {
-  const tag = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text) ? tags.printable : tags.utf8;
-  return element(tags.set, sequence(objectIdentifier(type), element(tag, Buffer.from(text))));
-}
-
-/** A random positive number of 16 bytes. */
-function serialNumber(): Buffer {
-  const bytes = randomBytes(16);
+/** A random positive number. */
+function serialNumber(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
-  return bytes;
+  return Buffer.from(bytes).toString("hex");
 }
 
-/** Sources: RFC 5758, section 3.2; RFC 4055, section 5. */
-function signatureOf(key: KeyObject): { readonly algorithm: Buffer; readonly hash: string } {
-  const { asymmetricKeyType: type, asymmetricKeyDetails } = key;
-  if (type === "rsa")
-    return {
-      algorithm: sequence(objectIdentifier("1.2.840.113549.1.1.11"), element(0x05, Buffer.alloc(0))),
-      hash: "sha256",
-    };
-  switch (asymmetricKeyDetails?.namedCurve) {
-    case "prime256v1":
-      return { algorithm: sequence(objectIdentifier("1.2.840.10045.4.3.2")), hash: "sha256" };
-    case "secp384r1":
-    case "secp521r1":
-      return { algorithm: sequence(objectIdentifier("1.2.840.10045.4.3.3")), hash: "sha384" };
-    default:
-      throw new Error(`keys of type ${type} cannot sign here: RSA, P-256, P-384 and P-521 can`);
-  }
+const curves: Readonly<Record<string, string>> = { prime256v1: "P-256", secp384r1: "P-384", secp521r1: "P-521" };
+
+/** Source: WebCrypto's names of algorithms. */
+function signerOf(pem: string): {
+  readonly algorithm: { readonly name: string; readonly hash: string };
+  readonly key: CryptoKey;
+} {
+  const key = createPrivateKey(pem);
+  const type = key.asymmetricKeyType;
+  const namedCurve = curves[key.asymmetricKeyDetails?.namedCurve ?? ""];
+  if (type !== "rsa" && namedCurve === undefined)
+    throw new Error(`keys of type ${type} cannot sign here: RSA, P-256, P-384 and P-521 can`);
+  const used =
+    type === "rsa"
+      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+      : { name: "ECDSA", namedCurve, hash: namedCurve === "P-256" ? "SHA-256" : "SHA-384" };
+  return { algorithm: used, key: key.toCryptoKey(used as never, true, ["sign"]) };
 }

@@ -18,7 +18,7 @@ import { untilAborted } from "./lifetime.ts";
 const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
 const authorityNamed = async (commonName: string): Promise<string> => {
   const now = Date.now();
-  return createAuthority({ subject: { commonName }, notBefore: now - 1000, notAfter: now + 3_600_000 }).cert;
+  return (await createAuthority({ subject: { commonName }, notBefore: now - 1000, notAfter: now + 3_600_000 })).cert;
 };
 let other = "";
 /** Has the name of the authority that has signed the certificate of the server. */

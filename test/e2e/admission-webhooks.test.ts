@@ -273,9 +273,9 @@ test("metrics count calls, rejections and ignored failures", async () => {
 
 test("requests to a webhook whose certificate has only a common name are counted", async () => {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-  const authority = createAuthority({ subject: { commonName: "old" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "old" }, ...life });
   const subject = { commonName: "localhost" };
-  const pair = issueCertificate(authority, { subject, usage: "server", names: [], ...life });
+  const pair = await issueCertificate(authority, { subject, usage: "server", names: [], ...life });
   const old = await startWebhookServer(() => assert.fail(), { tls: pair });
   const caBundle = Buffer.from(authority.cert).toString("base64");
   const url = `https://localhost:${old.port}/old`;

@@ -35,10 +35,10 @@ let reply: (request: IncomingMessage, response: ServerResponse) => void;
 
 before(async () => {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-  const authority = createAuthority({ subject: { commonName: "backends" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "backends" }, ...life });
   const subject = { commonName: "api" };
   // Without names: the APIService accepts any certificate.
-  const pair = issueCertificate(authority, { subject, usage: "server", names: [], ...life });
+  const pair = await issueCertificate(authority, { subject, usage: "server", names: [], ...life });
   backend = https.createServer({ ...pair, maxHeaderSize: 4 << 20 }, (request, response) => {
     const isOwn = /^system:(?:kube-)?aggregator$/.test(String(request.headers["x-remote-user"]));
     if (isOwn) response.end("{}");

@@ -29,9 +29,9 @@ await registerBackend(client, backend);
 async function writeProxyCertificate(): Promise<void> {
   const now = Date.now();
   const life = { notBefore: now - 3_600_000, notAfter: now + 3_600_000 };
-  const authority = createAuthority({ subject: { commonName: "front" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "front" }, ...life });
   const subject = { commonName: "front-proxy-client" };
-  const { cert, key } = issueCertificate(authority, { subject, usage: "client", names: [], ...life });
+  const { cert, key } = await issueCertificate(authority, { subject, usage: "client", names: [], ...life });
   writeFileSync(proxyClientCertFile, cert);
   writeFileSync(proxyClientKeyFile, key, { mode: 0o600 });
 }

@@ -140,7 +140,7 @@ describe("the mode Webhook", () => {
   let webhook: WebhookServer;
 
   before(async () => {
-    const authority = createAuthority({
+    const authority = await createAuthority({
       subject: { commonName: "callers" },
       notBefore: Date.now() - 1000,
       notAfter: Date.now() + 3_600_000,
@@ -151,7 +151,7 @@ describe("the mode Webhook", () => {
       names: [],
       notBefore: Date.now() - 1000,
     } as const;
-    const caller = issueCertificate(authority, { ...subject, notAfter: Date.now() + 3_600_000 });
+    const caller = await issueCertificate(authority, { ...subject, notAfter: Date.now() + 3_600_000 });
     webhook = await webhookAnswering(
       ({ body: { spec } }) => {
         const { verb, name } = spec.resourceAttributes ?? spec.nonResourceAttributes;

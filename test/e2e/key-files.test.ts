@@ -60,7 +60,7 @@ test("a start rewrites the server's own PKCS#8 keys as SEC1, in key files and in
 
 test("a start does not change keys that the user supplied", async () => {
   const [dataDir, certDir] = [join(directory, "other-data"), join(directory, "other-certificates")];
-  const { ca, serving } = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+  const { ca, serving } = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
   const file = (name: string, text: string): string => {
     writeFileSync(join(directory, name), text);
     return join(directory, name);

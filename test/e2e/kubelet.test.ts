@@ -40,11 +40,11 @@ async function startKubelet(): Promise<{ port: number; ca: string; client: { cer
   });
   assert.equal(built.status, 0, built.stderr);
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
-  const authority = createAuthority({ subject: { commonName: "kubelets" }, ...validity });
+  const authority = await createAuthority({ subject: { commonName: "kubelets" }, ...validity });
   const names = ["127.0.0.1"];
   const subject = { commonName: "kubelet" };
-  const serving = issueCertificate(authority, { subject, usage: "server", names, ...validity });
-  const client = issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
+  const serving = await issueCertificate(authority, { subject, usage: "server", names, ...validity });
+  const client = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const files = ["serving.crt", "serving.key"].map((name) => join(directory, name));
   writeFileSync(files[0] as string, serving.cert);
   writeFileSync(files[1] as string, serving.key);

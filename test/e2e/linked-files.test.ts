@@ -69,8 +69,8 @@ function mountedFiles(dir: string, files: Files): FileSet {
 }
 
 const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-const pairOf = (name: string): KeyPair =>
-  issueCertificate(createAuthority({ subject: { commonName: "ca" }, ...validity }), {
+const pairOf = async (name: string): Promise<KeyPair> =>
+  issueCertificate(await createAuthority({ subject: { commonName: "ca" }, ...validity }), {
     subject: { commonName: name },
     usage: "server",
     names: ["127.0.0.1"],

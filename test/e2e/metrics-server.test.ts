@@ -103,9 +103,9 @@ describe("metrics-server", { skip, timeout: 1_800_000 }, () => {
 /** A node that uses a quarter of a CPU, half of it in one container. */
 async function startKubelet(): Promise<https.Server> {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
-  const authority = createAuthority({ subject: { commonName: "kubelets" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "kubelets" }, ...life });
   const subject = { commonName: "node" };
-  const pair = issueCertificate(authority, { subject, usage: "server", names: ["127.0.0.1"], ...life });
+  const pair = await issueCertificate(authority, { subject, usage: "server", names: ["127.0.0.1"], ...life });
   const startedAt = Date.now() / 1000 - 600;
   const labels = '{container="c",namespace="default",pod="p"}';
   const server = https.createServer(pair, (_request, response) => {

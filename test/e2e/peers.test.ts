@@ -320,7 +320,7 @@ describe("peers that a server must not trust", () => {
   ];
   for (const [title, names, isKnown, message] of failing) {
     test(`a certificate of ${title} is rejected`, async () => {
-      const other = createAuthority({
+      const other = await createAuthority({
         subject: { commonName: "other" },
         notBefore: Date.now() - 1000,
         notAfter: Date.now() + 3_600_000,

@@ -182,7 +182,7 @@ for (const runtime of runtimes)
         headers: { authorization: "Bearer x" },
       });
       assert.equal(token.status, 401);
-      const { serving } = createCertificates({ now: Date.now(), names: ["system:masters"] });
+      const { serving } = await createCertificates({ now: Date.now(), names: ["system:masters"] });
       const strange = await exchange(server.kubeconfig, ["GET /version HTTP/1.1", "Host: x"], {
         credentials: serving,
         until: /\r\n\r\n/,

@@ -39,7 +39,7 @@ before(async () => {
     tls: { requestCert: true, rejectUnauthorized: false },
   });
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-  const client = issueCertificate(webhook.authority, {
+  const client = await issueCertificate(webhook.authority, {
     subject: { commonName: "api-server" },
     usage: "client",
     names: [],

@@ -9,9 +9,9 @@ import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 /** Options of a server that aggregated servers trust. Its certificates are written to the directory. */
 export async function frontProxyOptions(directory: string): Promise<Partial<ServerOptions>> {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
-  const authority = createAuthority({ subject: { commonName: "front-proxy-ca" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "front-proxy-ca" }, ...life });
   const subject = { commonName: "front-proxy-client" };
-  const { cert, key } = issueCertificate(authority, { subject, usage: "client", names: [], ...life });
+  const { cert, key } = await issueCertificate(authority, { subject, usage: "client", names: [], ...life });
   const file = (name: string, text: string): string => {
     writeFileSync(join(directory, name), text, { mode: 0o600 });
     return join(directory, name);

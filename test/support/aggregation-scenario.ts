@@ -76,9 +76,9 @@ const behaviors: Readonly<Record<string, Behavior>> = {
 
 /** @param name in its certificate, `service.namespace.svc` */
 export async function startAggregatedBackend(name = `api.${namespace}.svc`): Promise<AggregatedBackend> {
-  const authority = createAuthority({ subject: { commonName: "backends" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "backends" }, ...life });
   const subject = { commonName: "api" };
-  const pair = issueCertificate(authority, { subject, usage: "server", names: [name], ...life });
+  const pair = await issueCertificate(authority, { subject, usage: "server", names: [name], ...life });
   const server = https.createServer({ ...pair, requestCert: true, rejectUnauthorized: false });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { pathname } = new URL(request.url ?? "", "https://backend");

@@ -53,15 +53,15 @@ export async function startFakeKubelet({
   names = [host],
 }: FakeKubeletOptions = {}): Promise<FakeKubelet> {
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + 24 * hour };
-  const authority = createAuthority({ subject: { commonName: "kubelets" }, ...validity });
-  const serving = issueCertificate(authority, {
+  const authority = await createAuthority({ subject: { commonName: "kubelets" }, ...validity });
+  const serving = await issueCertificate(authority, {
     subject: { commonName: "kubelet" },
     usage: "server",
     names,
     ...validity,
   });
   const subject = { commonName: "kubelet-client", organizations: ["system:masters"] };
-  const client = issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
+  const client = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const requests: KubeletRequest[] = [];
   const state: State = { flooded: 0, pings: 0 };
   const server = https.createServer({

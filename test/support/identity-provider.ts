@@ -34,8 +34,8 @@ const hour = 3_600_000;
 
 export async function startIdentityProvider(accounts: Accounts): Promise<IdentityProvider> {
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
-  const authority = createAuthority({ subject: { commonName: "identity provider" }, ...validity });
-  const pair = issueCertificate(authority, {
+  const authority = await createAuthority({ subject: { commonName: "identity provider" }, ...validity });
+  const pair = await issueCertificate(authority, {
     subject: { commonName: "idp" },
     usage: "server",
     names: ["127.0.0.1"],

@@ -34,13 +34,13 @@ export async function createPeerFiles(): Promise<PeerFiles> {
     writeFileSync(join(directory, name), text, { mode: 0o600 });
     return join(directory, name);
   };
-  const authority = createAuthority({ subject: { commonName: "cluster" }, ...validity });
-  const proxies = createAuthority({ subject: { commonName: "proxies" }, ...validity });
+  const authority = await createAuthority({ subject: { commonName: "cluster" }, ...validity });
+  const proxies = await createAuthority({ subject: { commonName: "proxies" }, ...validity });
   const subject = { commonName: "front-proxy-client" };
-  const client = issueCertificate(proxies, { subject, usage: "client", names: [], ...validity });
+  const client = await issueCertificate(proxies, { subject, usage: "client", names: [], ...validity });
   const issue: PeerFiles["issue"] = async (names = servingNames, by = authority) => {
     const leaf = { subject: { commonName: "server" }, usage: "server", names, ...validity } as const;
-    const { cert, key } = issueCertificate(by, leaf);
+    const { cert, key } = await issueCertificate(by, leaf);
     return { cert: `${cert}${by.cert}`, key };
   };
   const serving = await issue();

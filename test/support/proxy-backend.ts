@@ -13,7 +13,7 @@ export interface ProxyBackend {
 }
 
 export async function startProxyBackend(host: string): Promise<ProxyBackend> {
-  const { serving } = createCertificates({ now: Date.now(), names: ["backend"] });
+  const { serving } = await createCertificates({ now: Date.now(), names: ["backend"] });
   const sockets = new Set<Socket>();
   const serve =
     (name: string) =>

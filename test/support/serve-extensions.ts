@@ -22,9 +22,9 @@ export interface ServedExtensions {
 /** Starts the servers. */
 export async function serveExtensions(host: string): Promise<ServedExtensions> {
   const [notBefore, notAfter] = [Date.now() - hour, Date.now() + hour];
-  const authority = createAuthority({ subject: { commonName: "extensions" }, notBefore, notAfter });
+  const authority = await createAuthority({ subject: { commonName: "extensions" }, notBefore, notAfter });
   const names = [host];
-  const pair = issueCertificate(authority, {
+  const pair = await issueCertificate(authority, {
     subject: { commonName: "extension" },
     usage: "server",
     names,

@@ -8,7 +8,7 @@ export interface SharedCertificates {
   /** The authority in PEM. */
   readonly ca: string;
   /** Issues a client certificate. */
-  client(name: string, groups?: readonly string[]): KeyPair;
+  client(name: string, groups?: readonly string[]): Promise<KeyPair>;
   /** Flags of the certificates. */
   readonly servingFlags: readonly string[];
   /** Flags of the key of service account tokens. */
@@ -18,10 +18,10 @@ export interface SharedCertificates {
 /** Writes an authority, a serving certificate for this machine, and a key for tokens to the directory. */
 export async function writeSharedCertificates(directory: string): Promise<SharedCertificates> {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
-  const authority = createAuthority({ subject: { commonName: "shared" }, ...life });
+  const authority = await createAuthority({ subject: { commonName: "shared" }, ...life });
   const names = ["localhost", "127.0.0.1"];
   const subject = { commonName: "server" };
-  const serving = issueCertificate(authority, { subject, usage: "server", names, ...life });
+  const serving = await issueCertificate(authority, { subject, usage: "server", names, ...life });
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const file = (name: string, text: string): string => {
     writeFileSync(join(directory, name), text, { mode: 0o600 });

@@ -57,7 +57,7 @@ export function openSharedStorage(): Promise<Storage> {
  */
 export async function startTestServer(options: Partial<ServerOptions> = {}, shared?: Storage): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
-  const authority = createAuthority({ subject: { commonName: "test users" }, ...validity() });
+  const authority = await createAuthority({ subject: { commonName: "test users" }, ...validity() });
   const clientCaFile = join(directory, "users.crt");
   writeFileSync(clientCaFile, authority.cert);
   const engine = await engineOf(options, shared);
@@ -76,7 +76,7 @@ export async function startTestServer(options: Partial<ServerOptions> = {}, shar
     directory,
     async as(name, groups = []) {
       const subject = { commonName: name, organizations: groups };
-      const admin = issueCertificate(authority, { subject, usage: "client", names: [], ...validity() });
+      const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity() });
       const kubeconfig = formatKubeconfig(server.url, {
         caBundle: field(server.kubeconfig, "certificate-authority-data"),
         admin,

@@ -35,15 +35,15 @@ const binary = join(tmpdir(), `coxswain-crd-server-${process.getuid?.() ?? ""}`)
 export async function startUpstreamDefinitions(flags: readonly string[] = []): Promise<UpstreamServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-upstream-"));
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
-  const authority = createAuthority({ subject: { commonName: "test" }, ...validity });
-  const server = issueCertificate(authority, {
+  const authority = await createAuthority({ subject: { commonName: "test" }, ...validity });
+  const server = await issueCertificate(authority, {
     subject: { commonName: "server" },
     usage: "server",
     names: ["127.0.0.1"],
     ...validity,
   });
   const subject = { commonName: "admin", organizations: ["system:masters"] };
-  const admin = issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
+  const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const file = (name: string, text: string): string => {
     const path = join(directory, name);
     writeFileSync(path, text, { mode: 0o600 });

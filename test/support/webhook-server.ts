@@ -58,12 +58,12 @@ export async function startWebhookServer(
     tls: more,
   }: WebhookServerOptions = {},
 ): Promise<WebhookServer> {
-  const authority = createAuthority({
+  const authority = await createAuthority({
     subject: { commonName: "webhooks" },
     notBefore: notBefore - hour,
     notAfter: Date.now() + hour,
   });
-  const pair = issueCertificate(authority, {
+  const pair = await issueCertificate(authority, {
     subject: { commonName: "webhook" },
     usage: "server",
     names,

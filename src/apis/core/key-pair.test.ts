@@ -11,7 +11,7 @@ const ecKey = (type: "pkcs8" | "sec1"): string =>
 
 let own: { readonly cert: string; readonly key: string };
 before(async () => {
-  const { cert, key } = createAuthority({
+  const { cert, key } = await createAuthority({
     subject: { commonName: "a" },
     notBefore: Date.now() - 1000,
     notAfter: Date.now() + 1000,

@@ -47,9 +47,9 @@ const servers: net.Server[] = [];
 before(async () => {
   issuer = await startTokenIssuer();
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-  authority = createAuthority({ subject: { commonName: "proxies" }, ...validity });
+  authority = await createAuthority({ subject: { commonName: "proxies" }, ...validity });
   for (const usage of ["server", "client"] as const) {
-    const pair = issueCertificate(authority, {
+    const pair = await issueCertificate(authority, {
       subject: { commonName: usage },
       usage,
       names: ["proxy.example"],

@@ -40,7 +40,7 @@ export async function issueKubeconfig(options: IssueOptions, output: Output): Pr
   const authority = await readAuthority(options, now);
   const cluster = await readCluster(options);
   const notAfter = Math.min(now + lifetimeMs, authority.notAfter);
-  const certificate = issueCertificate(authority, {
+  const certificate = await issueCertificate(authority, {
     subject: { commonName: user, organizations: groups },
     usage: "client",
     names: [],

@@ -27,7 +27,7 @@ let next: () => RunningBackup;
 let stopped = 0;
 
 before(async () => {
-  certificates = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+  certificates = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
   clock = manualClock();
   handler = storeBackupHandler({ start: async () => next(), sizeBytes: async () => 120 << 20, clock, logger });
   listener = await listen({

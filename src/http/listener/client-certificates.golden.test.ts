@@ -54,7 +54,7 @@ let serving: ServingCertificate;
 let authorities: Authorities;
 let found: UserInfo | "rejected" | undefined;
 before(async () => {
-  serving = createCertificates({ now: Date.now(), names: ["127.0.0.1"] }).serving;
+  serving = (await createCertificates({ now: Date.now(), names: ["127.0.0.1"] })).serving;
   const authenticate = clientCertificateAuthenticator({ authorities: () => authorities, uids: true });
   listener = await listen({
     host: "127.0.0.1",

@@ -20,7 +20,7 @@ const bodyBytesMax = 1000;
 let certificates: Certificates;
 let authorities: Authorities;
 before(async () => {
-  certificates = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+  certificates = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
   authorities = parseAuthorities(certificates.ca.cert);
 });
 
@@ -356,7 +356,7 @@ describe("client certificates", () => {
 
   test("of another authority", async () => {
     const listener = await open();
-    const other = createCertificates({ now: Date.now(), names: [] });
+    const other = await createCertificates({ now: Date.now(), names: [] });
     assert.equal((await certificateOf(listener, other.admin))?.verified, false);
     await listener.close();
   });
@@ -747,7 +747,7 @@ describe("the end", () => {
   }
 
   test("serves the certificate of the local address, unless the client requests a name", async () => {
-    const other = createCertificates({ now: Date.now(), names: ["other.example"] });
+    const other = await createCertificates({ now: Date.now(), names: ["other.example"] });
     const listener = await open();
     listener.replaceCertificates({
       certificate: certificates.serving,
@@ -778,7 +778,7 @@ describe("the end", () => {
 
   test("uses new certificates for new connections", async () => {
     const listener = await open();
-    const fresh = createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
+    const fresh = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
     listener.replaceCertificates({ certificate: fresh.serving, named: [], clientCa: fresh.ca.cert });
     const before = authorities;
     authorities = parseAuthorities(fresh.ca.cert);

@@ -193,16 +193,16 @@ async function enableAuth(url: string): Promise<void> {
 async function writeCertificates(): Promise<void> {
   const now = Date.now();
   const validity = { notBefore: now - hourMs, notAfter: now + hourMs };
-  const authority = createAuthority({ subject: { commonName: "etcd" }, ...validity });
-  const other = createAuthority({ subject: { commonName: "other" }, ...validity });
+  const authority = await createAuthority({ subject: { commonName: "etcd" }, ...validity });
+  const other = await createAuthority({ subject: { commonName: "other" }, ...validity });
   const leaf = { subject: { commonName: "coxswain" }, names: [], ...validity };
   const server = { subject: { commonName: "m0" }, usage: "server", names: ["127.0.0.1", "::1"], ...validity } as const;
   const expired = { notBefore: now - 2 * hourMs, notAfter: now - hourMs };
   write("ca", authority);
   write("other-ca", other);
-  write("server", issueCertificate(authority, server));
-  write("client", issueCertificate(authority, { ...leaf, usage: "client" }));
-  write("expired", issueCertificate(authority, { ...leaf, usage: "client", ...expired }));
+  write("server", await issueCertificate(authority, server));
+  write("client", await issueCertificate(authority, { ...leaf, usage: "client" }));
+  write("expired", await issueCertificate(authority, { ...leaf, usage: "client", ...expired }));
   writeFileSync(file("text"), "no certificate");
 }
 
