@@ -1,6 +1,7 @@
 /** Composition root: builds each part of a server from the ones before it. The builders are in server/. */
 import { pooledRandom } from "./apimachinery/random.ts";
 import { openAudit } from "./audit/open-audit.ts";
+import type { RequestExtension } from "./http/contract.ts";
 import { addressAt, type IpRange } from "./lib/ip-range/ip-range.ts";
 import { callMetrics } from "./metrics/call-metrics.ts";
 import { etcdMetrics } from "./metrics/etcd-metrics.ts";
@@ -39,6 +40,8 @@ export interface ServerExtensions {
    * closes it.
    */
   readonly storage?: Storage;
+  /** Observes and changes requests. Without it, requests pay nothing. */
+  readonly requests?: RequestExtension;
 }
 
 /** A running server, and the parts of it that the test kit uses. */
@@ -102,6 +105,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),
     ...(isShared && { sharedEncoding: sharedEncoding(options, gates) }),
+    ...(own.requests !== undefined && { changed: own.requests.changed }),
     random,
   };
   const security = { authorization, serving, loopback, state, metrics, closers };
@@ -117,6 +121,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
     aggregation,
     peers,
     flowControl,
+    extension: own.requests,
     ...security,
   });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, authorization, metrics, state });

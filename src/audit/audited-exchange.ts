@@ -107,8 +107,8 @@ export class AuditedExchange implements Exchange {
     this.#inner.forgetHeaders(isMeant);
   }
 
-  endConnection(): void {
-    this.#inner.endConnection();
+  endConnection(when?: "afterRequest" | "now"): void {
+    this.#inner.endConnection(when);
   }
 
   onClose(run: () => void): void {

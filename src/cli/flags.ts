@@ -49,6 +49,8 @@ type LoggingFormat = (typeof loggingFormats)[number];
 /** What the flags configure. */
 export interface Settings {
   readonly server: Omit<ServerOptions, "logger" | "clock">;
+  /** Whether clients can control the server by paths under `/testing/`. */
+  readonly testControl: boolean;
   readonly loggingFormat: LoggingFormat;
   /** Of messages for the user; the log has none. */
   readonly color: ColorMode;
@@ -72,6 +74,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** What the flags have set so far. */
 export interface Draft {
   server: Mutable<Settings["server"]>;
+  testControl: boolean;
   loggingFormat: LoggingFormat;
   color: ColorMode;
   warnings: string[];
@@ -121,6 +124,7 @@ const etcdCompactionIntervalMs = 5 * 60_000;
 /** The settings without any flag. */
 export const commandDefaults: Settings = {
   server: { ...libraryDefaults, storage: "lmdb", dataDir: dataDirDefault, securePort: 6443 },
+  testControl: false,
   loggingFormat: "text",
   color: "auto",
   warnings: [],
@@ -414,6 +418,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           server.shutdownDelayMs = durationMs(text);
         },
       },
+      {
+        term: "--enable-test-control [bool]",
+        help: "Dangerous in production: lets clients that may use the paths under /testing/ make requests fail on purpose and read what other clients asked; see `coxswain chaos`.",
+        shown: "false",
+        set: (text, draft) => {
+          draft.testControl = boolValue(text);
+        },
+      },
     ],
   ],
   [
@@ -484,14 +496,21 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...etcdWarning];
   return {
     run: "server",
-    settings: { server: draft.server, loggingFormat: draft.loggingFormat, color: draft.color, warnings },
+    settings: {
+      server: draft.server,
+      testControl: draft.testControl,
+      loggingFormat: draft.loggingFormat,
+      color: draft.color,
+      warnings,
+    },
   };
 }
 
 function newDraft(): Draft {
-  const { server, loggingFormat, color } = commandDefaults;
+  const { server, testControl, loggingFormat, color } = commandDefaults;
   return {
     server: { ...server, dataDir: undefined },
+    testControl,
     loggingFormat,
     color,
     warnings: [],

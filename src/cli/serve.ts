@@ -42,7 +42,7 @@ async function printProblem(error: unknown): Promise<void> {
   if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
 }
 
-async function run({ server: options, loggingFormat, color, warnings }: Settings): Promise<void> {
+async function run({ server: options, testControl, loggingFormat, color, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   if (options.dataDir !== undefined) keepCompileCache(options.dataDir);
   const logger = createLogger({
@@ -50,7 +50,8 @@ async function run({ server: options, loggingFormat, color, warnings }: Settings
     now: systemClock.now,
     write: (text) => process.stderr.write(text),
   });
-  const server = await startServer({ ...options, logger });
+  const start = testControl ? (await import("../testing/index.ts")).startControlledServer : startServer;
+  const server = await start({ ...options, logger });
   closeOnSignal(server);
   process.stdout.write(welcome(server));
   if (process.stdout.isTTY) {

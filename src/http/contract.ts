@@ -1,12 +1,16 @@
 /** The socket as the other layers see it, and the state of a request. */
 import type { Duplex } from "node:stream";
 import type { AdmissionTrace } from "../admission/contract.ts";
+import type { Status } from "../apimachinery/errors.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { AuditAnnotations } from "../authentication/contract.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
+import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
+import type { WatchStreamOptions } from "./endpoints/watch-stream.ts";
 import type { Encoding } from "./representation/contract.ts";
+import type { PathRoute } from "./serve.ts";
 
 /** Lower-case names; a list is sent as one line per value. */
 export type AnswerHeaders = Record<string, string | string[]>;
@@ -59,8 +63,12 @@ export interface Exchange {
    * the server may upgrade; never over HTTP/2, and never with a body.
    */
   readonly upgrade: UpgradeRequest | undefined;
-  /** Closes the connection after this request. Must be called before the response. */
-  endConnection(): void;
+  /**
+   * Closes the connection.
+   * @param when `afterRequest`: must be called before the response; `now`: with all requests on it, as
+   *   if the network had failed, for the test kit
+   */
+  endConnection(when?: "afterRequest" | "now"): void;
   /** Calls `run` once when the client has disconnected or the response is complete. */
   onClose(run: () => void): void;
   readonly closed: boolean;
@@ -228,10 +236,38 @@ export interface RequestContext {
   explanation: AdmissionExplanation | undefined;
   /** Set by flow control, for requests that it limits. */
   execution: RequestExecution | undefined;
+  /** Observes the request and changes how it is served; only servers with a test kit set it. */
+  probe?: RequestProbe | undefined;
   /** Sent as `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers of every response to this request. */
   readonly headers: AnswerHeaders;
+}
+
+/** What the test kit adds to the requests of all clients. */
+export interface RequestExtension {
+  /** Called for each request before all filters. */
+  probe(context: RequestContext): RequestProbe | undefined;
+  /** Called for each change that the server itself commits; those of requests go to their registry. */
+  changed(change: ObjectChange): void;
+  /** Served after authorization, as other paths. */
+  readonly routes: readonly PathRoute[];
+}
+
+/** What the test kit observes of one request, and how it changes it. */
+export interface RequestProbe {
+  /** Serves the request instead of the server's own. */
+  readonly registry: RegistryContext | undefined;
+  /**
+   * Called after the filters, before the endpoint.
+   * @param registry that of the server
+   * @throws ApiError to answer with it instead
+   */
+  enter(context: RequestContext, registry: RegistryContext): void | Promise<void>;
+  /** Called when a watch starts. @returns the options with which it runs */
+  watch(options: WatchStreamOptions): WatchStreamOptions;
+  /** The request is answered with an error. */
+  failed(status: Status): void;
 }
 
 /** Is notified of the progress of a request, to free what the request occupies. */

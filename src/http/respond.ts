@@ -133,6 +133,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
     });
   if (context.exchange.answered || context.exchange.closed) return;
   const { status } = expected ?? internalError(error instanceof Error ? error.message : String(error));
+  context.probe?.failed(status);
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined && retryAfter > 0) context.headers["retry-after"] = String(retryAfter);
   if (expected === undefined) context.audit?.panicked(status.message);

@@ -64,13 +64,9 @@ export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   const route = pathRouter(parts.routes);
   return (exchange) => {
     const context = newContext(exchange, parts.clock.now(), parts.encodings);
-    handle(context, parts, route).then(
-      () => context.execution?.returned(),
-      (error: unknown) => {
-        sendError(context, error, parts.logger);
-        context.execution?.returned();
-      },
-    );
+    handle(context, parts, route)
+      .catch((error: unknown) => sendError(context, error, parts.logger))
+      .then(() => context.execution?.returned());
   };
 }
 
@@ -84,12 +80,11 @@ async function handle(
     const pending = filter(context);
     if (pending !== undefined) await pending;
   }
+  const registry = context.probe?.registry ?? parts.registry;
   const forwarded = parts.forwarded?.(context);
   if (forwarded !== undefined) return forwarded(context);
-  if (context.info.isResourceRequest) return serveResource(context, parts.registry, parts.endpoints);
-  const handler = route(context.info.path);
-  if (handler === undefined) return pathNotFound(context);
-  return handler(context);
+  if (context.info.isResourceRequest) return serveResource(context, registry, parts.endpoints);
+  return (route(context.info.path) ?? pathNotFound)(context);
 }
 
 type MutableContext = { -readonly [K in keyof RequestContext]: RequestContext[K] };

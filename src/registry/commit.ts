@@ -131,6 +131,7 @@ export async function put(
     return put(registry, resource, key, existing, { object, joint });
   }
   if (!committed.ok) return committed;
+  registry.changed?.({ key, revision: committed.revision, before: existing, after: encoded.json });
   const cached = store.cache.latest().get(key);
   // The cache may still have another history, whose revisions mean other states: compare the bytes.
   if (cached?.revision === committed.revision && isSame(cached, encoded)) return { entry: cached };
@@ -161,7 +162,9 @@ export async function remove(
   existing: Entry | undefined,
 ): Promise<{ entry: Entry | undefined } | Conflict> {
   const committed = await commit(registry, existing, { key, value: null }).catch(throwStorageError);
-  return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
+  if (!committed.ok) return committed;
+  registry.changed?.({ key, revision: committed.revision, before: existing, after: undefined });
+  return { entry: existing && deletedEntry(existing, committed.revision) };
 }
 
 /**

@@ -153,6 +153,16 @@ export interface SharedEncoding {
   readonly customCbor: boolean;
 }
 
+/** A change of one object that was committed. */
+export interface ObjectChange {
+  readonly key: string;
+  readonly revision: number;
+  /** The object that was replaced or removed; undefined for a new one, and for a removal of an absent one. */
+  readonly before: Pick<Entry, "json"> | undefined;
+  /** JSON in the storage version, without resourceVersion; undefined for a removed object. */
+  readonly after: Buffer | undefined;
+}
+
 /** The dependencies of the verbs; one per server. */
 export interface RegistryContext {
   readonly storage: Storage;
@@ -168,6 +178,8 @@ export interface RegistryContext {
   readonly findDenial: FindDenial;
   /** Undefined for a store that this server alone uses: writes have no second form then. */
   readonly sharedEncoding?: SharedEncoding;
+  /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
+  readonly changed?: (change: ObjectChange) => void;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

@@ -67,6 +67,9 @@ export async function commitJointly(
   const absent = created.map(({ key }) => ({ key, revision: 0 }));
   // Engines merge only derived writes at the end of commits.
   const committed = await commit([...checks, ...absent], [write, ...created, ...derived]);
+  if (committed.ok)
+    for (const { key, value } of created)
+      registry.changed?.({ key, revision: committed.revision, before: undefined, after: value ?? undefined });
   if (committed.ok || committed.key === write.key) return committed;
   await showConflict(creations, committed.key);
   throw new JointConflict(committed.key);

@@ -1,7 +1,7 @@
 /** Builds the request path: filters, endpoints and the listener. */
 import { forwardedRequests } from "../aggregator/aggregated-requests.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
-import type { RequestContext } from "../http/contract.ts";
+import type { Filter, RequestContext, RequestExtension } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
 import { admissionExplanationFilter } from "../http/filters/admission-explanation.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
@@ -51,6 +51,7 @@ interface HttpNeeds {
   readonly serving: ServingSetup;
   readonly state: ServerState;
   readonly closers: Closers;
+  readonly extension: RequestExtension | undefined;
 }
 
 export interface ServerHttp {
@@ -138,7 +139,9 @@ function filtersOf(
   const fraction = (): number => registry.random(4).readUInt32LE(0) / 2 ** 32;
   const authenticate = metrics.authentication.around(authentication.filter);
   const constrained = gates.enabled("ConstrainedImpersonation");
+  const { extension } = needs;
   return [
+    ...(extension === undefined ? [] : [probeFilter(extension)]),
     open.filter,
     metrics.requests.filter,
     ...(options.goawayChance > 0 ? [goawayFilter(options.goawayChance, fraction)] : []),
@@ -150,7 +153,14 @@ function filtersOf(
     ...flowControl.filters,
     authorizationFilter(authorize, { attempted, clock }),
     ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
+    ...(extension === undefined ? [] : [(context: RequestContext) => context.probe?.enter(context, registry)]),
   ];
+}
+
+function probeFilter(extension: RequestExtension): Filter {
+  return (context) => {
+    context.probe = extension.probe(context);
+  };
 }
 
 function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["routes"] {
@@ -167,6 +177,7 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
     ...documentRoutes({ ...needs, catalog, gates, serverAddress, issuer: authentication.routes }),
     ...authentication.routes,
     ...flowControl.routes,
+    ...(needs.extension?.routes ?? []),
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },
   ];

@@ -5,8 +5,8 @@
 
 import type { Binding, Role, Subject } from "../../authorization/rbac/policy.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
+import { printable } from "../../lib/json/printable.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { printable } from "../printable.ts";
 import { decidedBy, type Explanation, isAllowed } from "./explanation.ts";
 import type { Question } from "./question.ts";
 import type { MatchedRule, NearMiss, RbacMatches, RuleMatch } from "./rbac-matches.ts";

@@ -1,9 +1,10 @@
 /** Prints the results of `coxswain pod-security check`. */
+
+import { printable } from "../../lib/json/printable.ts";
 import type { FailedCheck } from "../../lib/pod-security/evaluate.ts";
 import { formatField } from "../../lib/pod-security/format-field.ts";
 import { formatLevelVersion, type LevelVersion } from "../../lib/pod-security/levels.ts";
 import { fieldIn } from "../../lib/pod-security/pod-templates.ts";
-import { printable } from "../printable.ts";
 import type { CheckedObject } from "./read-objects.ts";
 
 /** An object with the checks that it violates. */

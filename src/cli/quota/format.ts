@@ -1,4 +1,4 @@
-import { printable } from "../printable.ts";
+import { printable } from "../../lib/json/printable.ts";
 import type { ExplainedQuota } from "./explain.ts";
 
 /** Objects of a resource that are printed; the JSON has all. */

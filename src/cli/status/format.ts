@@ -1,6 +1,6 @@
 import { formatDuration } from "../../lib/duration/duration.ts";
+import { printable } from "../../lib/json/printable.ts";
 import { colored } from "../colors.ts";
-import { printable } from "../printable.ts";
 import type { Status } from "./read-status.ts";
 
 interface Colors {

@@ -1,6 +1,7 @@
 /** `coxswain store check` of a prefix of etcd: decodes every object. */
+
+import { printable } from "../../lib/json/printable.ts";
 import type { Output } from "../output.ts";
-import { printable } from "../printable.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
 import { type EtcdFiles, withReader } from "./open-reader.ts";

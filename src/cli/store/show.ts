@@ -1,8 +1,9 @@
 /** `coxswain store get`, `list`, `history` and `stats`: displays a store without a server. */
+
+import { printable } from "../../lib/json/printable.ts";
 import { yamlOfJson } from "../../lib/yaml/encode.ts";
 import type { CopiedEntry, StoreReader } from "../../storage/copy/contract.ts";
 import type { Output } from "../output.ts";
-import { printable } from "../printable.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
 import type { ObjectDecoder } from "./objects/decode-object.ts";
 import { type EtcdFiles, withReader } from "./open-reader.ts";

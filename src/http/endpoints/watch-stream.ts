@@ -16,7 +16,7 @@ export interface WatchStreamOptions {
   readonly cache: WatchCache;
   readonly clock: Clock;
   readonly plan: WatchPlan;
-  readonly encoder: WatchEncoder;
+  readonly encoder: Pick<WatchEncoder, "encode" | "encodeFirst" | "encodeAdded" | "encodeBookmark" | "encodeError">;
   /** Buffers for the initial events, which are not shared. */
   readonly memory: PieceMemory;
   /** Runs each piece of the initial events, see `RequestContext.turn`. */

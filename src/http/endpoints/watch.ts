@@ -8,7 +8,7 @@ import { answerHeaders } from "../respond.ts";
 import { eventForm } from "./event-form.ts";
 import { namespaceOf } from "./get.ts";
 import type { OpenWatches } from "./open-watches.ts";
-import { startWatch } from "./watch-stream.ts";
+import { startWatch, type WatchStreamOptions } from "./watch-stream.ts";
 import { openWatchSocket } from "./watch-web-socket.ts";
 
 /**
@@ -43,7 +43,7 @@ export async function watchObjects(
   if (stream === undefined) return;
   const shared = watches.encoder(resolved, form, plan.scope);
   const { group, resource } = resolved.resource.definition;
-  const end = startWatch({
+  const started: WatchStreamOptions = {
     stream,
     cache,
     ...limit,
@@ -59,7 +59,8 @@ export async function watchObjects(
     firstDiffers: context.representation.shape.kind === "table",
     startError,
     converted,
-  });
+  };
+  const end = startWatch(context.probe?.watch(started) ?? started);
   const forget = watches.add(end);
   const isOfShard = plan.scope.excluded !== undefined && startError === undefined;
   const endShardWatch = isOfShard ? cache.counts.startShardWatch() : undefined;

@@ -141,8 +141,9 @@ export class Http1Exchange implements Exchange {
     return body;
   }
 
-  endConnection(): void {
-    this.#response.shouldKeepAlive = false;
+  endConnection(when: "afterRequest" | "now" = "afterRequest"): void {
+    if (when === "now") this.#connection.peer.disconnect();
+    else this.#response.shouldKeepAlive = false;
   }
 
   onClose(run: () => void): void {

@@ -216,9 +216,10 @@ class Http2Exchange implements Exchange {
     return this.#body;
   }
 
-  /** Sends GOAWAY; open requests continue. */
-  endConnection(): void {
-    this.#stream.session?.close();
+  /** Sends GOAWAY, so that open requests continue, or closes the socket. */
+  endConnection(when: "afterRequest" | "now" = "afterRequest"): void {
+    if (when === "now") this.#connection.peer.disconnect();
+    else this.#stream.session?.close();
   }
 
   onClose(run: () => void): void {

@@ -14,6 +14,8 @@ export interface Peer {
    * authorities change.
    */
   readonly certificateRejected: boolean;
+  /** Closes the connection at once. */
+  disconnect(): void;
 }
 
 /** Source: `X509UID` in k8s.io/apimachinery@v0.36.0/pkg/apis/asn1/oid.go. */
@@ -26,6 +28,7 @@ export function peerOf(socket: TLSSocket, clock: Clock): Peer {
     address: socket.remoteAddress ?? "",
     certificate: certificate && peerCertificate(socket, certificate, clock),
     certificateRejected: certificate !== undefined && !isVerified(socket),
+    disconnect: () => socket.destroy(),
   };
 }
 

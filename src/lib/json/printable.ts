@@ -1,4 +1,4 @@
-import { quoteGo } from "../lib/json/quote.ts";
+import { quoteGo } from "./quote.ts";
 
 /**
  * Escapes control characters, so that they do not reach the terminal. Names and messages come from

@@ -1,0 +1,82 @@
+/** The parts of the test kit that a server carries: its timeline, its faults and its control paths. */
+import type { RequestContext, RequestExtension, RequestProbe } from "../http/contract.ts";
+import type { WatchStreamOptions } from "../http/endpoints/watch-stream.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { ControlRoute } from "./control/contract.ts";
+import { controlPaths, controlPrefix } from "./control/serve-control.ts";
+import { timelineRoute } from "./control/timeline-route.ts";
+import { overriding } from "./overriding.ts";
+import type { Timeline, TimelineLimits } from "./timeline/contract.ts";
+import type { RequestRecord } from "./timeline/request-record.ts";
+import { type OpenTimeline, openTimeline } from "./timeline/timeline.ts";
+
+/** Options of the test kit. */
+export interface KitOptions {
+  /** The limits of the timeline. */
+  readonly timeline?: TimelineLimits;
+  /** Whether clients can control the server by paths under `/testing/`; false by default. */
+  readonly control?: boolean;
+}
+
+/** What {@link openKit} creates. */
+export interface Kit {
+  /** Of the server that carries the kit. */
+  readonly extension: RequestExtension;
+  readonly timeline: Timeline;
+  /** Must be called when the server has started: writes of the start are not recorded. */
+  started(): void;
+}
+
+/** Creates the kit of one server. */
+export function openKit({ clock }: Pick<ServerOptions, "clock">, options: KitOptions): Kit {
+  const timeline = openTimeline(clock, options.timeline);
+  const routes: ControlRoute[] = [timelineRoute(timeline)];
+  let hasStarted = false;
+  return {
+    timeline,
+    started() {
+      hasStarted = true;
+    },
+    extension: {
+      probe: (context) => (context.info.path.startsWith(controlPrefix) ? undefined : probeOf(context, timeline)),
+      changed(change) {
+        if (hasStarted) timeline.wrote(change);
+      },
+      routes: options.control === true ? controlPaths(routes) : [],
+    },
+  };
+}
+
+function probeOf(context: RequestContext, timeline: OpenTimeline): RequestProbe {
+  const record = timeline.begin(context);
+  let served: RegistryContext | undefined;
+  return {
+    get registry() {
+      return served;
+    },
+    enter(_context, registry) {
+      served = { ...registry, changed: (change) => timeline.changed(record, change) };
+    },
+    watch: (options) => recordedWatch(options, record, timeline),
+    failed: (status) => record.failed(status),
+  };
+}
+
+function recordedWatch(options: WatchStreamOptions, record: RequestRecord, timeline: OpenTimeline): WatchStreamOptions {
+  const { stream } = options;
+  record.watchStarted();
+  return {
+    ...options,
+    stream: overriding(stream, {
+      end() {
+        timeline.ended(record);
+        stream.end();
+      },
+    }),
+    sent(sizes) {
+      record.sent(sizes.length);
+      options.sent(sizes);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** Keeps the newest entries of a timeline. */
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { RequestContext } from "../../http/contract.ts";
+import type { ObjectChange } from "../../registry/contract.ts";
+import type { Timeline, TimelineEntry, TimelineFault, TimelineLimits, TimelineServerWrite } from "./contract.ts";
+import { formatEntry } from "./format.ts";
+import { describeChange } from "./object-change.ts";
+import { objectBytes, RequestRecord } from "./request-record.ts";
+
+const entriesMaxDefault = 20_000;
+const bytesMaxDefault = 16 << 20;
+/** Bytes of an entry that is no request, without objects, approximately. */
+const smallEntryBytes = 300;
+
+/** A timeline, and what records into it. */
+export interface OpenTimeline extends Timeline {
+  /** Records a request that begins; it ends when its exchange closes. */
+  begin(context: RequestContext): RequestRecord;
+  /** Records that a watch has ended; its exchange closes later. */
+  ended(record: RequestRecord): void;
+  /** Records a change that a request made. */
+  changed(record: RequestRecord, change: ObjectChange): void;
+  /** Records a write of the server itself. */
+  wrote(change: ObjectChange): void;
+  /** Records an event of a rule. */
+  fault(event: Pick<TimelineFault, "action" | "rule" | "text">): void;
+}
+
+interface Kept {
+  readonly sequence: number;
+  readonly endSequence: number | undefined;
+  readonly bytes: number;
+  describe(): TimelineEntry;
+}
+
+/** Creates a timeline. The oldest entries are dropped at its limits. */
+export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTimeline {
+  const { entriesMax = entriesMaxDefault, bytesMax = bytesMaxDefault } = limits;
+  /** By sequence, oldest first. */
+  const kept = new Map<number, Kept>();
+  let bytes = 0;
+  let next = 1;
+  let dropped = 0;
+
+  const trim = (): void => {
+    for (const [sequence, entry] of kept) {
+      if (kept.size <= entriesMax && bytes <= bytesMax) return;
+      kept.delete(sequence);
+      bytes -= entry.bytes;
+      dropped++;
+    }
+  };
+  const add = <T extends Kept>(entry: T): T => {
+    kept.set(entry.sequence, entry);
+    bytes += entry.bytes;
+    trim();
+    return entry;
+  };
+  const addSmall = (describe: (base: { sequence: number; at: number }) => TimelineEntry, more = 0): void => {
+    const base = { sequence: next++, at: clock.now() };
+    add({
+      sequence: base.sequence,
+      endSequence: undefined,
+      bytes: smallEntryBytes + more,
+      describe: () => describe(base),
+    });
+  };
+  const entries: Timeline["entries"] = ({ since = 0 } = {}) =>
+    [...kept.values()]
+      .filter(({ sequence, endSequence = 0 }) => sequence >= since || endSequence >= since)
+      .map((entry) => entry.describe());
+
+  return {
+    get dropped() {
+      return dropped;
+    },
+    mark: () => next,
+    entries,
+    format(options) {
+      const lines = entries(options).map(formatEntry).join("");
+      return dropped === 0 ? lines : `(${dropped} older entries were dropped)\n${lines}`;
+    },
+    begin(context) {
+      const record = add(new RequestRecord(next++, context, clock));
+      context.exchange.onClose(() => record.ended(next));
+      return record;
+    },
+    ended: (record) => record.ended(next),
+    changed(record, change) {
+      if (objectBytes(change) === 0) return;
+      const more = record.changed(change);
+      if (!kept.has(record.sequence)) return;
+      bytes += more;
+      trim();
+    },
+    wrote(change) {
+      const bytes = objectBytes(change);
+      if (bytes === 0) return;
+      addSmall((base): TimelineServerWrite => ({ kind: "server", ...base, change: describeChange(change) }), bytes);
+    },
+    fault: (event) => addSmall((base): TimelineFault => ({ kind: "fault", ...base, ...event })),
+  };
+}
