@@ -30,7 +30,7 @@ import { runningServer } from "./server/shutdown.ts";
 import { newState } from "./server/state.ts";
 import { openStorage, sharedEncoding } from "./server/storage.ts";
 import { validationObserver } from "./server/validation.ts";
-import { servingSetup } from "./serving/serving-setup.ts";
+import { type ServingSetup, servingSetup } from "./serving/serving-setup.ts";
 import type { Storage } from "./storage/contract.ts";
 
 /** What the test kit replaces in a server, or adds to it. */
@@ -48,6 +48,8 @@ export interface ServerExtensions {
 export interface OpenServer {
   readonly running: RunningServer;
   readonly registry: RegistryContext;
+  /** Its certificates, and the authority that signs those of clients. */
+  readonly serving: ServingSetup;
 }
 
 /** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
@@ -134,5 +136,5 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
     ...security,
   });
   await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
-  return { running: await runningServer(options, { http, serving, state, closers }), registry };
+  return { running: await runningServer(options, { http, serving, state, closers }), registry, serving };
 }

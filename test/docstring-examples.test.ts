@@ -5,23 +5,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { docstringExamples } from "./support/docstring-examples.ts";
+import { importingSources } from "./support/package-sources.ts";
 
 const root = join(import.meta.dirname, "..");
 const examples = docstringExamples();
-
-const sources: Readonly<Record<string, string>> = {
-  coxswain: "./src/index.ts",
-  "coxswain/cel": "./src/lib/cel/public.ts",
-  "coxswain/structured-merge": "./src/lib/structured-merge/index.ts",
-  "coxswain/testing": "./src/testing/index.ts",
-};
 
 /** The exports that users meet first. */
 const required = [
   ...["startServer", "ServerOptions", "RunningServer", "defaultOptions", "ServiceResolver", "Logger"],
   ...["kubernetesEnvironment", "Environment", "Program", "CelSyntaxError"],
   ...["applyIntent", "MergeContext", "decodeFieldsV1"],
-  "startTestServer",
+  ...["startTestServer", "eventually", "object", "stable"],
 ];
 
 test("the exports that users meet first have an example", () => {
@@ -31,7 +25,7 @@ test("the exports that users meet first have an example", () => {
 
 for (const { title, code } of examples) {
   test(`${title}: the example prints what its comments say`, async () => {
-    const source = code.replace(/from "(coxswain[\w/-]*)"/g, (_, name: string) => `from "${sources[name]}"`);
+    const source = importingSources(code);
     const expected = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
     const { stdout } = await promisify(execFile)(
       process.execPath,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import { upgradeKeyFile } from "./sec1-key.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
+import { createAuthority, issueCertificate, type KeyPair, type Subject } from "./x509.ts";
 
 export type { KeyPair } from "./x509.ts";
 
@@ -95,7 +95,11 @@ function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<
 }
 
 function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> {
-  const subject = { commonName: "kubernetes-admin", organizations: ["system:masters"] };
+  return issueClient(ca, { commonName: "kubernetes-admin", organizations: ["system:masters"] }, now);
+}
+
+/** Issues a client certificate that is valid for a year. @param now milliseconds since 1970 */
+export function issueClient(ca: KeyPair, subject: Subject, now: number): Promise<KeyPair> {
   return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
 }
 

@@ -23,6 +23,8 @@ export interface ServingSetup {
   readonly proxyAuthorities: (() => Authorities) | undefined;
   /** PEM bundle by which clients verify the serving certificate. */
   readonly caBundle: string;
+  /** The server's own authority, which signs client certificates. */
+  readonly clientAuthority: KeyPair;
   /** The client certificate of the kubeconfig. */
   readonly admin: KeyPair;
   /** Reloads changed files. @param onChange called after each reload */
@@ -97,6 +99,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
     clientAuthorities: clients.current,
     proxyAuthorities: proxies?.current,
     caBundle: given?.current().cert ?? own.ca.cert,
+    clientAuthority: own.ca,
     admin: own.admin,
     follow: (onChange) => {
       const changed = (): void => {

@@ -3,7 +3,122 @@ import type { RunningServer } from "../options.ts";
 import type { Timeline } from "./timeline/contract.ts";
 
 /** A server that `startTestServer` has started. */
-export interface TestServer extends RunningServer {
+export interface TestServer extends RunningServer, TestClients {
   /** What clients asked of the server since its start, what it answered, and what changed. */
   readonly timeline: Timeline;
+}
+
+/** A user of the server, whom a client certificate names. */
+export interface TestUser {
+  /** The name; RBAC and audit see it. */
+  readonly user: string;
+  /** Groups besides `system:authenticated`; none by default. */
+  readonly groups?: readonly string[];
+}
+
+/** Clients of a server, with the credentials of any user. */
+export interface TestClients {
+  /**
+   * Sends a request to this server, as `fetch` does: an answer of any status is returned, and a body can be read while
+   * it arrives, as that of a watch.
+   *
+   * @param path path and query, such as `/api/v1/namespaces?limit=1`
+   * @throws Error when the path does not start with `/`, or the server does not answer
+   */
+  fetch(path: string, init?: TestRequest): Promise<TestResponse>;
+  /** Issues a client certificate. @returns YAML of a kubeconfig with it */
+  kubeconfigFor(user: TestUser): Promise<string>;
+  /**
+   * Loads the kubeconfig of a user into an object of `@kubernetes/client-node`, from which its clients are made.
+   *
+   * @param type the class `KubeConfig` of the package, or any other class with `loadFromString`
+   * @param user the admin by default
+   */
+  kubeConfig<C extends { loadFromString(text: string): void }>(type: new () => C, user?: TestUser): Promise<C>;
+}
+
+/** The request of {@link TestClients.fetch}. */
+export interface TestRequest {
+  /** `GET` by default. */
+  readonly method?: string;
+  /** Added to `Accept: application/json` and the type of the body, or instead of these. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Text and bytes are sent unchanged. Other values are sent as JSON; their type is `application/json`, and
+   * `application/merge-patch+json` in a PATCH.
+   */
+  readonly body?: string | Uint8Array | object;
+  /** Who sends it; the admin by default. `anonymous` sends no certificate. */
+  readonly as?: TestUser | "anonymous";
+  /** Ends the request, or the reading of its answer. */
+  readonly signal?: TestSignal;
+}
+
+/** An `AbortSignal`; the types of the kit need no host. */
+export interface TestSignal {
+  /** Whether it has been given. */
+  readonly aborted: boolean;
+  /** Calls the listener when it is given. */
+  addEventListener(type: "abort", listener: () => void): void;
+}
+
+/** A `Response` of the Fetch standard; its members that need no types of a host. */
+export interface TestResponse {
+  /** Such as 201. */
+  readonly status: number;
+  /** Whether the status is 200 to 299. */
+  readonly ok: boolean;
+  /** The headers of the answer. */
+  readonly headers: { get(name: string): string | null };
+  /** The body, as it arrives. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+  /** @returns the whole body as text */
+  text(): Promise<string>;
+  /** @returns the object in the body @throws SyntaxError when it is not JSON */
+  // biome-ignore lint/suspicious/noExplicitAny: as in the Fetch standard: tests read what they expect.
+  json(): Promise<any>;
+}
+
+/** Hooks of a test runner: those of node:test, or those of Vitest, Jest, Bun and Deno. */
+export type TestRunner = EachHooks & (AllHooksOfNode | AllHooks);
+
+/** Registers a function that the runner calls. */
+export type RegisterHook = (run: () => Promise<void>) => unknown;
+
+/** Hooks around each test, which all runners have. */
+export interface EachHooks {
+  /** Before each test. */
+  readonly beforeEach: RegisterHook;
+  /** After each test. */
+  readonly afterEach: RegisterHook;
+}
+
+/** Hooks around all tests, as node:test names them. */
+export interface AllHooksOfNode {
+  /** Before the first test. */
+  readonly before: RegisterHook;
+  /** After the last test. */
+  readonly after: RegisterHook;
+}
+
+/** Hooks around all tests, as the other runners name them. */
+export interface AllHooks {
+  /** Before the first test. */
+  readonly beforeAll: RegisterHook;
+  /** After the last test. */
+  readonly afterAll: RegisterHook;
+}
+
+/** A server that starts before the tests of a file, and is closed after them. */
+export interface ServerFixture {
+  /** The server. Reading it throws before it is started. */
+  readonly server: TestServer;
+  /**
+   * Creates a namespace that is deleted after the test.
+   *
+   * @param test the context of the test, which node:test and Vitest pass to it; needed while several tests run at once
+   * @returns its name, which no other namespace of the server has
+   * @throws Error when no test runs, or several run and `test` is undefined
+   */
+  namespace(test?: object): Promise<string>;
 }

@@ -1,17 +1,50 @@
 /**
- * The test kit: servers in the process of a test. Start with `startTestServer`.
+ * The test kit: servers in the process of a test. Start with `useTestServer`, or with `startTestServer`.
  *
  * @packageDocumentation
  */
 import { silentLogger } from "../apimachinery/logger.ts";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
-import type { TestServer } from "./contract.ts";
+import type { ServerFixture, TestRunner, TestServer } from "./contract.ts";
+import { fixtureOf } from "./fixtures.ts";
 import { type KitOptions, openKit } from "./kit.ts";
+import { openClients } from "./test-clients.ts";
 
 export type * from "../public-types.ts";
-export type { TestServer } from "./contract.ts";
+export {
+  type AppliedByOptions,
+  appliedBy,
+  type Condition,
+  type FieldManagerLike,
+  hasCondition,
+  type ObjectLike,
+  type OwnerLike,
+  ownedBy,
+} from "./assertions.ts";
+export type * from "./contract.ts";
+export { type EventuallyOptions, eventually } from "./eventually.ts";
 export type { KitOptions } from "./kit.ts";
+export {
+  type BuiltObject,
+  configMap,
+  customResourceDefinition,
+  type Defaults,
+  type DefinitionDefaults,
+  type DeploymentDefaults,
+  deployment,
+  type JobDefaults,
+  job,
+  namespace,
+  object,
+  type PodDefaults,
+  pod,
+  type ServiceDefaults,
+  secret,
+  service,
+  serviceAccount,
+} from "./objects.ts";
+export { type StableOptions, stable } from "./stable.ts";
 
 export type {
   ChangedField,
@@ -31,6 +64,11 @@ export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage"
 
 /**
  * Starts a server for tests in this process: in memory, on a free port of 127.0.0.1.
+ *
+ * All its controllers run, as those of a cluster do: namespaces get the ServiceAccount `default` and the ConfigMap
+ * `kube-root-ca.crt`, deleted namespaces disappear with their content, and so do objects whose owners are deleted.
+ * Nothing is logged.
+ *
  * @throws Error when an option is not valid
  *
  * @example
@@ -38,7 +76,8 @@ export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage"
  * import { startTestServer } from "coxswain/testing";
  *
  * const server = await startTestServer();
- * console.log(new URL(server.url).hostname); // 127.0.0.1
+ * const response = await server.fetch("/api/v1/namespaces/default");
+ * console.log(response.status, (await response.json()).status.phase); // 200 Active
  * await server.close();
  * ```
  */
@@ -69,13 +108,28 @@ async function openTestServer(some: Partial<ServerOptions>, kitOptions: KitOptio
   const options = { ...defaultOptions, logger: silentLogger, ...some };
   const kit = openKit(options, kitOptions);
   const { openServer } = await import("../server.ts");
-  const { running } = await openServer(options, { requests: kit.extension });
+  const { running, serving } = await openServer(options, { requests: kit.extension });
   kit.started();
+  const { clients, close } = openClients(running, serving);
   return {
     ...running,
     get servingCertificate() {
       return running.servingCertificate;
     },
     timeline: kit.timeline,
+    ...clients,
+    close: () => running.close().finally(close),
   };
+}
+
+/**
+ * Starts a server before the tests of a file, and closes it after them. For every test runner: the hooks of the file are
+ * those of the runner that is passed.
+ *
+ * @param runner the module of the runner, such as `import * as runner from "node:test"` (or from "vitest", "@jest/globals",
+ *   "bun:test"), `Deno.test`, or an object with its hooks
+ * @param options of the server
+ */
+export function useTestServer(runner: TestRunner, options?: TestServerOptions): ServerFixture {
+  return fixtureOf(runner, () => startTestServer(options));
 }

@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import packageJson from "../../package.json" with { type: "json" };
 import { parseFlags } from "../../src/cli/flags.ts";
 import { startServer } from "../../src/index.ts";
 import {
@@ -17,6 +16,7 @@ import {
 } from "../support/block-runner.ts";
 import { type CodeBlock, codeBlocks } from "../support/code-blocks.ts";
 import { kubectls } from "../support/kubectl.ts";
+import { importingSources, packageSources } from "../support/package-sources.ts";
 
 const root = join(import.meta.dirname, "../..");
 const blocks = codeBlocks();
@@ -65,9 +65,7 @@ describe("configurations", () => {
 describe("programs", () => {
   for (const block of blocks.filter(({ check, language }) => check === "run" && language === "ts")) {
     test(titleOf(block), () => {
-      const source = `${block.setup}\n${block.code}`
-        .replaceAll(/from "coxswain\/([a-z-]+)"/g, 'from "./src/lib/$1/index.ts"')
-        .replaceAll('from "coxswain"', 'from "./src/index.ts"');
+      const source = importingSources(`${block.setup}\n${block.code}`);
       const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module-typescript"], {
         cwd: root,
         input: source,
@@ -102,10 +100,7 @@ test("TypeScript of documents has no type errors", { timeout: 240_000 }, () => {
 /** As in the repository, with the names of the package's exports. */
 function typeCheckOptions(): object {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"));
-  const names = Object.keys(packageJson.exports).map((name) => name.slice(2));
-  const exported = Object.fromEntries(
-    names.map((name) => [join("coxswain", name), [join(root, "src", name && `lib/${name}`, "index.ts")]]),
-  );
+  const exported = Object.fromEntries(Object.entries(packageSources).map(([name, file]) => [name, [join(root, file)]]));
   const unused = { noUnusedLocals: false, noUnusedParameters: false };
   const typeRoots = [join(root, "node_modules/@types")];
   return {

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { packageSources } from "./package-sources.ts";
 
 const root = join(import.meta.dirname, "../..");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -29,10 +30,14 @@ function installSources(archive: string): void {
   if (!existsSync(archive)) throw new Error(`${archive} does not exist`);
   const path = join("node_modules", manifest.name);
   mkdirSync(path, { recursive: true });
-  const exports = { ".": { types: "./index.d.ts", default: "./index.js" } };
+  const exports: Record<string, object> = {};
+  for (const [name, source] of Object.entries(packageSources)) {
+    const file = name.split("/")[1] ?? "index";
+    exports[`.${name.slice(manifest.name.length)}`] = { types: `./${file}.d.ts`, default: `./${file}.js` };
+    writeFileSync(join(path, `${file}.js`), `export * from "${pathToFileURL(join(root, source))}";\n`);
+    writeFileSync(join(path, `${file}.d.ts`), `export * from "${join(root, source)}";\n`);
+  }
   writeFileSync(join(path, "package.json"), JSON.stringify({ name: manifest.name, type: "module", exports }));
-  writeFileSync(join(path, "index.js"), `export * from "${pathToFileURL(join(root, "src/index.ts"))}";\n`);
-  writeFileSync(join(path, "index.d.ts"), `export * from "${join(root, "src/index.ts")}";\n`);
 }
 
 function runNpm(bin: string, args: readonly string[]): number {

@@ -1,0 +1,132 @@
+/** Clients of a server for tests: a fetch with credentials, and kubeconfigs of any user. */
+import type { IncomingMessage } from "node:http";
+import type { Agent } from "node:https";
+import type { RunningServer } from "../options.ts";
+import { issueClient, type KeyPair } from "../serving/certificates.ts";
+import { formatKubeconfig } from "../serving/kubeconfig.ts";
+import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
+
+/** Clients that are closed after their server. */
+export interface OpenClients {
+  readonly clients: TestClients;
+  close(): void;
+}
+
+/** Users whose connections stay open; those of the user that was added first are closed when there are more. */
+const connectedUsersMax = 64;
+/** Connections of one user; further requests wait. */
+const connectionsMax = 256;
+
+/** Creates the clients of a server. */
+export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup): OpenClients {
+  const certificates = new Map<string, Promise<KeyPair>>();
+  const agents = new Map<string, Promise<Agent>>();
+
+  function certificateOf({ user, groups = [] }: TestUser): Promise<KeyPair> {
+    if (user === "") throw new Error("the name of a user must not be empty");
+    const subject = { commonName: user, organizations: groups };
+    return remembered(certificates, JSON.stringify([user, groups]), () =>
+      issueClient(serving.clientAuthority, subject, Date.now()),
+    );
+  }
+
+  async function openAgent(as: TestRequest["as"]): Promise<Agent> {
+    const { Agent } = await import("node:https"); // With the first request: it loads much.
+    const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await certificateOf(as);
+    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ca: serving.caBundle, ...pair });
+  }
+
+  function agentOf(as: TestRequest["as"]): Promise<Agent> {
+    const key = JSON.stringify(as === undefined || typeof as === "string" ? (as ?? "admin") : [as.user, as.groups]);
+    return remembered(agents, key, () => openAgent(as), destroy);
+  }
+
+  const clients: TestClients = {
+    async fetch(path, request = {}) {
+      if (!path.startsWith("/")) throw new Error(`the path must start with "/": ${JSON.stringify(path)}`);
+      return send(new URL(url).host, path, { request, agent: await agentOf(request.as) });
+    },
+    async kubeconfigFor(user) {
+      const admin = await certificateOf(user);
+      return formatKubeconfig(url, { caBundle: serving.caBundle, admin, user: user.user });
+    },
+    async kubeConfig(type, user) {
+      const config = new type();
+      config.loadFromString(user === undefined ? kubeconfig : await clients.kubeconfigFor(user));
+      return config;
+    },
+  };
+  return { clients, close: () => agents.forEach(destroy) };
+}
+
+function destroy(agent: Promise<Agent>): void {
+  agent.then(
+    (opened) => opened.destroy(),
+    () => {}, // The request that needed it has failed.
+  );
+}
+
+/** @param drop is called with the first value when there are more than {@link connectedUsersMax} */
+function remembered<V>(values: Map<string, V>, key: string, make: () => V, drop?: (value: V) => void): V {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const [first] = values;
+  if (values.size >= connectedUsersMax && first !== undefined) {
+    values.delete(first[0]);
+    drop?.(first[1]);
+  }
+  const made = make();
+  values.set(key, made);
+  return made;
+}
+
+interface Sent {
+  readonly request: TestRequest;
+  readonly agent: Agent;
+}
+
+async function send(host: string, path: string, { request, agent }: Sent): Promise<TestResponse> {
+  const { request: open } = await import("node:https");
+  const { method = "GET", body, signal } = request;
+  const payload = payloadOf(body);
+  const headers = { ...defaultHeaders(request, payload), ...lowerCased(request.headers) };
+  const options = { method, agent, headers, ...(signal !== undefined && { signal: signal as AbortSignal }) };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sending = open(`https://${host}${path}`, options, resolve);
+    sending.on("error", reject);
+    sending.end(payload);
+  });
+  return responseOf(answer);
+}
+
+function payloadOf(body: TestRequest["body"]): string | Uint8Array | undefined {
+  return body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
+}
+
+function defaultHeaders({ method, body }: TestRequest, payload: string | Uint8Array | undefined): object {
+  const isObject = payload !== undefined && payload !== body;
+  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  return {
+    accept: "application/json",
+    "user-agent": "coxswain-testing",
+    ...(isObject && { "content-type": type }),
+    ...(payload !== undefined && { "content-length": String(Buffer.byteLength(payload)) }),
+  };
+}
+
+function lowerCased(headers: TestRequest["headers"] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+async function responseOf(answer: IncomingMessage): Promise<TestResponse> {
+  const { Readable } = await import("node:stream");
+  const status = answer.statusCode as number;
+  const hasBody = status !== 204 && status !== 304;
+  const headers = Object.entries(answer.headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
+  if (!hasBody) answer.resume();
+  const body = hasBody ? (Readable.toWeb(answer) as ReadableStream<Uint8Array>) : null;
+  return new Response(body, { status, headers }) as TestResponse;
+}
