@@ -2,6 +2,8 @@
  * Code blocks of the documents that are checked without a server: flags, forms of commands, scripts, JSON, YAML. `test/e2e/documented-code.test.ts` runs the others.
  */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import packageJson from "../package.json" with { type: "json" };
 import { findCommand } from "../src/cli/commands.ts";
@@ -52,6 +54,9 @@ const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | 
   },
   async synopsis(block) {
     for (const command of commandsOf(block)) await checkSynopsis(command);
+  },
+  part({ argument, code }) {
+    assert.ok(readFileSync(join(import.meta.dirname, "..", argument), "utf8").includes(code), argument);
   },
   parse({ language, code }) {
     if (language === "json") JSON.parse(code);

@@ -32,6 +32,8 @@ const checks = {
   scripts: "sh",
   /** Renders it, in the test of the site. */
   render: "mermaid",
+  /** Finds it in a file, whose path follows and which other tests run. */
+  part: "*",
   /** Nothing; the reason follows. */
   sample: "*",
 } as const;
@@ -43,7 +45,7 @@ export interface CodeBlock {
   readonly line: number;
   readonly language: string;
   readonly check: Check;
-  /** The flag of `start`, the reason of `sample`. */
+  /** The flag of `start`, the path of `part`, the reason of `sample`. */
   readonly argument: string;
   /** Code that runs before and is not displayed. */
   readonly setup: string;

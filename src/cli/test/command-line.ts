@@ -5,10 +5,19 @@ import { FlagError, parseFlags } from "../flags.ts";
 /** What `coxswain test` does. */
 export type TestCommandLine =
   /** Runs a command and returns its exit code. */
-  | { readonly run: "command"; readonly settings: Settings; readonly command: readonly [string, ...string[]] }
+  | {
+      readonly run: "command";
+      readonly settings: Settings;
+      readonly command: readonly [string, ...string[]];
+      readonly timeline: TimelineMode;
+    }
   /** Serves until standard input closes. */
   | { readonly run: "serve"; readonly settings: Settings }
   | { readonly run: "help" };
+
+/** When the timeline is printed: the default is `on-failure` of the command. */
+export type TimelineMode = (typeof timelineModes)[number];
+export const timelineModes = ["on-failure", "always", "never"] as const;
 
 /** The option with which kits start a server. */
 export const untilStdinCloses = "--until-stdin-closes";
@@ -26,13 +35,30 @@ export function parseTestCommandLine(argv: readonly string[]): TestCommandLine {
   const options = at === -1 ? argv : argv.slice(0, at);
   const [program, ...rest] = at === -1 ? [] : argv.slice(at + 1);
   if (options.includes("--help") || options.includes("-h")) return { run: "help" };
-  const settings = serverSettings(options.filter((word) => word !== untilStdinCloses));
+  const { timeline, flags } = takeTimeline(options.filter((word) => word !== untilStdinCloses));
+  const settings = serverSettings(flags);
   if (!options.includes(untilStdinCloses)) {
     if (program === undefined) throw new FlagError("expected -- and a command");
-    return { run: "command", settings, command: [program, ...rest] };
+    return { run: "command", settings, command: [program, ...rest], timeline: timeline ?? "on-failure" };
   }
   if (program !== undefined) throw new FlagError(`${untilStdinCloses} runs no command`);
+  if (timeline !== undefined) throw new FlagError(`${untilStdinCloses} prints no timeline`);
   return { run: "serve", settings };
+}
+
+/** Separates `--timeline=<when>`, or the last of several, from the flags of the server. */
+function takeTimeline(words: readonly string[]): { timeline: TimelineMode | undefined; flags: string[] } {
+  const option = "--timeline=";
+  const values = words.filter((word) => word.startsWith(option)).map((word) => word.slice(option.length));
+  const timeline = values.map(timelineMode).at(-1);
+  return { timeline, flags: words.filter((word) => !word.startsWith(option)) };
+}
+
+function timelineMode(text: string): TimelineMode {
+  const mode = timelineModes.find((one) => one === text);
+  if (mode === undefined)
+    throw new FlagError(`${JSON.stringify(text)} for --timeline is none of ${timelineModes.join(", ")}`);
+  return mode;
 }
 
 /** The settings of a server in memory, on a free port unless a flag chooses one. */

@@ -15,12 +15,13 @@ test.after(() => rmSync(directory, { recursive: true, force: true }));
 
 const runTest = (...argv: string[]) => runCommand((output) => testCommand.run(argv, output, process.env));
 
+const noTimeline = "--timeline=never";
 const rows: [title: string, argv: string[], code: number, err: RegExp][] = [
   ["the command succeeds", ["--", "true"], 0, /^$/],
-  ["the command fails", ["--", "sh", "-c", "exit 7"], 7, /^$/],
-  ["a signal ends the command", ["--", "sh", "-c", "kill -9 $$"], 137, /^$/],
-  ["there is no such command", ["--", "no-such-program"], 127, /^Error: no-such-program is not found\n$/],
-  ["the command is no program", ["--", directory], 126, /^Error: \S+ cannot be executed: .*EACCES\n$/],
+  ["the command fails", [noTimeline, "--", "sh", "-c", "exit 7"], 7, /^$/],
+  ["a signal ends the command", [noTimeline, "--", "sh", "-c", "kill -9 $$"], 137, /^$/],
+  ["there is no such command", [noTimeline, "--", "no-such-program"], 127, /^Error: no-such-program is not found\n$/],
+  ["the command is no program", [noTimeline, "--", directory], 126, /^Error: \S+ cannot be executed: .*EACCES\n$/],
   ["the command line is invalid", ["true"], 125, /^Error: unexpected arguments: only flags are accepted\n$/],
   ["the server cannot start", ["--tls-cert-file=/nothing", "--", "true"], 125, /^Error: [^\n]+\n$/],
 ];
@@ -45,6 +46,22 @@ test("the command gets a private kubeconfig, which is removed", async () => {
   assert.ok(text.join("\n").includes(`server: ${url}`));
   assert.equal(existsSync(dirname(kubeconfig)), false);
 });
+
+const request = `const https = require("node:https");
+  https.get(process.env.COXSWAIN_URL + "/version", { rejectUnauthorized: false }, (answer) => process.exit(7));`;
+const timelineRows: [option: string[], code: string, isPrinted: boolean][] = [
+  [[], request, true],
+  [[], request.replace("7", "0"), false],
+  [["--timeline=always"], request.replace("7", "0"), true],
+  [["--timeline=never"], request, false],
+];
+for (const [option, code, isPrinted] of timelineRows) {
+  test(`the timeline of ${code.slice(-5, -3)} with ${option} is ${isPrinted ? "" : "not "}printed`, async () => {
+    const { err } = await runTest(...option, "--", process.execPath, "-e", code);
+    if (isPrinted) assert.match(err, /^\nTimeline of the server:\n.*\/version/s);
+    else assert.equal(err, "");
+  });
+}
 
 const start = (...argv: string[]): ChildProcess =>
   spawn(process.execPath, [main, "test", ...argv], { stdio: ["pipe", "pipe", "inherit"] });

@@ -6,7 +6,7 @@ import { serveDefinition } from "../flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
 import type { Output } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
-import { parseTestCommandLine, type TestCommandLine, untilStdinCloses } from "./command-line.ts";
+import { parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
 import { exitNotExecutable, exitNotFound } from "./run-child.ts";
 
 /** Commands rarely use it. Source: timeout(1) of GNU coreutils, which uses it for its own failures. */
@@ -20,14 +20,22 @@ const exitCodes: ExitCodes = [
   ["any other", "the exit code of the command"],
 ];
 
+/** Of a printed timeline. */
+const timelineLinesMax = 500;
+
 const help = `Usage: coxswain test [flags of the server] -- <command> [arguments]
        coxswain test [flags of the server] ${untilStdinCloses}
 
 Starts a server in memory, on a free port of 127.0.0.1, runs the command, and stops the server. The command has two
 environment variables: KUBECONFIG, the path of a file whose user is in system:masters, and COXSWAIN_URL. SIGTERM, SIGHUP
-and SIGINT are passed on to the command. The file is removed at the end.
+and SIGINT are passed on to the command. The file is removed at the end. Clients of that user can control the server by
+paths under /testing/.
+
+If the command fails, the end of the timeline is printed to standard error: the requests of all clients, their results,
+and what they changed.
 
 Options:
+  --timeline=<when>     when to print the timeline: on-failure (default), always or never
   ${untilStdinCloses}  prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves
                         until standard input closes: for libraries that start a server for tests
 
@@ -42,6 +50,7 @@ export const testCommand: Subcommand = { exitCodes, definition, run };
 /** Own options, and the flags of the server. */
 function definition(): Command {
   const command = new Command("coxswain test").argument("[command...]");
+  command.addOption(new Option("--timeline <when>", "when to print the timeline").choices(timelineModes));
   command.addOption(new Option(untilStdinCloses, "serves until standard input closes"));
   for (const option of serveDefinition().options) command.addOption(option);
   return command;
@@ -69,7 +78,10 @@ async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.
     const { url, kubeconfig } = server;
     if (line.run === "command") {
       const { runChild } = await import("./run-child.ts");
-      return await runChild(line.command, { ...env, KUBECONFIG: kubeconfig, COXSWAIN_URL: url }, err);
+      const code = await runChild(line.command, { ...env, KUBECONFIG: kubeconfig, COXSWAIN_URL: url }, err);
+      const { timeline: when } = line;
+      if (when === "always" || (when === "on-failure" && code !== 0)) err(formatTimeline(server.timeline()));
+      return code;
     }
     const { stdinClosed } = await import("./stdin-closed.ts");
     const closed = stdinClosed(); // First: the reader of the line may send a signal at once.
@@ -79,4 +91,12 @@ async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.
   } finally {
     await server.close();
   }
+}
+
+/** The last lines of a timeline, below a heading. */
+function formatTimeline(timeline: string): string {
+  const lines = timeline.trimEnd().split("\n");
+  const left = Math.max(0, lines.length - timelineLinesMax);
+  const note = left === 0 ? "" : ` (without the first ${left} lines)`;
+  return `\nTimeline of the server${note}:\n${lines.slice(left).join("\n")}\n`;
 }

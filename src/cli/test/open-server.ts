@@ -13,6 +13,8 @@ export interface CommandServer {
   readonly url: string;
   /** The path of a file; its user is in system:masters. */
   readonly kubeconfig: string;
+  /** The requests of all clients as text, with their results and what they changed. */
+  timeline(): string;
   /** Ends the server and removes the kubeconfig. */
   close(): Promise<void>;
 }
@@ -25,7 +27,7 @@ export interface CommandServer {
  */
 export async function openCommandServer(settings: Settings, err: (text: string) => void): Promise<CommandServer> {
   const { storage: _storage, dataDir: _dataDir, etcd: _etcd, ...options } = settings.server;
-  const server = await startTestServer({ ...options, logger: problemLogger(settings, err) });
+  const server = await startTestServer({ ...options, logger: problemLogger(settings, err), control: true });
   const directory = mkdtempSync(join(realpathSync(tmpdir()), "coxswain-test-"));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   // The process can also end by itself, for example when the reader of its output has closed the pipe.
@@ -35,6 +37,7 @@ export async function openCommandServer(settings: Settings, err: (text: string) 
   return {
     url: server.url,
     kubeconfig,
+    timeline: () => server.timeline.format(),
     async close() {
       await server.close();
       process.off("exit", remove);

@@ -1,0 +1,63 @@
+package coxswaintest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+const answerBytesMax = 64 << 20
+
+// call sends a request with a JSON body, and decodes the answer into result, unless that is nil.
+func (s *Server) call(ctx context.Context, method, path string, body, result any) error {
+	answer, err := s.send(ctx, method, path, body, "application/json")
+	if err != nil || result == nil {
+		return err
+	}
+	return json.Unmarshal(answer, result)
+}
+
+// send sends a request, and returns the body of its answer. Other status codes than 2xx are errors.
+func (s *Server) send(ctx context.Context, method, path string, body any, accept string) ([]byte, error) {
+	var encoded io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		encoded = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, encoded)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", accept)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := s.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, answerBytesMax))
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: %s", method, path, problemOf(response.Status, answer))
+	}
+	return answer, nil
+}
+
+// problemOf is the message of a Status, or else the status code.
+func problemOf(status string, answer []byte) string {
+	var problem struct{ Message string }
+	if json.Unmarshal(answer, &problem) == nil && problem.Message != "" {
+		return problem.Message
+	}
+	return status
+}

@@ -1,0 +1,9 @@
+"""A Kubernetes API server for tests with pytest.
+
+The server is the program ``coxswain``, which answers as kube-apiserver does. It keeps its objects in memory and ends
+with the test process, however that ends.
+"""
+
+from .server import CoxswainError, Server
+
+__all__ = ["CoxswainError", "Server"]

@@ -1,0 +1,97 @@
+"""A server for tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import urllib3
+from kubernetes import client, config
+
+from .process import CoxswainError, Process
+
+__all__ = ["CoxswainError", "Server"]
+
+
+_load_kubeconfig: Callable[..., None] = config.load_kube_config  # The package has no types for it.
+
+
+class Server:
+    """A running server in memory.
+
+    :ivar url: the address, such as ``https://127.0.0.1:40123``
+    :ivar kubeconfig: the path of a file whose user is in the group ``system:masters``; it is removed at the end
+    """
+
+    def __init__(self, program: str | None = None, flags: Sequence[str] = ()) -> None:
+        """Starts a server.
+
+        :param program: the path of ``coxswain``; by default that of the environment variable COXSWAIN, or PATH
+        :param flags: flags of the server, such as ``--authorization-mode=AlwaysAllow``
+        :raises CoxswainError: if the program is not found, or the server does not start
+        """
+        self._process = Process(program, flags)
+        self.url = self._process.url
+        self.kubeconfig = self._process.kubeconfig
+        settings = client.Configuration()
+        _load_kubeconfig(config_file=self.kubeconfig, client_configuration=settings)
+        self._pool = urllib3.PoolManager(
+            ca_certs=settings.ssl_ca_cert,
+            cert_file=settings.cert_file,
+            key_file=settings.key_file,
+            headers={"User-Agent": "coxswain-pytest"},
+            retries=False,
+        )
+
+    def api_client(self) -> client.ApiClient:
+        """A new client of the official package, whose user is in the group ``system:masters``."""
+        settings = client.Configuration()
+        _load_kubeconfig(config_file=self.kubeconfig, client_configuration=settings)
+        return client.ApiClient(settings)
+
+    def mark(self) -> int:
+        """The current end of the timeline."""
+        mark: int = self.call("GET", f"/testing/timeline?since={1 << 49}")["mark"]
+        return mark
+
+    def timeline(self, since: int = 0) -> str:
+        """The requests of all clients since a mark, as text, with their results and what they changed.
+
+        Values of Secrets are not part of it.
+        """
+        return self._send("GET", f"/testing/timeline?since={since}", None, "text/plain").decode()
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Sends a request with a JSON body, and returns the decoded answer, which is None if it is empty.
+
+        :raises CoxswainError: with the message of the server, if the status code is not 2xx
+        """
+        answer = self._send(method, path, body, "application/json")
+        return json.loads(answer) if answer else None
+
+    def _send(self, method: str, path: str, body: object, accept: str) -> bytes:
+        headers = {"Accept": accept, "User-Agent": "coxswain-pytest"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        encoded = None if body is None else json.dumps(body)
+        response = self._pool.request(method, self.url + path, body=encoded, headers=headers)
+        if response.status // 100 != 2:
+            raise CoxswainError(f"{method} {path}: {_problem(response.status, response.data)}")
+        return response.data
+
+    def close(self) -> None:
+        """Ends the server, its open requests and watches."""
+        self._pool.clear()
+        code = self._process.stop()
+        if code != 0:
+            raise CoxswainError(f"coxswain ended with code {code}: {self._process.stderr()}")
+
+
+def _problem(status: int, answer: bytes) -> str:
+    """The message of a Status, or else the status code."""
+    try:
+        message = json.loads(answer)["message"]
+    except (ValueError, KeyError, TypeError):
+        return str(status)
+    return str(message)
