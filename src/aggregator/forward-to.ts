@@ -1,5 +1,5 @@
 /** Forwards requests to another server as their user. */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestContext } from "../http/contract.ts";
@@ -85,7 +85,7 @@ function limitOf(context: RequestContext, clock: Clock): AbortSignal | undefined
   // The filters answer requests that have no response at their end.
   const limitMs = isDiscovery(context) ? discoveryMs : endsAt - clock.now() + 2 * requestSweepMs;
   const expire = (): void => controller.abort(new WebhookError("timeout", "context deadline exceeded"));
-  exchange.onClose(clock.after(Math.max(limitMs, 0), expire));
+  exchange.onClose(realClock(clock).after(Math.max(limitMs, 0), expire));
   return controller.signal;
 }
 

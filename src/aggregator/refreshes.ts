@@ -1,5 +1,5 @@
 /** Repeats work for keys: again after an interval, and sooner after failures. */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 
 /** What a run found. */
 export type RefreshResult = "current" | "failed" | "gone";
@@ -75,7 +75,7 @@ class RefreshQueue implements Refreshes {
     item.cancelDelay = undefined;
     item.state = "delayed";
     if (delayMs === 0) return this.#enqueue(key, item);
-    item.cancelDelay = this.#options.clock.after(delayMs, () => this.#enqueue(key, item));
+    item.cancelDelay = realClock(this.#options.clock).after(delayMs, () => this.#enqueue(key, item));
   }
 
   #enqueue(key: string, item: Item): void {

@@ -7,7 +7,25 @@ export interface Clock {
    *
    * @returns a function that cancels the call
    */
-  after(delayMs: number, run: () => void): () => void;
+  after(delayMs: number, run: () => unknown): () => void;
+  /**
+   * Reports work that has started: a virtual clock lets it end before the next timer fires. Other
+   * clocks do not have this function.
+   *
+   * @returns a function that reports the end
+   */
+  beginWork?(): () => void;
+  /**
+   * The clock for waits that depend on something outside of the server, such as peers and files, and
+   * for retries: a server must make progress while its time stands still. This clock itself when
+   * unset.
+   */
+  readonly real?: Clock;
+}
+
+/** @returns the clock for waits that continue while the time of a test stands still */
+export function realClock(clock: Clock): Clock {
+  return clock.real ?? clock;
 }
 
 /** The clock of the operating system. */

@@ -1,13 +1,17 @@
 /** Repetition at an interval. */
 import type { Clock } from "./clock.ts";
 
-/** @returns a function that ends the repetition */
-export function repeat(clock: Clock, intervalMs: number, run: () => void): () => void {
+/**
+ * @param run can return a promise, which a virtual clock awaits
+ * @returns a function that ends the repetition
+ */
+export function repeat(clock: Clock, intervalMs: number, run: () => unknown): () => void {
   let cancel = (): void => {};
   const next = (): void => {
     cancel = clock.after(intervalMs, () => {
-      run();
+      const running = run();
       next();
+      return running;
     });
   };
   next();

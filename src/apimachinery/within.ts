@@ -1,5 +1,5 @@
 /** Time limits of work that cannot be cancelled. */
-import type { Clock } from "./clock.ts";
+import { type Clock, realClock } from "./clock.ts";
 
 /**
  * Waits for work, which goes on when the time is over.
@@ -14,7 +14,7 @@ export async function within<T>(
 ): Promise<T | undefined> {
   let cancel = (): void => {};
   const late = new Promise<undefined>((resolve) => {
-    cancel = clock.after(timeoutMs, () => {
+    cancel = realClock(clock).after(timeoutMs, () => {
       onTimeout?.();
       resolve(undefined);
     });

@@ -2,7 +2,7 @@
  * Queues events so that requests do not wait for delivery.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/buffered/buffered.go.
  */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { AuditBatchOptions } from "./contract.ts";
 
 /** A bounded queue of formatted events. */
@@ -80,7 +80,7 @@ class DeliveryQueue implements BatchQueue {
     const { throttleEnable, throttleQps, throttleBurst, clock } = options;
     this.#delivery = delivery;
     this.#options = options;
-    this.#throttle = throttleEnable ? tokenBucket(throttleQps, throttleBurst, clock) : undefined;
+    this.#throttle = throttleEnable ? tokenBucket(throttleQps, throttleBurst, realClock(clock)) : undefined;
   }
 
   add(text: string): void {
@@ -99,7 +99,7 @@ class DeliveryQueue implements BatchQueue {
     this.#ending.abort();
     this.#cancelTimer?.();
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(closeMsMax, resolve);
+    const cancel = realClock(clock).after(closeMsMax, resolve);
     await Promise.race([this.#drained(), late]);
     cancel();
     this.#hasGivenUp = true;

@@ -1,6 +1,6 @@
 /** Appends whole lines to an open file, also after failed writes. */
 import { close, constants, fstatSync, openSync, readSync, write, writeSync } from "node:fs";
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 
 /**
  * Opens a file or pipe for appending. Opening a pipe without a reader does not block, and a write
@@ -72,7 +72,7 @@ export class LineFile {
     for (let at = 0; at < bytes.length; ) {
       const written = await this.#tryWrite(bytes, at);
       if (this.#isClosed) throw new Error("the audit log was closed before all events were written");
-      if (written === "full") await new Promise<void>((resolve) => this.#clock.after(fullPauseMs, resolve));
+      if (written === "full") await new Promise<void>((resolve) => realClock(this.#clock).after(fullPauseMs, resolve));
       else at += this.#recordWrite(bytes, at, written);
     }
   }

@@ -2,6 +2,7 @@
  * Deletes the content of terminating namespaces, then removes the `kubernetes` finalizer. Reports
  * remaining content in conditions. Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/namespace`.
  */
+import { realClock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -75,7 +76,7 @@ function followTerminating({ registry, store, queue, logger }: Following): { sta
   };
   const relistLater = (): void => {
     cancelRelist();
-    cancelRelist = registry.clock.after(relistMs, start);
+    cancelRelist = realClock(registry.clock).after(relistMs, start);
   };
   return {
     start,

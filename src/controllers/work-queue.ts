@@ -2,7 +2,7 @@
  * A queue of keys to reconcile. A key is reconciled one at a time, and retried with exponential
  * backoff.
  */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { QueueObserver } from "./contract.ts";
 
 interface WorkQueueOptions {
@@ -40,6 +40,8 @@ export interface WorkQueue {
 const startsPerTurn = 100;
 /** Keys taken from the array before it is compacted. */
 const compactAfter = 10_000;
+/** Retries that a virtual clock waits for. Further ones mean that the key waits for something else. */
+const awaitedRetries = 3;
 
 interface Item {
   /** Consecutive runs that were not done. */
@@ -50,6 +52,8 @@ interface Item {
   cancelDelay: (() => void) | undefined;
   /** Reports the start to the observer. */
   begin: (() => () => void) | undefined;
+  /** Reports to the clock that the work has ended. */
+  endWork: (() => void) | undefined;
 }
 
 /** Creates a queue. */
@@ -83,7 +87,10 @@ class KeyQueue implements WorkQueue {
   }
 
   stop(): Promise<void> {
-    for (const item of this.#items.values()) item.cancelDelay?.();
+    for (const item of this.#items.values()) {
+      item.cancelDelay?.();
+      if (!item.running) item.endWork?.();
+    }
     this.#ready.clear();
     if (this.#turn !== undefined) clearImmediate(this.#turn);
     return new Promise((resolve) => {
@@ -94,7 +101,10 @@ class KeyQueue implements WorkQueue {
 
   #addNew(key: string): boolean {
     if (this.#items.size >= this.#options.keysMax) return false;
-    const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined, begin: undefined };
+    const item: Item = {
+      ...{ failures: 0, running: false, again: false },
+      ...{ cancelDelay: undefined, begin: undefined, endWork: undefined },
+    };
     this.#items.set(key, item);
     this.#enqueue(key, item);
     return true;
@@ -104,6 +114,7 @@ class KeyQueue implements WorkQueue {
     item.cancelDelay?.();
     item.cancelDelay = undefined;
     item.begin = this.#options.observer?.added();
+    item.endWork ??= this.#options.clock.beginWork?.();
     this.#ready.push(key);
     this.#startReady();
   }
@@ -142,14 +153,18 @@ class KeyQueue implements WorkQueue {
 
   /** Removes the key, or enqueues it again, immediately or after a delay. */
   #finish(key: string, item: Item, done: boolean): void {
+    if (item.again && this.#stopped === undefined) return this.#enqueue(key, item);
+    if (done || this.#stopped !== undefined || item.failures >= awaitedRetries) {
+      item.endWork?.();
+      item.endWork = undefined;
+    }
     if (this.#stopped !== undefined) return;
-    if (item.again) return this.#enqueue(key, item);
     if (done) return void this.#items.delete(key);
     const { clock, observer, firstDelayMs = 50, delayMaxMs = 5_000 } = this.#options;
     observer?.retried();
     const delayMs = Math.min(firstDelayMs * 2 ** item.failures, delayMaxMs);
     item.failures += 1;
-    item.cancelDelay = clock.after(delayMs, () => {
+    item.cancelDelay = realClock(clock).after(delayMs, () => {
       item.cancelDelay = undefined;
       this.#enqueue(key, item);
     });

@@ -2,7 +2,7 @@
  * Follows the stored flow schemas and priority levels, and puts them into effect.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/apf_controller.go.
  */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { repeat } from "../apimachinery/repeat.ts";
@@ -97,7 +97,7 @@ export function followConfiguration<Request>(options: ConfigurationOptions<Reque
     },
     start() {
       followers = followAll(options, stored, changed);
-      cancelAdjustment = repeat(clock, borrowingPeriodMs, () => current().adjust());
+      cancelAdjustment = repeat(realClock(clock), borrowingPeriodMs, () => current().adjust());
       ready = Promise.all(followers.map(({ firstListDone }) => firstListDone)).then(() => void current());
     },
     async stop() {

@@ -2,7 +2,7 @@
  * The filter of flow control: a request waits until its priority level has seats, or is rejected.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/priority-and-fairness.go.
  */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { Filter, RequestContext, RequestInfo } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
@@ -138,7 +138,10 @@ class WaitingRequest implements TrackedRequest {
         leave("time-out");
         removeIfLast(options, schema);
       };
-      const cancelTimer = clock.after(waitLimitMs(options, context) - (clock.now() - context.receivedAt), giveUp);
+      const cancelTimer = realClock(clock).after(
+        waitLimitMs(options, context) - (clock.now() - context.receivedAt),
+        giveUp,
+      );
       this.started = () => leave(undefined);
       context.exchange.onClose(giveUp);
     });

@@ -1,5 +1,5 @@
 /** API Priority and Fairness: see docs/flow-control.md. */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { QueueObservers } from "../controllers/contract.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
@@ -46,7 +46,7 @@ export function openFlowControl(options: FlowControlOptions): FlowControl {
   const watches = new WatchCounts();
   const estimate = workEstimator({
     gates: registry.gates,
-    stats: objectStats(registry.catalog, clock),
+    stats: objectStats(registry.catalog, realClock(clock)),
     watches,
   });
   const filter = flowControlFilter({

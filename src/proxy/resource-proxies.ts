@@ -1,5 +1,7 @@
 /** The subresource `proxy` of pods, services and nodes. */
+
 import { createSecureContext, type SecureContext } from "node:tls";
+import { realClock } from "../apimachinery/clock.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Connect } from "../http/endpoints/subresources.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -65,7 +67,7 @@ export function resourceProxies({ policy, findKubelet, random = Math.random }: P
           : targetOf({ scheme: scheme || "http", address, port }, secure, kubelet.host);
       return proxyRequest(context, {
         target: { ...target, path: pathOf(options) },
-        clock: registry.clock,
+        clock: realClock(registry.clock),
         isWrapped: true,
       });
     },

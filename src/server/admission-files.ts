@@ -1,6 +1,7 @@
 /** Opens what admission plugins read from files. Loaded only with `--admission-control-config-file`. */
 import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
 import { openManifests } from "../admission/config/open-manifests.ts";
+import { realClock } from "../apimachinery/clock.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { manifestMetrics } from "../metrics/manifest-metrics.ts";
 import type { ServerOptions } from "../options.ts";
@@ -41,7 +42,7 @@ export async function openStaticManifests(
   for (const plugin of manifestPlugins) {
     const directory = configurations[plugin]?.staticManifestsDir;
     if (directory === undefined) continue;
-    const manifests = await openManifests({ plugin, directory, catalog, clock, logger, observer });
+    const manifests = await openManifests({ plugin, directory, catalog, clock: realClock(clock), logger, observer });
     closers.add(() => manifests.close());
     opened.set(plugin, manifests);
   }

@@ -1,4 +1,5 @@
 /** Opens the engine etcd: a cluster, and others for the resources of `overrides`. */
+import { realClock } from "../apimachinery/clock.ts";
 import { readResourcesTable } from "../catalog/resources-table.ts";
 import type { ServerOptions } from "../options.ts";
 import type { Storage, StorageObserver } from "../storage/contract.ts";
@@ -19,7 +20,7 @@ export async function openEtcd(options: ServerOptions, observer: StorageObserver
       ...etcd,
       servers,
       tls: etcd,
-      clock,
+      clock: realClock(clock),
       logger,
       observer,
       valueBytesMax: valueBytesMaxDefault,

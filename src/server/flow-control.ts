@@ -1,4 +1,5 @@
 /** Builds flow control: priority levels, or plain limits. */
+import { realClock } from "../apimachinery/clock.ts";
 import type { Controller } from "../controllers/contract.ts";
 import { dumpRoutes } from "../flow-control/debug-tables.ts";
 import { openFlowControl as openPriorityAndFairness } from "../flow-control/flow-control.ts";
@@ -43,7 +44,7 @@ export function openFlowControl(options: ServerOptions, { registry, metrics }: N
     const filters = isLimited ? [maxInFlightFilter({ limits, observer, rejected })] : [];
     return { filters, routes: [], healthChecks: ["max-in-flight-filter"], controller: undefined };
   }
-  const fairClock = { now, after: clock.after };
+  const fairClock = { now, after: realClock(clock).after };
   const { filter, configuration } = openPriorityAndFairness({
     registry,
     clock,

@@ -1,4 +1,5 @@
 /** Builds the connections to kubelets. The code that serves them is loaded with the first request. */
+import { realClock } from "../apimachinery/clock.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Connect } from "../http/endpoints/subresources.ts";
 import type { KubeletObserver, StreamKind } from "../kubelet/contract.ts";
@@ -23,9 +24,10 @@ interface ServerKubelets {
  * @throws Error if a file of the options cannot be read or is not valid
  */
 export async function openKubelet(
-  { kubelet, proxiedAddresses: addresses, clock, logger }: ServerOptions,
+  { kubelet, proxiedAddresses: addresses, clock: serverClock, logger }: ServerOptions,
   { observer, closers }: KubeletNeeds,
 ): Promise<ServerKubelets> {
+  const clock = realClock(serverClock);
   const client = await openKubeletClient(kubelet, { clock, logger, addresses });
   closers.add(() => client.close());
   client.follow();

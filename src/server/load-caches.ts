@@ -2,6 +2,7 @@
  * Loads the watch caches of a shared store before the server is ready, so that the first requests after a restart do
  * not read etcd at once. Source: `k8s.io/apiserver@v0.36.0/pkg/server/storage_readiness_hook.go`.
  */
+import { realClock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { ServerOptions } from "../options.ts";
@@ -27,7 +28,8 @@ type Options = Pick<ServerOptions, "clock" | "logger" | "storageInitializationTi
 
 /** Loads the caches of all built-in resources, without waiting; `caches` is reached at the end. */
 export function loadCaches(options: Options, { gates, catalog, state, closers }: Needs): void {
-  const { clock, logger, storageInitializationTimeoutMs: timeoutMs } = options;
+  const { logger, storageInitializationTimeoutMs: timeoutMs } = options;
+  const clock = realClock(options.clock);
   if (!state.isShared || !gates.enabled(cachesGate)) return void state.reached.add("caches");
   const waiting = builtinCaches(catalog);
   let ended = false;

@@ -2,6 +2,7 @@
  * The number of stored objects of each resource, for metrics. Source: `startObservingCount` in
  * `k8s.io/apiserver@v0.36.0/pkg/registry/generic/registry/store.go`.
  */
+import { realClock } from "../apimachinery/clock.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import { repeat } from "../apimachinery/repeat.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
@@ -45,7 +46,7 @@ export function countObjects(
     });
   };
   start();
-  closers.add(repeat(clock, periodMs, start));
+  closers.add(repeat(realClock(clock), periodMs, start));
   return () =>
     [...storesByName(catalog)].flatMap(([name, { cache, form }]) => {
       const known = cache.isLoaded ? cache.latest().size : counted.get(form.prefix);

@@ -1,5 +1,7 @@
 /** The running server as callers see it, and its orderly end. */
+
 import { join } from "node:path";
+import { realClock } from "../apimachinery/clock.ts";
 import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import type { RunningServer, ServerOptions } from "../options.ts";
 import { formatKubeconfig } from "../serving/kubeconfig.ts";
@@ -57,7 +59,7 @@ export async function runningServer(options: ServerOptions, needs: Needs): Promi
 async function drain({ shutdownDelayMs, clock }: ServerOptions, { http, state }: Needs): Promise<void> {
   state.isStopping = true;
   const hooks = state.stopHooks.map((stop) => stop());
-  if (shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(shutdownDelayMs, resolve));
+  if (shutdownDelayMs > 0) await new Promise<void>((resolve) => realClock(clock).after(shutdownDelayMs, resolve));
   await Promise.all(hooks);
   http.listener.stop();
   http.watches.endAll();

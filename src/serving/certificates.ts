@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import { upgradeKeyFile } from "./sec1-key.ts";
@@ -16,9 +17,24 @@ export interface Certificates {
   readonly admin: KeyPair;
 }
 
-interface CertificateOptions {
-  /** Milliseconds since 1970. */
+/** The time at which certificates are issued. */
+export interface CertificateTimes {
+  /** The real time, by which clients check certificates, in milliseconds since 1970. */
   readonly now: number;
+  /**
+   * Whether the authority and its client certificates are valid at all times, because the server
+   * judges them by a clock that tests set.
+   */
+  readonly isTimeless?: boolean;
+}
+
+/** @returns the times of certificates that a server with this clock issues */
+export function certificateTimes(clock: Clock): CertificateTimes {
+  const real = realClock(clock);
+  return { now: real.now(), isTimeless: real !== clock };
+}
+
+interface CertificateOptions extends CertificateTimes {
   /** DNS names and addresses of the serving certificate. */
   readonly names: readonly string[];
 }
@@ -27,10 +43,12 @@ const dayMs = 24 * 3600_000;
 const authorityDays = 3650;
 const leafDays = 365;
 const renewDays = 30;
+/** Source: RFC 5280 section 4.1.2.5, certificates without a well-defined expiration date. */
+const noExpiration = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** Creates all three certificates. */
 export async function createCertificates(options: CertificateOptions): Promise<Certificates> {
-  const ca = await createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options.now, authorityDays) });
+  const ca = await createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options, authorityDays) });
   const [serving, admin] = await Promise.all([issueServing(ca, options), issueAdmin(ca, options)]);
   return { ca, serving, admin };
 }
@@ -85,26 +103,31 @@ export async function placeServing(
   return undefined;
 }
 
+/** Only clients judge it, by their own clocks. */
 function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<KeyPair> {
   return issueCertificate(ca, {
     subject: { commonName: "kube-apiserver" },
     usage: "server",
     names,
-    ...validity(now, leafDays),
+    ...validity({ now }, leafDays),
   });
 }
 
-function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> {
-  return issueClient(ca, { commonName: "kubernetes-admin", organizations: ["system:masters"] }, now);
+function issueAdmin(ca: KeyPair, options: CertificateOptions): Promise<KeyPair> {
+  return issueClient(ca, { commonName: "kubernetes-admin", organizations: ["system:masters"] }, options);
 }
 
-/** Issues a client certificate that is valid for a year. @param now milliseconds since 1970 */
-export function issueClient(ca: KeyPair, subject: Subject, now: number): Promise<KeyPair> {
-  return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
+/** Issues a client certificate that is valid for a year, or at all times. */
+export function issueClient(ca: KeyPair, subject: Subject, times: CertificateTimes): Promise<KeyPair> {
+  return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(times, leafDays) });
 }
 
 /** Valid from a day ago, for clients whose clock is late. */
-function validity(now: number, days: number): { notBefore: number; notAfter: number } {
+function validity(
+  { now, isTimeless = false }: CertificateTimes,
+  days: number,
+): { notBefore: number; notAfter: number } {
+  if (isTimeless) return { notBefore: 0, notAfter: noExpiration };
   return { notBefore: now - dayMs, notAfter: now + days * dayMs };
 }
 

@@ -1,5 +1,5 @@
 /** Content of files that may change while the server runs. */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { fileProblem, readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../lib/watched-file/watched-file.ts";
@@ -63,7 +63,7 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
       watched = files.map((file, index) =>
         watchFile(file, {
           known: Buffer.from(texts[index] as string),
-          after: clock.after,
+          after: realClock(clock).after,
           onContent(content) {
             texts[index] = content.toString();
             take();

@@ -6,7 +6,13 @@ import type { ServingMaterial, TlsLimits } from "../http/listener/secure-context
 import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
-import { createCertificates, ensureCertificates, type KeyPair, placeServing } from "./certificates.ts";
+import {
+  certificateTimes,
+  createCertificates,
+  ensureCertificates,
+  type KeyPair,
+  placeServing,
+} from "./certificates.ts";
 import { constantly, type Live, openLiveFiles } from "./followed-files.ts";
 import { checkKeyPair } from "./key-pair.ts";
 import { tlsLimits } from "./tls-options.ts";
@@ -51,7 +57,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
   const limits = tlsLimits(tls);
-  const certificateOptions = { now: options.clock.now(), names };
+  const certificateOptions = { ...certificateTimes(options.clock), names };
   const own = await (dataDir === undefined
     ? createCertificates(certificateOptions)
     : ensureCertificates(dataDir, certificateOptions));

@@ -58,6 +58,7 @@ export type {
   TimelineRequest,
   TimelineServerWrite,
 } from "./timeline/contract.ts";
+export { type VirtualClock, type VirtualClockOptions, virtualClock } from "./virtual-clock.ts";
 
 /** Options of a server for tests. The store is always in memory, and nothing is written to disk. */
 export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {}
@@ -110,7 +111,7 @@ async function openTestServer(some: Partial<ServerOptions>, kitOptions: KitOptio
   const { openServer } = await import("../server.ts");
   const { running, serving } = await openServer(options, { requests: kit.extension });
   kit.started();
-  const { clients, close } = openClients(running, serving);
+  const { clients, close } = openClients(running, serving, options.clock);
   return {
     ...running,
     get servingCertificate() {

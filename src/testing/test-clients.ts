@@ -1,8 +1,9 @@
 /** Clients of a server for tests: a fetch with credentials, and kubeconfigs of any user. */
 import type { IncomingMessage } from "node:http";
 import type { Agent } from "node:https";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { RunningServer } from "../options.ts";
-import { issueClient, type KeyPair } from "../serving/certificates.ts";
+import { certificateTimes, issueClient, type KeyPair } from "../serving/certificates.ts";
 import { formatKubeconfig } from "../serving/kubeconfig.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
 import type { TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
@@ -19,7 +20,7 @@ const connectedUsersMax = 64;
 const connectionsMax = 256;
 
 /** Creates the clients of a server. */
-export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup): OpenClients {
+export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup, clock: Clock): OpenClients {
   const certificates = new Map<string, Promise<KeyPair>>();
   const agents = new Map<string, Promise<Agent>>();
 
@@ -27,7 +28,7 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
     if (user === "") throw new Error("the name of a user must not be empty");
     const subject = { commonName: user, organizations: groups };
     return remembered(certificates, JSON.stringify([user, groups]), () =>
-      issueClient(serving.clientAuthority, subject, Date.now()),
+      issueClient(serving.clientAuthority, subject, certificateTimes(clock)),
     );
   }
 

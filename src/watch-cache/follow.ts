@@ -2,7 +2,7 @@
  * Follows the objects of one cache, as an informer does: lists them, then watches. Lists again when
  * the watch ends or the list fails.
  */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "./contract.ts";
 import { UnreadableObjects } from "./unreadable.ts";
 
@@ -82,7 +82,7 @@ export function followCache(options: FollowOptions): Follower {
   };
   const retry = (): void => {
     subscription = undefined;
-    if (!stopped) cancel = clock.after(relistMs, () => void start());
+    if (!stopped) cancel = realClock(clock).after(relistMs, () => void start());
   };
   const start = (): Promise<void> =>
     list().catch((error: unknown) => {

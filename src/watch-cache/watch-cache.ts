@@ -3,7 +3,7 @@
  * "Watch cache". Sources: Kubernetes docs, API Concepts, "Resource versions" and "Efficient
  * detection of changes"; `k8s.io/apiserver@v0.36.0/pkg/storage/cacher/cacher.go`.
  */
-import type { Clock } from "../apimachinery/clock.ts";
+import { type Clock, realClock } from "../apimachinery/clock.ts";
 import { ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../apimachinery/errors.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import {
@@ -601,7 +601,8 @@ class StorageWatchCache implements WatchCache {
    * @throws ApiError 504 when it does not in time
    */
   async #reach(revision: number): Promise<void> {
-    const { clock, storage } = this.#options;
+    const { storage } = this.#options;
+    const clock = realClock(this.#options.clock);
     const since = clock.now();
     for (;;) {
       if (this.#closed) return;
@@ -630,7 +631,7 @@ class StorageWatchCache implements WatchCache {
         resolve(woken);
       };
       const waiter: Waiter = { revision, wake: () => finish(true) };
-      const cancel = this.#options.clock.after(timeoutMs, () => finish(false));
+      const cancel = realClock(this.#options.clock).after(timeoutMs, () => finish(false));
       this.#waiters.add(waiter);
     });
   }

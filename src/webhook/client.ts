@@ -2,8 +2,7 @@
  * Calls webhooks over HTTP/1.1 with persistent connections.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go.
  */
-import type { Clock } from "../apimachinery/clock.ts";
-import { systemClock } from "../apimachinery/clock.ts";
+import { type Clock, realClock, systemClock } from "../apimachinery/clock.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import { retryAfterSeconds } from "./answer.ts";
 import { authorizationOf } from "./authorization-header.ts";
@@ -28,7 +27,6 @@ const defaults = {
   answerBytesMax: 64 << 20,
   connectionsMax: 64,
   userAgent: "kube-apiserver-admission",
-  clock: systemClock,
 };
 const retriesMax = 10;
 
@@ -39,8 +37,9 @@ const retriesMax = 10;
  *   unable to parse bytes as PEM block`, `tls: failed to find any PEM data in certificate input`
  */
 export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
-  const { answerBytesMax, connectionsMax, userAgent: defaultUserAgent, clock } = { ...defaults, ...options };
+  const { answerBytesMax, connectionsMax, userAgent: defaultUserAgent } = { ...defaults, ...options };
   const { calls = noObserver } = options;
+  const clock = realClock(options.clock ?? systemClock);
   const targets = openTargets(endpoint, connectionsMax, calls);
   const authorization = authorizationOf(endpoint, clock);
   const query = timeoutQuery();

@@ -2,7 +2,7 @@
  * Retries calls with exponential backoff.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, WithExponentialBackoff.
  */
-import { type Clock, systemClock } from "../apimachinery/clock.ts";
+import { type Clock, realClock, systemClock } from "../apimachinery/clock.ts";
 import { type Lifetime, WebhookError } from "./contract.ts";
 
 interface Backoff {
@@ -64,7 +64,7 @@ function pause(ms: number, clock: Clock, lifetime: Lifetime | undefined): Promis
       forget?.();
       resolve();
     };
-    const cancel = clock.after(ms, done);
+    const cancel = realClock(clock).after(ms, done);
     const forget = lifetime?.onEnd(done);
   });
 }

@@ -17,8 +17,8 @@ export interface WatchEvent {
 export interface Http2Client {
   /** @param line method and path @param contentType of the body; JSON by default */
   send(line: string, body?: object, contentType?: string): Promise<Http2Answer>;
-  /** Starts a watch. @returns a function that ends it */
-  watch(path: string, onEvent: (event: WatchEvent) => void): () => void;
+  /** Starts a watch. @param onEnd called when the server has ended it @returns a function that ends it */
+  watch(path: string, onEvent: (event: WatchEvent) => void, onEnd?: () => void): () => void;
   close(): void;
 }
 
@@ -46,7 +46,7 @@ export function http2Client(kubeconfig: string): Http2Client {
         stream.on("end", () => resolve({ status, body: JSON.parse(Buffer.concat(pieces).toString()) }));
         stream.end(body && JSON.stringify(body));
       }),
-    watch(path, onEvent) {
+    watch(path, onEvent, onEnd) {
       const stream = session.request({ ":path": path });
       let rest = "";
       stream.setEncoding("utf8");
@@ -58,6 +58,7 @@ export function http2Client(kubeconfig: string): Http2Client {
       stream.on("error", (error: NodeJS.ErrnoException) =>
         onEvent({ type: "ERROR", object: { message: error.message } }),
       );
+      if (onEnd !== undefined) stream.on("end", onEnd);
       return () => stream.close();
     },
     close: () => session.close(),

@@ -1,4 +1,6 @@
+/** A clock for tests of single parts: timers fire synchronously. Servers have the `virtualClock` of the test kit. */
 import type { Clock } from "../../src/apimachinery/clock.ts";
+import { timerQueue } from "../../src/testing/timer-queue.ts";
 
 export interface ManualClock extends Clock {
   /** Advances the time and runs due timers in order. */
@@ -7,22 +9,15 @@ export interface ManualClock extends Clock {
 
 export function manualClock(startMs = 1_000_000): ManualClock {
   let now = startMs;
-  const timers = new Set<{ at: number; run: () => void }>();
+  const timers = timerQueue();
   return {
     now: () => now,
-    after(delayMs, run) {
-      const timer = { at: now + delayMs, run };
-      timers.add(timer);
-      return () => void timers.delete(timer);
-    },
+    after: (delayMs, run) => timers.add({ at: now + delayMs, run }),
     advance(ms) {
       const end = now + ms;
-      for (;;) {
-        const [next] = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
-        if (next === undefined) break;
-        timers.delete(next);
-        now = Math.max(now, next.at);
-        next.run();
+      for (let timer = timers.takeDue(end); timer !== undefined; timer = timers.takeDue(end)) {
+        now = Math.max(now, timer.at);
+        timer.run();
       }
       now = end;
     },

@@ -2,7 +2,7 @@
  * Keeps what the peers serve: fetched when a server starts, restarts or ends, and again after failures. Source:
  * `syncPeerDiscoveryCache` in k8s.io/apiserver@v0.36.0/pkg/util/peerproxy/peer_discovery.go.
  */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
 import type { Address } from "../../webhook/contract.ts";
@@ -134,7 +134,7 @@ class FollowedPeers implements OpenPeerDocuments {
   }
 
   async #spacing(): Promise<void> {
-    const { clock } = this.#options;
+    const clock = realClock(this.#options.clock);
     const waitMs = this.#nextAt - clock.now();
     if (waitMs > 0)
       await new Promise<void>((resolve) => {

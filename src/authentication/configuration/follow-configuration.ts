@@ -3,7 +3,9 @@
  * authenticators until the new ones are ready.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go.
  */
+
 import { isDeepStrictEqual } from "node:util";
+import { realClock } from "../../apimachinery/clock.ts";
 import { aggregated } from "../../apimachinery/configuration-file.ts";
 import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
@@ -44,7 +46,8 @@ const retryMs = 60_000;
  * @throws Error when an egress selector type is not configured
  */
 export function followAuthenticators(settings: AuthenticationSettings, options: FollowOptions): FollowedAuthenticators {
-  const { clock, logger, reloads, forget } = options;
+  const { logger, reloads, forget } = options;
+  const clock = realClock(options.clock);
   const { algorithms, source } = settings;
   let current = jwtAuthenticators(settings.authenticators, { ...options, algorithms });
   const opened = new Set([current]);

@@ -2,7 +2,7 @@
  * Verifies the tokens of one issuer. Discovery runs in the background until it succeeds.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { discoverKeys } from "./discovery.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
@@ -60,7 +60,7 @@ export function issuerVerifier({
   const attempt = async (retryMs: number): Promise<void> => {
     try {
       const keysUrl = await discoverKeys(client, { url, discoveryUrl });
-      keySet = remoteKeySet({ ...keySetOptions, url: keysUrl, clock });
+      keySet = remoteKeySet({ ...keySetOptions, url: keysUrl, clock: realClock(clock) });
       problem = undefined;
       becomeReady();
     } catch (error) {
@@ -68,7 +68,7 @@ export function issuerVerifier({
       if (closed) return;
       problem = error.message;
       logger.error("oidc authenticator: initializing plugin", { issuer: url, error: error.message });
-      cancel = clock.after(retryMs, () => start(Math.min(retryMs * 2, retryMaxMs)));
+      cancel = realClock(clock).after(retryMs, () => start(Math.min(retryMs * 2, retryMaxMs)));
     }
   };
   const start = (retryMs: number): Promise<void> =>

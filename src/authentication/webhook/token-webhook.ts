@@ -2,7 +2,7 @@
  * Authenticates tokens by webhook.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/webhook/webhook.go.
  */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
 import { untilAborted } from "../../webhook/lifetime.ts";
@@ -43,7 +43,7 @@ export function tokenWebhook({
     if (inFlight >= reviewsMax) return { problem: "too many concurrent token reviews" };
     inFlight++;
     const deadline = new AbortController();
-    const clear = clock.after(timeoutMs, () => deadline.abort());
+    const clear = realClock(clock).after(timeoutMs, () => deadline.abort());
     const lifetime = untilAborted(deadline.signal);
     try {
       const body = encodeReview(kind, token, audiences);

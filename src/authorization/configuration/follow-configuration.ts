@@ -2,7 +2,7 @@
  * Reloads the authorizer chain when its file changes.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go.
  */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
@@ -57,7 +57,7 @@ export function followConfiguration(options: FollowOptions): Chain {
 
   const watched = watchFile(file, {
     known: content,
-    after: clock.after,
+    after: realClock(clock).after,
     onContent(found) {
       logger.info("found new authorization config data");
       pending = pending.then(() => apply(found)).catch(fail);

@@ -1,5 +1,5 @@
 /** Keeps a Policy up to date with the stored roles and bindings. */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
@@ -80,7 +80,8 @@ export function followPolicy({
         await cache.notOlderThan(revision).catch((error: unknown) => {
           if (!(error instanceof UnreadableObjects)) throw error; // The follower skips unreadable objects.
         });
-        for (const until = clock.now() + reachMs; clock.now() < until; await new Promise(setImmediate))
+        const { now } = realClock(clock);
+        for (const until = now() + reachMs; now() < until; await new Promise(setImmediate))
           if (follower.delivered === undefined || follower.delivered >= revision) break;
       }
     },

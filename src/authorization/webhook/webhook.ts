@@ -1,5 +1,5 @@
 /** The mode Webhook. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authorizer/webhook/webhook.go. */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReviewSpec } from "../../cel-environment/index.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
@@ -65,16 +65,16 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   /** @returns undefined when the webhook must be called */
   function decideByConditions(spec: ReviewSpec): Decision | undefined {
     if (conditions === undefined) return undefined;
-    const since = clock.now();
+    const since = realClock(clock).now();
     const match = conditions.evaluate(spec);
     const outcome = match.error !== undefined ? "failed" : match.matches ? "matched" : "excluded";
-    observer.conditionsEvaluated(name, outcome, clock.now() - since);
+    observer.conditionsEvaluated(name, outcome, realClock(clock).now() - since);
     if (match.error !== undefined) return { decision: onError, reason: "", error: match.error };
     return match.matches ? undefined : noOpinion;
   }
 
   async function call(review: string, lifetime: Lifetime): Promise<ReviewStatus> {
-    const since = clock.now();
+    const since = realClock(clock).now();
     let result: WebhookResult = "success";
     try {
       return statusOf(decodeReview(await client.post(review, { timeoutMs, lifetime }), kind));
@@ -82,14 +82,14 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       result = resultOf(error);
       throw error;
     } finally {
-      observer.webhookCalled(name, result, clock.now() - since);
+      observer.webhookCalled(name, result, realClock(clock).now() - since);
     }
   }
 
   async function callWithRetries(review: string, attributes: AuthorizationAttributes): Promise<Decision> {
     const deadline = new AbortController();
     const lifetime = untilAborted(deadline.signal);
-    const clear = clock.after(deadlineMs, () => deadline.abort());
+    const clear = realClock(clock).after(deadlineMs, () => deadline.abort());
     attributes.connection?.onClose(() => deadline.abort());
     try {
       const status = await withBackoff({ initialDelayMs, clock, lifetime, ...(random && { random }) }, () =>

@@ -5,6 +5,7 @@
  * read as existing. Sources: Kubernetes docs, Garbage Collection;
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector`.
  */
+import { realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
@@ -53,7 +54,7 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     if (stopped) return;
     followers.update();
     sweeper.startIfRequested();
-    cancelTick = clock.after(tickMs, tick);
+    cancelTick = realClock(clock).after(tickMs, tick);
   };
 
   return {

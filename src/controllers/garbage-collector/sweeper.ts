@@ -1,5 +1,5 @@
 /** Enqueues objects of the graph whose events may have been missed, or whose owners' kinds changed. */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import type { Graph, Node } from "./graph.ts";
 
@@ -66,7 +66,8 @@ export class Sweeper {
       const { key } = node;
       if (++checked % pieceMax === 0) await new Promise(setImmediate);
       if (!isIn(parts, node)) continue;
-      while (!this.#stopped && !add(key)) await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+      while (!this.#stopped && !add(key))
+        await new Promise<void>((resolve) => realClock(clock).after(retryMs, resolve));
       if (this.#stopped) return;
     }
   }

@@ -3,6 +3,7 @@
  * Sources: pvcprotection, pvprotection and vacprotection in
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/volume`, and `pkg/controller/scheduling/podgroupprotection`.
  */
+import { realClock } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
@@ -133,7 +134,7 @@ class ProtectionController<Use> implements Controller {
 
   #enqueue(key: string): void {
     if (this.#queue.add(key)) return;
-    this.#cancelRetry ??= this.#options.registry.clock.after(retryMs, () => {
+    this.#cancelRetry ??= realClock(this.#options.registry.clock).after(retryMs, () => {
       this.#cancelRetry = undefined;
       for (const pending of this.#pending) this.#enqueue(pending);
     });

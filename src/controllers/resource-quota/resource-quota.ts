@@ -3,6 +3,7 @@
  * charges what is added; this controller gives back what is deleted.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/controller/resourcequota.
  */
+import { realClock } from "../../apimachinery/clock.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { limitsBytes } from "../../quota/read-quota.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
@@ -151,7 +152,7 @@ class QuotaController implements Controller {
       this.#enqueueAll();
     }
     this.#generation = catalog.generation;
-    this.#cancelTick = clock.after(tickMs, () => this.#tick());
+    this.#cancelTick = realClock(clock).after(tickMs, () => this.#tick());
   }
 
   #scheduleResync(): void {

@@ -105,7 +105,7 @@ class AddressRepairController implements Controller {
       this.#follow(services, (entry) => this.#checkService(entry)),
       this.#follow(addresses, (entry) => this.#checkAddress(entry)),
     ];
-    this.#cancel = repeat(this.#options.registry.clock, repairIntervalMs, () => void this.#pass());
+    this.#cancel = repeat(this.#options.registry.clock, repairIntervalMs, () => this.#pass());
   }
 
   async stop(): Promise<void> {

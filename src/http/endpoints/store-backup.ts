@@ -3,7 +3,7 @@
  * written.
  */
 import type { Readable } from "node:stream";
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { internalError, methodNotAllowed, tooManyRequests } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { BodyStream, RequestContext } from "../contract.ts";
@@ -57,7 +57,7 @@ export function storeBackupHandler({ start, sizeBytes, clock, logger }: StoreBac
     if (exchange.closed) return backup.stop();
     exchange.onClose(backup.stop);
     let body: BodyStream | undefined;
-    const cancel = clock.after(timeMs, () => {
+    const cancel = realClock(clock).after(timeMs, () => {
       backup.stop();
       body?.abort();
     });

@@ -1,5 +1,5 @@
 /** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 import { isLongRunning } from "../request-info.ts";
 import { writes } from "./timeout-parameter.ts";
@@ -33,24 +33,32 @@ export function openRequests(options: {
   expire: (context: RequestContext) => void;
 }): OpenRequests {
   const open = new Set<RequestContext>();
+  /** Those that have a limit, in the order of their arrival. */
+  const limited = new Set<RequestContext>();
   let idleCallbacks: (() => void)[] = [];
-  let cancelSweep = options.clock.after(requestSweepMs, sweep);
+  let cancelSweep: (() => void) | undefined;
 
   function sweep(): void {
+    cancelSweep = undefined;
     const now = options.clock.now();
     const shortest = Math.min(writeTimeoutMs, options.timeoutMs);
-    for (const context of open) {
-      if (context.receivedAt > now - shortest) break; // The set keeps the order of arrival.
+    for (const context of limited) {
+      if (context.receivedAt > now - shortest) break;
       const { info, receivedAt, exchange, resolved } = context;
       // Writes of resources that other servers serve have the general limit.
       const limit = resolved !== undefined && writes.has(info.verb) ? shortest : options.timeoutMs;
-      if (receivedAt <= now - limit && !isLongRunning(info) && !exchange.answered) options.expire(context);
+      if (receivedAt <= now - limit && !exchange.answered) options.expire(context);
     }
-    cancelSweep = options.clock.after(requestSweepMs, sweep);
+    if (limited.size > 0) sweepLater();
+  }
+
+  function sweepLater(): void {
+    cancelSweep ??= options.clock.after(requestSweepMs, sweep);
   }
 
   function remove(context: RequestContext): void {
     open.delete(context);
+    limited.delete(context);
     if (idleCallbacks.length === 0 || !isIdle()) return;
     for (const wake of idleCallbacks) wake();
     idleCallbacks = [];
@@ -63,6 +71,10 @@ export function openRequests(options: {
   return {
     filter(context) {
       open.add(context);
+      if (!isLongRunning(context.info)) {
+        limited.add(context);
+        sweepLater();
+      }
       context.exchange.onClose(() => remove(context));
     },
     get size() {
@@ -71,14 +83,14 @@ export function openRequests(options: {
     idle(withinMs) {
       if (isIdle()) return Promise.resolve();
       return new Promise((resolve) => {
-        const cancel = options.clock.after(withinMs, resolve);
+        const cancel = realClock(options.clock).after(withinMs, resolve);
         idleCallbacks.push(() => {
           cancel();
           resolve();
         });
       });
     },
-    close: () => cancelSweep(),
+    close: () => cancelSweep?.(),
   };
 }
 

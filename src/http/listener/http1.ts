@@ -1,7 +1,7 @@
 /** HTTP/1.1 on connections after their TLS handshake. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../contract.ts";
 import type { RequestedUpgrade } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
@@ -89,7 +89,7 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
     accept(socket) {
       const { bodyMs, lingerMs } = limits;
       const peer = peerOf(socket, clock);
-      connections.set(socket, { peer, clock, bodyMs, lingerMs, latest: undefined, ending: false });
+      connections.set(socket, { peer, clock: realClock(clock), bodyMs, lingerMs, latest: undefined, ending: false });
       if (peer.certificateRejected) {
         rejected.add(socket);
         socket.once("close", () => rejected.delete(socket));

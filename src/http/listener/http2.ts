@@ -1,7 +1,7 @@
 /** HTTP/2 on connections after their TLS handshake, and the exchange on one of its streams. */
 import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { Limits } from "./limits.ts";
@@ -39,7 +39,8 @@ export function createHttp2(parts: Parts): Protocol {
   };
 }
 
-function openSession(socket: TLSSocket, peer: Peer, { limits, clock, onExchange }: Parts): http2.ServerHttp2Session {
+function openSession(socket: TLSSocket, peer: Peer, { limits, onExchange, ...parts }: Parts): http2.ServerHttp2Session {
+  const clock = realClock(parts.clock);
   const about = { peer, clock, bodyMs: limits.bodyMs, lingerMs: limits.lingerMs, slots: new WriteSlots(clock) };
   const session = http2.performServerHandshake(socket, {
     settings: {

@@ -1,7 +1,7 @@
 /** One TLS port for HTTP/2 and HTTP/1.1, chosen by ALPN. */
 import net, { type AddressInfo, type Socket } from "node:net";
 import tls from "node:tls";
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { Exchange } from "../contract.ts";
 import type { RequestedUpgrade } from "./contract.ts";
@@ -126,7 +126,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     },
     ended(withinMs) {
       return new Promise((resolve) => {
-        const cancel = options.clock.after(withinMs, resolve);
+        const cancel = realClock(options.clock).after(withinMs, resolve);
         const closed = [...http2Sockets].map(
           (socket) => new Promise<void>((done) => socket.once("close", () => done())),
         );

@@ -430,11 +430,13 @@ export class EmbeddedStorage implements Storage {
   }
 
   async #writeAll(): Promise<void> {
+    const endWork = this.#options.clock.beginWork?.();
     while (this.#waiting.length > 0 || this.#compactionDue) {
       await this.#gatherCommits();
       await this.#writeGroup(this.#takeGroup());
     }
     this.#writing = undefined;
+    endWork?.();
   }
 
   /**

@@ -53,7 +53,7 @@ export class Expirer {
     this.#firesAt = at ?? Number.POSITIVE_INFINITY;
     if (at === undefined || this.#closed) return;
     const delay = Math.min(Math.max(at - this.#options.clock.now(), 0), delayMaxMs);
-    this.#cancel = this.#options.clock.after(delay, () => void this.#run());
+    this.#cancel = this.#options.clock.after(delay, () => this.#run());
   }
 
   async #run(): Promise<void> {

@@ -2,7 +2,7 @@
  * Finds the service accounts of pods. Source: `getServiceAccount` in
  * k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/serviceaccount/admission.go.
  */
-import type { Clock } from "../../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../../apimachinery/clock.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { parseBool } from "../../../apimachinery/parse-bool.ts";
 import { items } from "../../../apis/fields.ts";
@@ -80,7 +80,7 @@ const waitMs = 9 * 150;
 
 async function untilStored(cache: WatchCache, key: string, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(waitMs, resolve);
+  const cancel = realClock(clock).after(waitMs, resolve);
   const events = (batch: readonly CacheEvent[]): void => {
     if (batch.some(({ entry }) => entry.key === key)) resolve();
   };

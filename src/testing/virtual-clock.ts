@@ -1,0 +1,165 @@
+/** A clock that tests control. */
+import { type Clock, systemClock } from "../apimachinery/clock.ts";
+import { parseDuration } from "../lib/duration/duration.ts";
+import { settler } from "./settle.ts";
+import { type Timer, timerQueue } from "./timer-queue.ts";
+
+/** Options of a virtual clock. */
+export interface VirtualClockOptions {
+  /** The first time, as a Date or in milliseconds since 1970; the time of the operating system when unset. */
+  readonly now?: number | Date;
+}
+
+/** A clock that stands still until a test advances it. Several servers can share it. */
+export interface VirtualClock extends Clock {
+  /**
+   * Moves the time forward, and fires the timers that become due in the order of their times. What
+   * a timer starts in the servers ends before the next timer fires. A request that is sent afterwards
+   * finds the state of the new time. Calls run one after another.
+   *
+   * @param span milliseconds, or the text of a Go duration such as `1h30m`
+   * @throws RangeError when the span is negative, not a whole number of milliseconds, or ends after the
+   *   year 9999
+   * @throws DurationError when the text is not a duration
+   * @throws Error when the timers do not end, such as those of an interval of 0
+   */
+  advance(span: string | number): Promise<void>;
+  /**
+   * Moves the time forward to a time, like `advance`.
+   *
+   * @param time a Date, or milliseconds since 1970
+   * @throws RangeError when the time is over
+   */
+  advanceTo(time: number | Date): Promise<void>;
+}
+
+/** The last time that RFC 3339 can express. */
+const latest = Date.UTC(10_000, 0) - 1;
+/** Timers that fire at one time. */
+const firedAtOnceMax = 10_000;
+/** Timers that fire in one call of `advance`. */
+const firedMax = 1_000_000;
+
+/**
+ * Creates a clock that stands still until the test advances it.
+ *
+ * @throws RangeError when the time is not between 1970 and 9999
+ *
+ * @example
+ * ```ts
+ * import { startTestServer, virtualClock } from "coxswain/testing";
+ *
+ * const clock = virtualClock({ now: new Date("2030-01-01T00:00:00Z") });
+ * const server = await startTestServer({ clock });
+ * await clock.advance("1h");
+ * console.log(new Date(clock.now()).toISOString()); // 2030-01-01T01:00:00.000Z
+ * await server.close();
+ * ```
+ */
+export function virtualClock({ now: first = systemClock.now() }: VirtualClockOptions = {}): VirtualClock {
+  let now = checkTime(Number(first));
+  const timers = timerQueue();
+  const { beginWork, settle } = settler();
+  let isAdvancing = false;
+  let isTurnPending = false;
+  let earlier: Promise<unknown> = Promise.resolve();
+
+  const fire = (timer: Timer): void => {
+    const result = timer.run();
+    if (result instanceof Promise) void result.finally(beginWork());
+  };
+
+  /** Fires the timers up to the end, and those that they create. */
+  const run = async (end: number): Promise<void> => {
+    await settle(); // Work that began before can still create timers.
+    let [fired, firedAtOnce] = [0, 0];
+    for (let timer = timers.takeDue(end); timer !== undefined; timer = timers.takeDue(end)) {
+      firedAtOnce = timer.at > now ? 1 : firedAtOnce + 1;
+      fired += 1;
+      now = Math.max(now, timer.at);
+      fire(timer);
+      await settle();
+      checkEnds({ now, end, fired, firedAtOnce });
+    }
+    now = end;
+    await settle();
+  };
+
+  /** Fires a timer without a delay in the next turn: it does not wait until the time moves. */
+  const fireDueLater = (): void => {
+    if (isAdvancing || isTurnPending) return;
+    isTurnPending = true;
+    setImmediate(() => {
+      isTurnPending = false;
+      const timer = isAdvancing ? undefined : timers.takeDue(now);
+      if (timer === undefined) return;
+      fireDueLater();
+      fire(timer);
+    }).unref();
+  };
+
+  const inTurn = (endOf: () => number): Promise<void> => {
+    const done = earlier.then(async () => {
+      const end = endOf();
+      isAdvancing = true;
+      await run(end).finally(() => {
+        isAdvancing = false;
+        fireDueLater();
+      });
+    });
+    earlier = done.catch(() => {}); // The caller gets the error, and later calls are independent of it.
+    return done;
+  };
+
+  return {
+    now: () => now,
+    real: systemClock,
+    beginWork,
+    after(delayMs, run) {
+      const at = now + Math.ceil(Math.max(0, delayMs));
+      if (at <= now) fireDueLater();
+      return timers.add({ at, run });
+    },
+    async advance(span) {
+      const ms = spanOf(span);
+      return inTurn(() => checkTime(now + ms));
+    },
+    async advanceTo(time) {
+      const end = checkTime(Number(time));
+      return inTurn(() => {
+        if (end < now) throw new RangeError(`${format(end)} is before the time of the clock, ${format(now)}`);
+        return end;
+      });
+    },
+  };
+}
+
+function spanOf(span: string | number): number {
+  const ms = typeof span === "string" ? Number(parseDuration(span)) / 1e6 : span;
+  if (Number.isInteger(ms) && ms >= 0) return ms;
+  throw new RangeError(`a clock advances by a positive whole number of milliseconds, not ${JSON.stringify(span)}`);
+}
+
+function checkTime(ms: number): number {
+  if (Number.isInteger(ms) && ms >= 0 && ms <= latest) return ms;
+  throw new RangeError(`the time of a clock must be between the years 1970 and 9999: ${ms} ms since 1970`);
+}
+
+interface Progress {
+  readonly now: number;
+  readonly end: number;
+  readonly fired: number;
+  readonly firedAtOnce: number;
+}
+
+/** @throws Error when too many timers fired */
+function checkEnds({ now, end, fired, firedAtOnce }: Progress): void {
+  if (firedAtOnce >= firedAtOnceMax)
+    throw new Error(`the clock stopped at ${format(now)}: ${firedAtOnce} timers fired at this time, without an end`);
+  if (fired >= firedMax)
+    throw new Error(`the clock stopped at ${format(now)}: ${fired} timers fired, before it reached ${format(end)}`);
+}
+
+function format(ms: number): string {
+  return new Date(ms).toISOString();
+}
