@@ -17,13 +17,13 @@ export interface Clock {
   beginWork?(): () => void;
   /**
    * The clock for waits that depend on something outside of the server, such as peers and files, and
-   * for retries: a server must make progress while its time stands still. This clock itself when
+   * for retries: a server must make progress while its time is stopped. This clock itself when
    * unset.
    */
   readonly real?: Clock;
 }
 
-/** @returns the clock for waits that continue while the time of a test stands still */
+/** @returns the clock for waits that continue while the time of a test is stopped */
 export function realClock(clock: Clock): Clock {
   return clock.real ?? clock;
 }

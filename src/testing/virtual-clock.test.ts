@@ -6,7 +6,7 @@ import { type VirtualClock, virtualClock } from "./virtual-clock.ts";
 const start = Date.UTC(2030, 0);
 const clockAtStart = (): VirtualClock => virtualClock({ now: start });
 
-test("starts at the real time and stands still", async () => {
+test("starts at the real time and does not move", async () => {
   const before = Date.now();
   const clock = virtualClock();
   const first = clock.now();
@@ -106,7 +106,7 @@ test("fires the timers that timers create, also periodic ones", async () => {
   assert.equal(clock.now(), start + 3500);
 });
 
-test("fires a timer without a delay while the time stands still", async () => {
+test("fires a timer without a delay while the time is stopped", async () => {
   const clock = clockAtStart();
   const fired: number[] = [];
   clock.after(0, () => fired.push(clock.now()));

@@ -10,7 +10,7 @@ export interface VirtualClockOptions {
   readonly now?: number | Date;
 }
 
-/** A clock that stands still until a test advances it. Several servers can share it. */
+/** A clock that is stopped until a test advances it. Several servers can share it. */
 export interface VirtualClock extends Clock {
   /**
    * Moves the time forward, and fires the timers that become due in the order of their times. What
@@ -41,7 +41,7 @@ const firedAtOnceMax = 10_000;
 const firedMax = 1_000_000;
 
 /**
- * Creates a clock that stands still until the test advances it.
+ * Creates a clock that is stopped until the test advances it.
  *
  * @throws RangeError when the time is not between 1970 and 9999
  *
