@@ -1,4 +1,4 @@
-/** The kit for Go, with client-go. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
+/** The kit for Go, with client-go, and the example that uses it. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -15,13 +15,19 @@ describe("Go", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout
   });
   after(() => runner.close());
 
-  test("the tests of the kit pass", async () => {
-    const { code, output } = await runner.run(["go", "test", "-count=1", "./..."], join(root, "kit/go"));
-    assert.equal(code, 0, output);
-  });
+  const folders: [title: string, folder: string][] = [
+    ["the kit", "kit/go"],
+    ["the example", "examples/go"],
+  ];
+  for (const [title, folder] of folders) {
+    test(`the tests of ${title} pass`, async () => {
+      const { code, output } = await runner.run(["go", "test", "-count=1", "./..."], join(root, folder));
+      assert.equal(code, 0, output);
+    });
 
-  test("the code of the kit is formatted", async () => {
-    const { code, output } = await runner.run(["gofmt", "-l", "."], join(root, "kit/go"));
-    assert.deepEqual([code, output], [0, ""]);
-  });
+    test(`the code of ${title} is formatted`, async () => {
+      const { code, output } = await runner.run(["gofmt", "-l", "."], join(root, folder));
+      assert.deepEqual([code, output], [0, ""]);
+    });
+  }
 });

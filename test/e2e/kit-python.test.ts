@@ -1,5 +1,5 @@
 /**
- * The kit for pytest, with the package kubernetes. Installs packages, so it runs with
+ * The kit for pytest, with the package kubernetes, and the example that uses it. Installs packages, so it runs with
  * COXSWAIN_TEST_FULL=1 alone, if Python is installed.
  */
 import assert from "node:assert/strict";
@@ -31,6 +31,13 @@ describe("Python", { skip: python ? false : "needs Python and COXSWAIN_TEST_FULL
   }
 
   test("the tests of the kit pass", () => succeed([bin("pytest"), "--quiet", "tests"]));
+
+  test("the tests of the example pass", async () => {
+    const example = join(runner.directory, "example");
+    cpSync(join(root, "examples/python"), example, { recursive: true });
+    await succeed([bin("pip"), "install", "--quiet", "--requirement", join(example, "requirements.txt")]);
+    await succeed([bin("pytest"), "--quiet", example]);
+  });
 
   test("the kit has types", () => succeed([bin("mypy"), "src"]));
 });
