@@ -41,7 +41,7 @@ const rows: [argv: string[], status: number, stdout: RegExp, stderr: RegExp][] =
     /^$/,
     /^Error: unknown command "sevre" for "coxswain" \(did you mean serve\?\)\nRun with --help for a list of commands\.\n$/,
   ],
-  [["deploy"], 1, /^$/, /^Error: unknown command "deploy" for "coxswain"\n/],
+  [["upgrade"], 1, /^$/, /^Error: unknown command "upgrade" for "coxswain"\n/],
   [["constructor"], 1, /^$/, /^Error: unknown command "constructor"/],
   [["help", "sevre"], 1, /^$/, /^Error: unknown command "sevre" for "coxswain" \(did you mean serve\?\)\n/],
   [["auth", "explian"], 2, /^$/, /^error: unknown command 'explian'\n\(Did you mean explain\?\)/],

@@ -41,6 +41,16 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
         load: async () => (await import("./test/command.ts")).testCommand,
       },
       {
+        name: "record",
+        summary: "records the session of a command with a cluster",
+        load: async () => (await import("./record/command.ts")).recordCommand,
+      },
+      {
+        name: "replay",
+        summary: "serves a recorded session",
+        load: async () => (await import("./replay/command.ts")).replayCommand,
+      },
+      {
         name: "envtest",
         summary: "runs tests of operators that use controller-runtime's envtest",
         load: async () => (await import("./envtest/command.ts")).envtestCommand,

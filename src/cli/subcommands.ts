@@ -18,7 +18,7 @@ export interface Subcommand {
    *
    * @param argv the arguments after the name of the command
    * @param env the environment, for KUBECONFIG and for credential plugins
-   * @returns the exit code of the action, 0 after `--help`, or {@link exitFailed} after an error
+   * @returns the exit code of the action, 0 after `--help`, or that of failures after an error
    */
   run(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number>;
 }
@@ -32,6 +32,8 @@ interface SubcommandOptions {
   readonly name: string;
   readonly description: string;
   readonly exitCodes: ExitCodes;
+  /** The exit code after an error; {@link exitFailed} by default. */
+  readonly failureCode?: number;
   /** Adds options, arguments and subcommands, whose actions call `run`. */
   readonly add: (command: Command, run: Run) => void;
 }
@@ -51,6 +53,7 @@ async function runSubcommand(
   plain: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
+  const { failureCode = exitFailed } = options;
   let code = 0;
   let output = plain;
   const command = newCommand(options, async (action) => {
@@ -64,10 +67,10 @@ async function runSubcommand(
   try {
     await command.parseAsync(argv, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitFailed;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failureCode;
     const message = error instanceof Error ? error.message : String(error);
     output.err(`${colored("Error:", "red", output.errColors)} ${message}\n`);
-    return exitFailed;
+    return failureCode;
   }
   return code;
 }

@@ -2,7 +2,7 @@
  * A client for the server and user of a kubeconfig. Source: `k8s.io/client-go@v0.36.0/rest` and
  * `k8s.io/client-go@v0.36.0/tools/clientcmd`.
  */
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest as HttpRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import https from "node:https";
 import { quoteGo } from "../../lib/json/quote.ts";
 import {
@@ -35,7 +35,7 @@ export interface ClientRequest {
   readonly method: string;
   /** Path and query, encoded. */
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Headers>;
   /** Sent as JSON. */
   readonly body?: object;
 }
@@ -59,7 +59,22 @@ export interface Client {
   send(request: ClientRequest): Promise<ClientAnswer>;
   /** Sends a request whose body the caller reads. @throws Error as `send` */
   open(request: ClientRequest): Promise<IncomingMessage>;
+  /**
+   * Starts a request that the caller sends and reads, as a proxy does; it has no time limit.
+   *
+   * @throws Error when a credential plugin fails
+   */
+  start(request: StartedRequest): Promise<HttpRequest>;
   close(): void;
+}
+
+/** The start of a request. */
+export interface StartedRequest {
+  readonly method: string;
+  /** Path and query, encoded. */
+  readonly path: string;
+  /** Those of the credentials are added. */
+  readonly headers: OutgoingHttpHeaders;
 }
 
 /** Creates a client. @throws Error with client-go's message if the kubeconfig is invalid */
@@ -75,18 +90,41 @@ export async function openClient(config: Kubeconfig, options: ClientOptions): Pr
       ? execCredentials(user.exec, execClusterOf(cluster, server, ca), options.environment)
       : undefined;
   const agents = agentsFor({ cluster, ca });
-  const open = async (request: ClientRequest): Promise<IncomingMessage> => {
+  const authenticate = async (): Promise<Authenticated> => {
     const credentials = own ?? (await pluginCredentials(exec));
-    const headers = { ...impersonation(user), ...authorization(user, credentials), ...request.headers };
+    const onAnswer = async ({ statusCode }: IncomingMessage): Promise<void> => {
+      if (statusCode === 401 && exec !== undefined && credentials !== undefined) await exec.reject(credentials);
+    };
+    const headers = { ...impersonation(user), ...authorization(user, credentials) };
+    return { headers, agent: agents.with(credentials), onAnswer };
+  };
+  const open = async (request: ClientRequest): Promise<IncomingMessage> => {
+    const { headers, agent, onAnswer } = await authenticate();
     const answer = await exchange(
-      { ...request, headers },
-      { server, agent: agents.with(credentials), timeoutMs: options.timeoutMs ?? 30_000 },
+      { ...request, headers: { ...headers, ...request.headers } },
+      { server, agent, timeoutMs: options.timeoutMs ?? 30_000 },
     );
-    if (answer.statusCode === 401 && exec !== undefined && credentials !== undefined) await exec.reject(credentials);
+    await onAnswer(answer);
     return answer;
   };
+  const start = async ({ method, path, headers }: StartedRequest): Promise<HttpRequest> => {
+    const { headers: own, agent, onAnswer } = await authenticate();
+    const request = https.request(server + path, { method, agent, headers: { ...headers, ...mutable(own) } });
+    request.once("response", (answer) => {
+      onAnswer(answer).catch((error: Error) => answer.destroy(error));
+    });
+    return request;
+  };
   const send = async (request: ClientRequest): Promise<ClientAnswer> => collect(await open(request));
-  return { server, namespace, send, open, close: () => agents.close() };
+  return { server, namespace, send, open, start, close: () => agents.close() };
+}
+
+/** What a request gets from the user of the kubeconfig. */
+interface Authenticated {
+  readonly headers: Headers;
+  readonly agent: https.Agent;
+  /** To be called with the answer: a rejected credential is not used again. */
+  onAnswer(answer: IncomingMessage): Promise<void>;
 }
 
 async function selectContext(
@@ -238,8 +276,7 @@ function exchange(
   { server, agent, timeoutMs }: Connection,
 ): Promise<IncomingMessage> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-  const sent: Record<string, string | string[]> = { accept: "application/json", "user-agent": "coxswain" };
-  for (const [name, value] of Object.entries(headers)) sent[name] = typeof value === "string" ? value : [...value];
+  const sent = { accept: "application/json", "user-agent": "coxswain", ...mutable(headers) };
   if (payload !== undefined)
     Object.assign(sent, { "content-type": "application/json", "content-length": String(payload.length) });
   return new Promise((resolve, reject) => {
@@ -251,6 +288,13 @@ function exchange(
     request.on("error", reject);
     request.end(payload);
   });
+}
+
+/** Node's types need arrays that can be changed. */
+function mutable(headers: Headers): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
+  );
 }
 
 async function collect(response: IncomingMessage): Promise<ClientAnswer> {

@@ -7,10 +7,8 @@ import { formatExamples, formatExitCodes } from "../help-text.ts";
 import type { Output } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
 import { parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
-import { exitNotExecutable, exitNotFound } from "./run-child.ts";
+import { exitNotExecutable, exitNotFound, exitOwnFailure } from "./run-child.ts";
 
-/** Commands rarely use it. Source: timeout(1) of GNU coreutils, which uses it for its own failures. */
-const exitOwnFailure = 125;
 const exitCodes: ExitCodes = [
   [0, "the command succeeded, or standard input closed"],
   [exitOwnFailure, "the command line is invalid, or the server could not start"],

@@ -1,12 +1,10 @@
 /** The server of `coxswain test`. */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { startTestServer } from "../../testing/index.ts";
 import type { Settings } from "../flags.ts";
 import { createLogger } from "../logger.ts";
+import { writeTemporaryKubeconfig } from "./temporary-kubeconfig.ts";
 
 /** A server, and a kubeconfig in a directory that only this user can read. */
 export interface CommandServer {
@@ -28,19 +26,13 @@ export interface CommandServer {
 export async function openCommandServer(settings: Settings, err: (text: string) => void): Promise<CommandServer> {
   const { storage: _storage, dataDir: _dataDir, etcd: _etcd, ...options } = settings.server;
   const server = await startTestServer({ ...options, logger: problemLogger(settings, err), control: true });
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), "coxswain-test-"));
-  const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  // The process can also end by itself, for example when the reader of its output has closed the pipe.
-  process.once("exit", remove);
-  const kubeconfig = join(directory, "kubeconfig");
-  writeFileSync(kubeconfig, server.kubeconfig, { mode: 0o600, flag: "wx" });
+  const { kubeconfig, remove } = writeTemporaryKubeconfig(server.kubeconfig);
   return {
     url: server.url,
     kubeconfig,
     timeline: () => server.timeline.format(),
     async close() {
       await server.close();
-      process.off("exit", remove);
       remove();
     },
   };

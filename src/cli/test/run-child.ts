@@ -1,8 +1,13 @@
-/** Runs the command of `coxswain test`. */
+/** Runs the command of `coxswain test`, `record` and `replay`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { exitSignal } from "../exit-codes.ts";
 
+/**
+ * The exit code when this program fails, which commands rarely use. Source: timeout(1) of GNU
+ * coreutils, which uses it for its own failures.
+ */
+export const exitOwnFailure = 125;
 /** The exit code when the command cannot be executed. Source: POSIX, "Exit Status for Commands" of the shell. */
 export const exitNotExecutable = 126;
 /** The exit code when there is no such command. */

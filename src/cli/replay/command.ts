@@ -1,0 +1,45 @@
+/** `coxswain replay`: serves a recorded session. */
+import type { Command } from "commander";
+import { type ExitCodes, exitSignal } from "../exit-codes.ts";
+import { addExamples, defineSubcommand } from "../subcommands.ts";
+import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../test/run-child.ts";
+import type { ReplayCommandOptions } from "./replay.ts";
+
+const exitDiffers = 1;
+
+const exitCodes: ExitCodes = [
+  [0, "the command succeeded, and its session is the recorded one"],
+  [exitDiffers, "the command succeeded, but its session differs from the recorded one"],
+  [exitOwnFailure, "the command line is invalid, or the recording could not be read"],
+  [exitNotExecutable, "the command could not be executed"],
+  [exitNotFound, "the command was not found"],
+  [`${exitSignal} + n`, "signal n ended the command"],
+  ["any other", "the exit code of the command"],
+];
+
+/** The command `coxswain replay`. */
+export const replayCommand = defineSubcommand({
+  name: "coxswain replay",
+  description:
+    "Serves a session that `coxswain record` has recorded. Each request must be a recorded one, in the recorded order, and gets the recorded answer; other requests get an error that describes the difference. Runs a command with a kubeconfig for this server, or prints the path of the kubeconfig and serves until a signal.",
+  exitCodes,
+  failureCode: exitOwnFailure,
+  add(command, run) {
+    addOptions(command).action((file: string, words: string[], options: ReplayCommandOptions) =>
+      run(async (output, env) => {
+        const { replayFile } = await import("./replay.ts");
+        const { code, isSame } = await replayFile({ file, words, options }, output, env);
+        return code === 0 && !isSame ? exitDiffers : code;
+      }),
+    );
+  },
+});
+
+function addOptions(command: Command): Command {
+  addExamples(command, ["replay session.jsonl -- kubectl get pods", "replay session.jsonl"]);
+  return command
+    .usage("[options] <file> [-- <command> [arguments]]")
+    .argument("<file>", "the recording")
+    .argument("[command...]", "the command and its arguments, after --")
+    .option("--patience <duration>", "how long a request waits for those that were recorded before it", "10s");
+}

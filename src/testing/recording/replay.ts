@@ -1,0 +1,111 @@
+/**
+ * Decides which recorded answer a request gets, and when. Two recorded requests are ordered if the
+ * first one was answered before the second one began, and either the first one is a write, or both
+ * have the same path. A request is answered after those that precede it have arrived; requests that
+ * overlapped in the recording, and reads of different paths, have no order.
+ */
+import type { AnswerLine, Line, RecordedBody, RequestLine } from "./format.ts";
+import { requestDifference } from "./match.ts";
+
+/** A recorded request and what followed. */
+export interface RecordedRequest {
+  readonly request: RequestLine["request"];
+  /** The position of the request in the recording. */
+  readonly at: number;
+  /** Undefined when the session ended before the server had answered. */
+  readonly answer: AnswerLine["answer"] | undefined;
+  /** The position of the answer; Infinity without one. */
+  readonly answeredAt: number;
+  /** Events of a watch, and its end, which has no body. */
+  readonly events: readonly { readonly at: number; readonly body: RecordedBody | undefined }[];
+}
+
+/** A replay that has started. */
+export interface Replay {
+  /** @returns the recorded request that matches, or why there is none */
+  take(request: RequestLine["request"]): RecordedRequest | string;
+  /** Resolves when every request that precedes this one, or this event of it, has arrived. */
+  ready(recorded: RecordedRequest, at?: number): Promise<void>;
+  /** The recorded requests that precede this one, and have not arrived. */
+  missing(recorded: RecordedRequest): readonly RecordedRequest[];
+  /** The recorded requests that have not arrived. */
+  rest(): readonly RecordedRequest[];
+}
+
+const writes: ReadonlySet<string> = new Set(["DELETE", "PATCH", "POST", "PUT"]);
+
+/** Collects the lines of each request. */
+export function recordedRequests(lines: readonly Line[]): readonly RecordedRequest[] {
+  const found = new Map<number, { -readonly [K in keyof RecordedRequest]: RecordedRequest[K] }>();
+  const events = new Map<number, { at: number; body: RecordedBody | undefined }[]>();
+  lines.forEach((line, at) => {
+    if ("request" in line) {
+      const own: { at: number; body: RecordedBody | undefined }[] = [];
+      events.set(line.n, own);
+      found.set(line.n, {
+        request: line.request,
+        at,
+        answer: undefined,
+        answeredAt: Number.POSITIVE_INFINITY,
+        events: own,
+      });
+    } else if ("answer" in line) Object.assign(found.get(line.n) as object, { answer: line.answer, answeredAt: at });
+    else events.get(line.n)?.push({ at, body: "event" in line ? line.event : undefined });
+  });
+  return [...found.values()];
+}
+
+/** Starts a replay. */
+export function startReplay(recorded: readonly RecordedRequest[]): Replay {
+  const pending = new Set(recorded);
+  let waiting: { isReady: () => boolean; resolve: () => void }[] = [];
+
+  function take(request: RequestLine["request"]): RecordedRequest | string {
+    const differences: string[] = [];
+    for (const one of pending) {
+      const difference = requestDifference(one.request, request);
+      if (difference === undefined) {
+        arrive(one);
+        return one;
+      }
+      const isSamePath = one.request.method === request.method && one.request.path === request.path;
+      if (isSamePath && differences.length === 0) differences.push(difference);
+    }
+    return differences[0] ?? notRecorded(recorded, request);
+  }
+
+  function arrive(one: RecordedRequest): void {
+    pending.delete(one);
+    const ready = waiting.filter(({ isReady }) => isReady());
+    waiting = waiting.filter((each) => !ready.includes(each));
+    for (const { resolve } of ready) resolve();
+  }
+
+  const missing = (one: RecordedRequest): RecordedRequest[] => [...pending].filter((other) => precedes(other, one));
+  const missingBefore = (at: number): RecordedRequest[] =>
+    [...pending].filter((other) => writes.has(other.request.method) && other.at < at);
+
+  return {
+    take,
+    missing,
+    rest: () => [...pending],
+    ready(one, at) {
+      const isReady = (): boolean => (at === undefined ? missing(one) : missingBefore(at)).length === 0;
+      if (isReady()) return Promise.resolve();
+      return new Promise((resolve) => {
+        waiting.push({ isReady, resolve });
+      });
+    },
+  };
+}
+
+function precedes(first: RecordedRequest, second: RecordedRequest): boolean {
+  if (first.answeredAt > second.at) return false;
+  return writes.has(first.request.method) || first.request.path === second.request.path;
+}
+
+function notRecorded(recorded: readonly RecordedRequest[], request: RequestLine["request"]): string {
+  const count = recorded.filter((one) => requestDifference(one.request, request) === undefined).length;
+  if (count > 0) return `it was recorded ${count === 1 ? "once" : `${count} times`}, and has arrived more often`;
+  return "it was not recorded";
+}

@@ -1,0 +1,19 @@
+import type { IncomingMessage } from "node:http";
+import type { RequestLine } from "./format.ts";
+import type { Target } from "./target.ts";
+
+/** A request without its body, as a recording contains it: without its other headers. */
+export function requestLine(
+  { method = "GET", headers }: IncomingMessage,
+  { path, query }: Target,
+): RequestLine["request"] {
+  const { accept, "content-type": contentType, "user-agent": userAgent } = headers;
+  return {
+    method,
+    path,
+    query,
+    ...(accept !== undefined && { accept }),
+    ...(contentType !== undefined && { contentType }),
+    ...(userAgent !== undefined && { userAgent }),
+  };
+}
