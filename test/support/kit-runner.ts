@@ -20,7 +20,7 @@ export interface KitRunner {
   close(): void;
 }
 
-const timeoutMs = 540_000;
+const timeoutMs = 1_140_000;
 
 export function openKitRunner(): KitRunner {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-kit-"));

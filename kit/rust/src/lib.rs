@@ -1,0 +1,113 @@
+//! Gives tests a Kubernetes API server of their own: a process of the program `coxswain`, which keeps
+//! its objects in memory. When a test panics, the requests of all clients are printed.
+//!
+//! ```no_run
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kube::Api;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = coxswain_test::start().await?;
+//! let namespace = server.namespace().await?;
+//! let config_maps: Api<ConfigMap> = Api::namespaced(server.client(), &namespace);
+//! assert!(config_maps.list(&Default::default()).await?.items.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+mod process;
+mod timeline;
+
+use std::path::Path;
+
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, ObjectMeta, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{Client, Config};
+
+use process::Process;
+pub use process::StartError;
+pub use timeline::Mark;
+
+/// A server that could not be started or reached.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The program could not be started, or the server was not ready.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The kubeconfig of the server is not usable.
+    #[error("the kubeconfig of the server: {0}")]
+    Kubeconfig(#[from] KubeconfigError),
+    /// The server rejected a request, or did not answer.
+    #[error(transparent)]
+    Client(#[from] kube::Error),
+}
+
+/// A Kubernetes API server. It ends when it is dropped, and with the process of the tests, even if that
+/// is killed.
+pub struct Server {
+    process: Process,
+    client: Client,
+}
+
+/// Starts a server and waits until it is ready.
+pub async fn start() -> Result<Server, Error> {
+    start_with([] as [&str; 0]).await
+}
+
+/// Starts a server with flags of `coxswain serve`, such as `--authorization-mode=AlwaysAllow`.
+pub async fn start_with(flags: impl IntoIterator<Item = impl Into<String>>) -> Result<Server, Error> {
+    let flags = flags.into_iter().map(Into::into).collect();
+    let process = Process::start(flags).await?;
+    let client = connect(process.kubeconfig()).await?;
+    Ok(Server { process, client })
+}
+
+async fn connect(kubeconfig: &Path) -> Result<Client, Error> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    Ok(Client::try_from(config)?)
+}
+
+impl Server {
+    /// A client whose user is in system:masters. All clients of a server share its connections.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The URL of the server, with a port that was free.
+    pub fn url(&self) -> &str {
+        self.process.url()
+    }
+
+    /// The path of a kubeconfig whose user is in system:masters, for programs that a test runs.
+    pub fn kubeconfig(&self) -> &Path {
+        self.process.kubeconfig()
+    }
+
+    /// The current end of the timeline.
+    pub async fn mark(&self) -> Result<Mark, Error> {
+        timeline::mark(&self.client).await
+    }
+
+    /// The requests of all clients since a mark, as text, with their results and what they changed. The whole
+    /// timeline is that since `Mark::default()`. Values of Secrets are not part of it.
+    pub async fn timeline(&self, since: Mark) -> Result<String, Error> {
+        timeline::timeline(&self.client, since).await
+    }
+
+    /// Creates a namespace and returns its name, so that tests can share a server.
+    pub async fn namespace(&self) -> Result<String, Error> {
+        let metadata = ObjectMeta { generate_name: Some("test-".into()), ..ObjectMeta::default() };
+        let namespace = Namespace { metadata, ..Namespace::default() };
+        let created = Api::all(self.client()).create(&PostParams::default(), &namespace).await?;
+        Ok(created.metadata.name.expect("the server sets the name"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            timeline::print(self.kubeconfig());
+        }
+    }
+}

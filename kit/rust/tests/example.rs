@@ -1,0 +1,13 @@
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kube::api::{ObjectMeta, PostParams};
+
+#[tokio::test]
+async fn create() -> Result<(), Box<dyn std::error::Error>> {
+    let server = coxswain_test::start().await?;
+    let maps: Api<ConfigMap> = Api::namespaced(server.client(), &server.namespace().await?);
+    let metadata = ObjectMeta { name: Some("a".into()), ..ObjectMeta::default() };
+    maps.create(&PostParams::default(), &ConfigMap { metadata, ..ConfigMap::default() }).await?;
+    assert!(maps.get("a").await?.data.is_none());
+    Ok(())
+}
