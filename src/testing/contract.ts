@@ -1,11 +1,14 @@
 /** The test kit: a server for tests, and what tests can do to it. */
 import type { RunningServer } from "../options.ts";
+import type { Faults } from "./faults/contract.ts";
 import type { Timeline } from "./timeline/contract.ts";
 
 /** A server that `startTestServer` has started. */
 export interface TestServer extends RunningServer, TestClients {
   /** What clients asked of the server since its start, what it answered, and what changed. */
   readonly timeline: Timeline;
+  /** Rules that make requests fail, wait or see old states. */
+  readonly faults: Faults;
 }
 
 /** A user of the server, whom a client certificate names. */

@@ -24,6 +24,25 @@ export {
 } from "./assertions.ts";
 export type * from "./contract.ts";
 export { type EventuallyOptions, eventually } from "./eventually.ts";
+export { FaultRuleError } from "./faults/check-rule.ts";
+export type {
+  ConflictFault,
+  CutConnectionFault,
+  CutWatchFault,
+  Fault,
+  FaultHandle,
+  FaultRule,
+  Faults,
+  GoneFault,
+  InternalErrorFault,
+  LatencyFault,
+  MissingBookmarkFault,
+  StaleReadFault,
+  StallWatchFault,
+  TextMatch,
+  TimeoutFault,
+  TooManyRequestsFault,
+} from "./faults/contract.ts";
 export type { KitOptions } from "./kit.ts";
 export {
   type BuiltObject,
@@ -45,7 +64,6 @@ export {
   serviceAccount,
 } from "./objects.ts";
 export { type StableOptions, stable } from "./stable.ts";
-
 export type {
   ChangedField,
   Timeline,
@@ -118,6 +136,7 @@ async function openTestServer(some: Partial<ServerOptions>, kitOptions: KitOptio
       return running.servingCertificate;
     },
     timeline: kit.timeline,
+    faults: kit.faults,
     ...clients,
     close: () => running.close().finally(close),
   };

@@ -2,10 +2,13 @@
 import type { RequestContext, RequestExtension, RequestProbe } from "../http/contract.ts";
 import type { WatchStreamOptions } from "../http/endpoints/watch-stream.ts";
 import type { ServerOptions } from "../options.ts";
-import type { RegistryContext } from "../registry/contract.ts";
+import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
 import type { ControlRoute } from "./control/contract.ts";
+import { faultRoutes } from "./control/fault-routes.ts";
 import { controlPaths, controlPrefix } from "./control/serve-control.ts";
 import { timelineRoute } from "./control/timeline-route.ts";
+import type { Faults } from "./faults/contract.ts";
+import { type OpenFaults, openFaults } from "./faults/faults.ts";
 import { overriding } from "./overriding.ts";
 import type { Timeline, TimelineLimits } from "./timeline/contract.ts";
 import type { RequestRecord } from "./timeline/request-record.ts";
@@ -24,23 +27,28 @@ export interface Kit {
   /** Of the server that carries the kit. */
   readonly extension: RequestExtension;
   readonly timeline: Timeline;
+  readonly faults: Faults;
   /** Must be called when the server has started: writes of the start are not recorded. */
   started(): void;
 }
 
 /** Creates the kit of one server. */
-export function openKit({ clock }: Pick<ServerOptions, "clock">, options: KitOptions): Kit {
+export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger">, options: KitOptions): Kit {
   const timeline = openTimeline(clock, options.timeline);
-  const routes: ControlRoute[] = [timelineRoute(timeline)];
+  const faults = openFaults({ clock, logger, timeline });
+  const routes: ControlRoute[] = [timelineRoute(timeline), ...faultRoutes(faults)];
   let hasStarted = false;
   return {
     timeline,
+    faults,
     started() {
       hasStarted = true;
     },
     extension: {
-      probe: (context) => (context.info.path.startsWith(controlPrefix) ? undefined : probeOf(context, timeline)),
+      probe: (context) =>
+        context.info.path.startsWith(controlPrefix) ? undefined : probeOf(context, { timeline, faults }),
       changed(change) {
+        faults.changed(change);
         if (hasStarted) timeline.wrote(change);
       },
       routes: options.control === true ? controlPaths(routes) : [],
@@ -48,17 +56,26 @@ export function openKit({ clock }: Pick<ServerOptions, "clock">, options: KitOpt
   };
 }
 
-function probeOf(context: RequestContext, timeline: OpenTimeline): RequestProbe {
+interface Parts {
+  readonly timeline: OpenTimeline;
+  readonly faults: OpenFaults;
+}
+
+function probeOf(context: RequestContext, { timeline, faults }: Parts): RequestProbe {
   const record = timeline.begin(context);
   let served: RegistryContext | undefined;
   return {
     get registry() {
       return served;
     },
-    enter(_context, registry) {
-      served = { ...registry, changed: (change) => timeline.changed(record, change) };
+    async enter(_context, registry) {
+      const changed = (change: ObjectChange): void => {
+        faults.changed(change);
+        timeline.changed(record, change);
+      };
+      served = await faults.enter(context, { ...registry, changed }, record);
     },
-    watch: (options) => recordedWatch(options, record, timeline),
+    watch: (options) => faults.watch(context, recordedWatch(options, record, timeline), record),
     failed: (status) => record.failed(status),
   };
 }

@@ -30,10 +30,72 @@ describe("control paths", () => {
     assert.deepEqual(next.body, { mark: body.mark, dropped: 0, entries: [] });
   });
 
+  test("rules are added together, read with their hits, and removed", async () => {
+    const yaml =
+      "rules:\n- match: {verb: get, name: a*, count: 1}\n  fault: {type: tooManyRequests}\n- fault: {type: latency, ms: 0}\n";
+    const post = { method: "POST", path: "/testing/faults", headers: { "content-type": "application/yaml" } };
+    const added = await client.send({ ...post, body: yaml });
+    const [first, second] = server.faults.list();
+    const shown = [
+      { id: first?.id, match: { verb: "get", name: "a*", count: 1 }, fault: { type: "tooManyRequests" }, hits: 0 },
+      { id: second?.id, match: {}, fault: { type: "latency", ms: 0 }, hits: 0 },
+    ];
+    assert.deepEqual([added.status, added.body], [201, { rules: shown }]);
+    const path = "/api/v1/namespaces/default/configmaps/a1";
+    assert.equal((await client.send({ path })).status, 429);
+    assert.equal((await client.send({ path: `/testing/faults/${first?.id}` })).body.hits, 1);
+    const removed = await client.send({ method: "DELETE", path: `/testing/faults/${first?.id}` });
+    assert.deepEqual([removed.status, removed.body.id], [200, first?.id]);
+    assert.equal((await client.send({ path: `/testing/faults/${first?.id}` })).status, 404);
+    assert.deepEqual((await client.send({ path: "/testing/faults" })).body, { rules: [shown[1]] });
+    assert.deepEqual((await client.send({ method: "DELETE", path: "/testing/faults" })).body, { rules: [shown[1]] });
+    assert.deepEqual(server.faults.list(), []);
+  });
+
+  const tooMany = { rules: Array.from({ length: 1001 }, () => ({ fault: { type: "gone" } })) };
+  const badBodies: [what: string, body: string | object, status: number, message: RegExp][] = [
+    ["no list", {}, 400, /^the body must be an object with the field rules, a list$/],
+    ["another field", { rules: [], more: 1 }, 400, /^the body must be an object/],
+    [
+      "a rule that is no object",
+      { rules: [1] },
+      400,
+      /^rules\[0\]: must be an object with the fields match and fault$/,
+    ],
+    ["an unknown field", { rules: [{ rule: {} }] }, 400, /^rules\[0\].rule: is not known$/],
+    [
+      "a valid rule before a wrong one",
+      { rules: [{ fault: { type: "gone" } }, { fault: {} }] },
+      400,
+      /^rules\[1\].fault.type: /,
+    ],
+    [
+      "a wrong condition",
+      { rules: [{ match: { verb: 1 }, fault: { type: "gone" } }] },
+      400,
+      /^rules\[0\].match.verb: /,
+    ],
+    ["too many rules", tooMany, 400, /^rules: there can be 1000 at most$/],
+    ["damaged YAML", "rules: [", 400, /^the body is not valid: /],
+    ["a repeated key", "rules: []\nrules: []\n", 400, /^the body is not valid: /],
+    ["a body over 1 MiB", `"${"x".repeat(1 << 20)}"`, 413, /too large/],
+  ];
+  for (const [what, body, status, message] of badBodies) {
+    test(`rejects ${what}, and adds nothing`, async () => {
+      const answer = await client.send({ method: "POST", path: "/testing/faults", body });
+      assert.equal(answer.status, status);
+      assert.match(answer.body.message, message);
+      assert.deepEqual(server.faults.list(), []);
+    });
+  }
+
   const wrong: [method: string, path: string, status: number][] = [
     ["GET", "/testing/timeline?since=-1", 400],
     ["GET", "/testing/timeline?since=x", 400],
     ["POST", "/testing/timeline", 405],
+    ["PUT", "/testing/faults", 405],
+    ["GET", "/testing/faults/fault-0", 404],
+    ["GET", "/testing/faults/a/b", 404],
     ["GET", "/testing/unknown", 404],
     ["GET", "/testing/", 404],
     ["GET", "/testing", 404],

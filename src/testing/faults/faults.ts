@@ -1,0 +1,199 @@
+/** Applies the rules to requests and watches. */
+import type { Clock } from "../../apimachinery/clock.ts";
+import {
+  conflict,
+  expired,
+  internalError,
+  objectModified,
+  timeout,
+  tooManyRequests,
+} from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { loopbackUser } from "../../apimachinery/system-user.ts";
+import type { BodyStream, Exchange, RequestContext } from "../../http/contract.ts";
+import type { WatchStreamOptions } from "../../http/endpoints/watch-stream.ts";
+import { requestTimedOut } from "../../http/filters/timeout-parameter.ts";
+import { sendError } from "../../http/respond.ts";
+import type { ObjectChange, RegistryContext } from "../../registry/contract.ts";
+import { overriding } from "../overriding.ts";
+import type { RequestRecord } from "../timeline/request-record.ts";
+import type { OpenTimeline } from "../timeline/timeline.ts";
+import type { Faults } from "./contract.ts";
+import { type ActiveRule, openRules } from "./rules.ts";
+import { ChangeHistory, staleRegistry } from "./stale-read.ts";
+import { WatchValve } from "./watch-valve.ts";
+
+/** The faults of a server, and what applies them. */
+export interface OpenFaults extends Faults {
+  /**
+   * Called before the endpoint.
+   * @returns the registry that serves the request
+   * @throws ApiError to answer with it instead
+   */
+  enter(
+    context: RequestContext,
+    registry: RegistryContext,
+    record: RequestRecord,
+  ): RegistryContext | Promise<RegistryContext>;
+  /** Called when a watch starts. */
+  watch(context: RequestContext, options: WatchStreamOptions, record: RequestRecord): WatchStreamOptions;
+  /** Called for each change of an object. */
+  changed(change: ObjectChange): void;
+}
+
+interface Needs {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timeline: OpenTimeline;
+}
+
+/** Creates the faults of a server, without rules. */
+export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
+  const history = new ChangeHistory(clock);
+  const valves = new Map<WatchValve, RequestRecord>();
+  /** Rules of watches that have not started yet. */
+  const ofWatches = new WeakMap<RequestContext, ActiveRule>();
+  const rules = openRules({
+    added: (rule) => timeline.fault({ action: "added", rule: rule.id, text: textOf(rule) }),
+    removed(rule) {
+      timeline.fault({ action: "removed", rule: rule.id, text: `after ${rule.hits} hits` });
+      for (const valve of valves.keys()) if (valve.rule === rule) valve.release();
+    },
+  });
+  const hit = (rule: ActiveRule, { exchange, info }: RequestContext, record: RequestRecord): void => {
+    record.fault = `${rule.id} ${rule.fault.type}`;
+    const text = `${rule.fault.type} for ${exchange.method} ${info.path}`;
+    timeline.fault({ action: "hit", rule: rule.id, text: text.slice(0, textMax) });
+  };
+
+  return {
+    ...rules,
+    add(rule, fault) {
+      const handle = rules.add(rule, fault);
+      for (const [valve, record] of valves) {
+        if (valve.rule !== undefined) continue;
+        const taken = rules.take(valve.context, (one) => one === handle && appliesToOpenWatches(one));
+        if (taken === undefined) continue;
+        hit(taken, valve.context, record);
+        valve.apply(taken);
+      }
+      return handle;
+    },
+    enter(context, registry, record) {
+      const rule = isExempt(context) ? undefined : rules.take(context);
+      if (rule === undefined) return registry;
+      hit(rule, context, record);
+      if (appliesToOpenWatches(rule) || (rule.fault.type === "gone" && context.info.verb === "watch")) {
+        ofWatches.set(context, rule);
+        return registry;
+      }
+      return apply(rule, context, registry);
+    },
+    watch(context, options, record) {
+      const rule = ofWatches.get(context);
+      if (rule?.fault.type === "gone")
+        return { ...options, startError: expired(`too old resource version: ${options.plan.from} (fault ${rule.id})`) };
+      const valve = new WatchValve(context, options);
+      valves.set(valve, record);
+      context.exchange.onClose(() => valves.delete(valve));
+      if (rule !== undefined && !rule.isRemoved) valve.apply(rule);
+      return valve.around(options);
+    },
+    changed: (change) => history.add(change),
+  };
+
+  function apply(
+    { fault }: ActiveRule,
+    context: RequestContext,
+    registry: RegistryContext,
+  ): RegistryContext | Promise<RegistryContext> {
+    const { info, exchange } = context;
+    switch (fault.type) {
+      case "conflict":
+        throw conflict(info, info.name, objectModified);
+      case "gone":
+        throw expired("The resourceVersion for the provided list is too old.");
+      case "tooManyRequests":
+        throw tooManyRequests("Too many requests, please try again later.", fault.retryAfterSeconds ?? 1);
+      case "internalError":
+        throw internalError(fault.message ?? "a fault of the test kit");
+      case "timeoutBeforeCommit":
+        throw requestTimedOut(info.verb);
+      case "timeoutAfterCommit":
+        context.exchange = insteadOfSuccess(context, () => sendError(context, requestTimedOut(info.verb), logger));
+        return registry;
+      case "latency":
+        return delay(exchange, fault.ms).then(() => registry);
+      case "cutConnection":
+        if (fault.when === "after") {
+          context.exchange = insteadOfSuccess(context, () => exchange.endConnection("now"));
+          return registry;
+        }
+        context.exchange = overriding(exchange, { closed: true });
+        exchange.endConnection("now");
+        throw timeout("the connection is closed");
+      case "staleRead":
+        return staleRegistry(registry, context, fault, history);
+      case "cutWatch":
+      case "stallWatch":
+      case "missingBookmark":
+        return registry; // They apply when the watch starts.
+    }
+  }
+
+  /** @throws ApiError when the client leaves before */
+  async function delay(exchange: Exchange, ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      exchange.onClose(() => {
+        cancel();
+        resolve();
+      });
+    });
+    if (exchange.closed || exchange.answered) throw timeout("the client has closed the request");
+  }
+}
+
+const textMax = 500;
+
+function textOf({ rule, fault: { type, ...options } }: ActiveRule): string {
+  return `${type} ${JSON.stringify(options)} for ${JSON.stringify(rule)}`.slice(0, textMax);
+}
+
+function appliesToOpenWatches({ fault: { type } }: ActiveRule): boolean {
+  return type === "cutWatch" || type === "stallWatch" || type === "missingBookmark";
+}
+
+/** Health checks, and the server's own requests. */
+function isExempt({ info, user }: RequestContext): boolean {
+  return user.name === loopbackUser.name || /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(info.path);
+}
+
+/** An exchange that acts when the endpoint answers with success, instead of sending the answer. */
+function insteadOfSuccess(context: RequestContext, act: () => void): Exchange {
+  const { exchange } = context;
+  const replaces = (status: number): boolean => {
+    context.exchange = exchange;
+    if (status >= 300) return false;
+    act();
+    return true;
+  };
+  return overriding(exchange, {
+    respond(status, headers, body) {
+      if (!replaces(status)) exchange.respond(status, headers, body);
+    },
+    stream: (status, headers) => (replaces(status) ? unsent : exchange.stream(status, headers)),
+  });
+}
+
+/** Accepts a response that is not sent. */
+const unsent: BodyStream = {
+  write(_piece, taken) {
+    taken?.();
+    return true;
+  },
+  drained: async () => undefined,
+  pendingBytes: 0,
+  end() {},
+  abort() {},
+};
