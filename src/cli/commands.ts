@@ -55,6 +55,11 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
         summary: "runs tests of operators that use controller-runtime's envtest",
         load: async () => (await import("./envtest/command.ts")).envtestCommand,
       },
+      {
+        name: "chaos",
+        summary: "makes requests to a running server fail on order",
+        load: async () => (await import("./chaos/command.ts")).chaosCommand,
+      },
     ],
   ],
   [

@@ -1,0 +1,75 @@
+/** `coxswain chaos`: makes requests to a running server fail on order. */
+import { type Command, InvalidArgumentError } from "commander";
+import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
+import { exitFailed } from "../exit-codes.ts";
+import { durationMs, FlagValueError } from "../flag-values.ts";
+import type { Output } from "../output.ts";
+import { addExamples, defineSubcommand } from "../subcommands.ts";
+
+interface ChaosOptions extends ServerOptions {
+  readonly filename?: string;
+  readonly for?: number;
+  readonly list?: true;
+  readonly clear?: true;
+}
+
+/** The command `coxswain chaos`. */
+export const chaosCommand = defineSubcommand({
+  name: "coxswain chaos",
+  description:
+    "Makes requests to a running Coxswain server fail on order. Adds the rules of a file, prints how often each applies, and removes them when it is interrupted or its time is over. The server needs the flag --enable-test-control, and you need the rights to the paths under /testing/faults, which by default only cluster-admin grants.",
+  exitCodes: [
+    [0, "the rules were removed, or listed"],
+    [exitFailed, "the command line or a rule is invalid, or the server could not be controlled"],
+  ],
+  add(command, run) {
+    addOptions(command).action((options: ChaosOptions) => run((output, env) => chaos(options, output, env)));
+  },
+});
+
+function addOptions(command: Command): Command {
+  addExamples(command, ["chaos -f rules.yaml", "chaos -f rules.yaml --for 10m", "chaos --list", "chaos --clear"]);
+  command
+    .option("-f, --filename <file>", "the rules, in YAML or JSON; - for the standard input")
+    .option(
+      "--for <duration>",
+      "how long the rules apply, such as 10m; if unset, until the command is interrupted",
+      parseFor,
+    )
+    .option("--list", "prints the rules of the server with their hits")
+    .option("--clear", "removes all rules of the server");
+  return addServerOptions(command);
+}
+
+function parseFor(text: string): number {
+  try {
+    return durationMs(text);
+  } catch (error) {
+    if (error instanceof FlagValueError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}
+
+async function chaos(options: ChaosOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
+  const chosen = [options.filename, options.list, options.clear].filter((one) => one !== undefined);
+  if (chosen.length !== 1) throw new Error("exactly one of --filename, --list and --clear is required");
+  if (options.for !== undefined && options.filename === undefined) throw new Error("--for needs --filename");
+  const { addedRules, applyRules, clearRules, listRules } = await import("./rules.ts");
+  return withClient(options, env, async (client) => {
+    if (options.list) output.out(await listRules(client));
+    else if (options.clear) output.out(await clearRules(client));
+    else {
+      const { readDocument } = await import("../cel/documents.ts");
+      const rules = await addedRules(client, readDocument(options.filename as string));
+      await applyRules(client, rules, { print: output.out, end: endOf(options.for) });
+    }
+    return 0;
+  });
+}
+
+/** Aborts at the first SIGINT or SIGTERM, or after a time. */
+function endOf(afterMs: number | undefined): AbortSignal {
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
+  return afterMs === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, AbortSignal.timeout(afterMs)]);
+}
