@@ -1,26 +1,17 @@
 /** Applies the rules to requests and watches. */
 import type { Clock } from "../../apimachinery/clock.ts";
-import {
-  conflict,
-  expired,
-  internalError,
-  objectModified,
-  timeout,
-  tooManyRequests,
-} from "../../apimachinery/errors.ts";
+import { expired } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { loopbackUser } from "../../apimachinery/system-user.ts";
-import type { BodyStream, Exchange, RequestContext } from "../../http/contract.ts";
+import type { RequestContext } from "../../http/contract.ts";
 import type { WatchStreamOptions } from "../../http/endpoints/watch-stream.ts";
-import { requestTimedOut } from "../../http/filters/timeout-parameter.ts";
-import { sendError } from "../../http/respond.ts";
 import type { ObjectChange, RegistryContext } from "../../registry/contract.ts";
-import { overriding } from "../overriding.ts";
 import type { RequestRecord } from "../timeline/request-record.ts";
 import type { OpenTimeline } from "../timeline/timeline.ts";
+import { applyFault } from "./apply-fault.ts";
 import type { Faults } from "./contract.ts";
 import { type ActiveRule, openRules } from "./rules.ts";
-import { ChangeHistory, staleRegistry } from "./stale-read.ts";
+import { ChangeHistory } from "./stale-read.ts";
 import { WatchValve } from "./watch-valve.ts";
 
 /** The faults of a server, and what applies them. */
@@ -87,7 +78,7 @@ export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
         ofWatches.set(context, rule);
         return registry;
       }
-      return apply(rule, context, registry);
+      return applyFault(rule.fault, context, registry, { clock, logger, history });
     },
     watch(context, options, record) {
       const rule = ofWatches.get(context);
@@ -101,57 +92,6 @@ export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
     },
     changed: (change) => history.add(change),
   };
-
-  function apply(
-    { fault }: ActiveRule,
-    context: RequestContext,
-    registry: RegistryContext,
-  ): RegistryContext | Promise<RegistryContext> {
-    const { info, exchange } = context;
-    switch (fault.type) {
-      case "conflict":
-        throw conflict(info, info.name, objectModified);
-      case "gone":
-        throw expired("The resourceVersion for the provided list is too old.");
-      case "tooManyRequests":
-        throw tooManyRequests("Too many requests, please try again later.", fault.retryAfterSeconds ?? 1);
-      case "internalError":
-        throw internalError(fault.message ?? "a fault of the test kit");
-      case "timeoutBeforeCommit":
-        throw requestTimedOut(info.verb);
-      case "timeoutAfterCommit":
-        context.exchange = insteadOfSuccess(context, () => sendError(context, requestTimedOut(info.verb), logger));
-        return registry;
-      case "latency":
-        return delay(exchange, fault.ms).then(() => registry);
-      case "cutConnection":
-        if (fault.when === "after") {
-          context.exchange = insteadOfSuccess(context, () => exchange.endConnection("now"));
-          return registry;
-        }
-        context.exchange = overriding(exchange, { closed: true });
-        exchange.endConnection("now");
-        throw timeout("the connection is closed");
-      case "staleRead":
-        return staleRegistry(registry, context, fault, history);
-      case "cutWatch":
-      case "stallWatch":
-      case "missingBookmark":
-        return registry; // They apply when the watch starts.
-    }
-  }
-
-  /** @throws ApiError when the client leaves before */
-  async function delay(exchange: Exchange, ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      exchange.onClose(() => {
-        cancel();
-        resolve();
-      });
-    });
-    if (exchange.closed || exchange.answered) throw timeout("the client has closed the request");
-  }
 }
 
 const textMax = 500;
@@ -168,32 +108,3 @@ function appliesToOpenWatches({ fault: { type } }: ActiveRule): boolean {
 function isExempt({ info, user }: RequestContext): boolean {
   return user.name === loopbackUser.name || /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(info.path);
 }
-
-/** An exchange that acts when the endpoint answers with success, instead of sending the answer. */
-function insteadOfSuccess(context: RequestContext, act: () => void): Exchange {
-  const { exchange } = context;
-  const replaces = (status: number): boolean => {
-    context.exchange = exchange;
-    if (status >= 300) return false;
-    act();
-    return true;
-  };
-  return overriding(exchange, {
-    respond(status, headers, body) {
-      if (!replaces(status)) exchange.respond(status, headers, body);
-    },
-    stream: (status, headers) => (replaces(status) ? unsent : exchange.stream(status, headers)),
-  });
-}
-
-/** Accepts a response that is not sent. */
-const unsent: BodyStream = {
-  write(_piece, taken) {
-    taken?.();
-    return true;
-  },
-  drained: async () => undefined,
-  pendingBytes: 0,
-  end() {},
-  abort() {},
-};
