@@ -12,7 +12,7 @@
  * - `npm run bench -- --flow-control`: CPU time of flow control, see flow-control-cost.ts.
  * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
  * - `npm run bench -- --etcd`: compared with upstream's sample API server on one etcd, see etcd.ts.
- * - `npm run bench -- --start`: CPU time until a server is ready, and its memory, see start.ts.
+ * - `npm run bench -- --start`: the start of the command, and of servers in one process, see start.ts.
  * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
  *   two baselines in the same run: (a) a bare node:http2 server, (b) durable LMDB transactions of
  *   three keys at concurrency 16. (c) is this server on LMDB.

@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- --start`: CPU time until a server is ready, and its memory, of the packed command and of kube-apiserver with an etcd, which
- * COXSWAIN_KUBE_APISERVER and `npm run etcd` provide. On Linux. CPU time depends less than seconds on what else runs on the machine.
+ * COXSWAIN_KUBE_APISERVER and `npm run etcd` provide. On Linux. CPU time depends less than seconds on what else runs on the machine. Then the times
+ * of servers in one process, see start-library.ts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -10,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { etcdProgram, freePorts } from "../test/support/etcd.ts";
 import { kubeApiserver } from "../test/support/kube-apiserver.ts";
+import { libraryStartBench } from "./start-library.ts";
 
 const rounds = 5;
 const readyTimeoutMs = 120_000;
@@ -59,7 +61,7 @@ const upstream: Setup = {
   },
 };
 
-/** Prints the median of some starts of each setup. */
+/** Prints the median of some starts of each setup, and of the library. */
 export async function startBench(): Promise<void> {
   if (!existsSync(main)) throw new Error("npm run build first");
   const setups = [coxswain("lmdb"), coxswain("memory")];
@@ -70,6 +72,7 @@ export async function startBench(): Promise<void> {
     const [cpu, memory] = [median(starts.map((one) => one.cpuSeconds)), median(starts.map((one) => one.memoryMiB))];
     console.log(`${setup.name}: ${cpu.toFixed(2)} s of CPU time until ready, then ${memory.toFixed(0)} MiB`);
   }
+  await libraryStartBench(join(main, "../index.js"));
 }
 
 interface Start {
