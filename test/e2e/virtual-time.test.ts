@@ -14,7 +14,7 @@ let client: Http2Client;
 
 before(async () => {
   clock = virtualClock({ now: startMs });
-  server = await startTestServer({ clock, controllers: podControllers });
+  server = await startTestServer({ clock, controllers: [...podControllers, "token-cleaner-controller"] });
   client = http2Client(server.kubeconfig);
 });
 after(async () => {
@@ -82,4 +82,64 @@ test("a watch ends at its timeout", async () => {
   client.watch(`${namespace}/configmaps?watch=1&timeoutSeconds=300`, () => {}, ended.resolve);
   await clock.advance("5m");
   await ended.promise;
+});
+
+test("a client certificate is judged by the time of the clock", async () => {
+  const user = http2Client((await server.as("ann", ["system:masters"])).kubeconfig);
+  // The certificates of `as` are valid for a day of the real time.
+  const ownClock = virtualClock({ now: Date.now() + 86_340_000 });
+  const other = await startTestServer({ clock: ownClock });
+  const rows: [span: string, status: number][] = [
+    ["0s", 200],
+    ["10s", 200],
+    ["10m", 401],
+  ];
+  const ann = http2Client((await other.as("ann", ["system:masters"])).kubeconfig);
+  const admin = http2Client(other.kubeconfig);
+  try {
+    assert.equal((await user.send(`GET ${namespace}/configmaps`)).status, 401, "years later");
+    for (const [span, status] of rows) {
+      await ownClock.advance(span);
+      assert.equal((await ann.send(`GET ${namespace}/configmaps`)).status, status, span);
+    }
+    assert.equal((await admin.send(`GET ${namespace}/configmaps`)).status, 200, "the administrator's is timeless");
+  } finally {
+    for (const one of [user, ann, admin]) one.close();
+    await other.close();
+  }
+});
+
+test("a bootstrap token and its Secret are gone at the expiration", async () => {
+  const secrets = "/api/v1/namespaces/kube-system/secrets";
+  const encode = (text: string): string => Buffer.from(text).toString("base64");
+  const expiration = new Date(clock.now() + 600_000).toISOString();
+  const data = { "token-id": "abcdef", "token-secret": "0123456789abcdef", expiration };
+  const { status } = await client.send(`POST ${secrets}`, {
+    metadata: { name: "bootstrap-token-abcdef" },
+    type: "bootstrap.kubernetes.io/token",
+    data: Object.fromEntries(Object.entries(data).map(([name, text]) => [name, encode(text)])),
+  });
+  assert.equal(status, 201);
+  await clock.advance("9m59s");
+  assert.equal((await client.send(`GET ${secrets}/bootstrap-token-abcdef`)).status, 200);
+  await clock.advance("2s");
+  assert.equal((await client.send(`GET ${secrets}/bootstrap-token-abcdef`)).status, 404);
+});
+
+test("an exact list is too old when the history window is over", async () => {
+  const maps = `${namespace}/configmaps`;
+  const { body } = await client.send(`POST ${maps}`, { metadata: { name: "old" } });
+  await client.send(`POST ${maps}`, { metadata: { name: "newer" } });
+  const exact = `${maps}?resourceVersion=${body.metadata.resourceVersion}&resourceVersionMatch=Exact`;
+  assert.equal((await client.send(`GET ${exact}`)).status, 200);
+  await clock.advance("1h");
+  await client.send(`POST ${maps}`, { metadata: { name: "newest" } });
+  assert.equal((await client.send(`GET ${exact}`)).status, 410);
+});
+
+test("deletion with a grace period is due after the time of the clock", async () => {
+  const spec = { containers: [{ name: "c", image: "i" }], nodeName: "n" };
+  await client.send(`POST ${namespace}/pods`, { metadata: { name: "graceful" }, spec });
+  const { body } = await client.send(`DELETE ${namespace}/pods/graceful?gracePeriodSeconds=30`);
+  assert.equal(Date.parse(body.metadata.deletionTimestamp), Math.floor(clock.now() / 1000) * 1000 + 30_000);
 });

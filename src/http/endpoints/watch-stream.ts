@@ -1,5 +1,5 @@
 /** One watcher: initial events, then changes, periodic bookmarks, and a timeout. */
-import type { Clock } from "../../apimachinery/clock.ts";
+import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
@@ -206,7 +206,7 @@ class WatchStream {
     const { converted } = this.#options;
     return converted === undefined
       ? this.#write(batch)
-      : this.#sendConverted(batch, converted, { since: this.#options.clock.now(), delayMs: retryFirstMs });
+      : this.#sendConverted(batch, converted, { since: realClock(this.#options.clock).now(), delayMs: retryFirstMs });
   }
 
   /**
@@ -220,8 +220,13 @@ class WatchStream {
       if (this.#write(made)) this.#subscription?.resume();
     };
     this.#whenConverted(events, run, (error) => {
-      if (clock.now() + delayMs - since > retriedMs) return this.#fail(error);
-      this.#after("conversion", delayMs, () => this.#sendConverted(batch, converted, { since, delayMs: delayMs * 2 }));
+      if (realClock(clock).now() + delayMs - since > retriedMs) return this.#fail(error);
+      this.#after(
+        "conversion",
+        delayMs,
+        () => this.#sendConverted(batch, converted, { since, delayMs: delayMs * 2 }),
+        realClock(clock),
+      );
     });
     return false;
   }
@@ -241,12 +246,13 @@ class WatchStream {
 
   /** Waits for the client to read, for a limited time. */
   #whenDrained(run: () => void): void {
-    const { stream, cutOff } = this.#options;
-    this.#after("stalled", stalledMs, () => {
+    const { stream, cutOff, clock } = this.#options;
+    const cut = (): void => {
       cutOff();
       stream.abort();
       this.end();
-    });
+    };
+    this.#after("stalled", stalledMs, cut, realClock(clock));
     void stream.drained().then(() => {
       this.#cancel("stalled");
       if (!this.#ended) run();
@@ -291,9 +297,9 @@ class WatchStream {
     this.#options.sent([bytes.length]);
   }
 
-  #after(name: string, delayMs: number, run: () => void): void {
+  #after(name: string, delayMs: number, run: () => void, clock = this.#options.clock): void {
     this.#cancel(name);
-    this.#cancels.set(name, this.#options.clock.after(delayMs, run));
+    this.#cancels.set(name, clock.after(delayMs, run));
   }
 
   #cancel(name: string): void {
