@@ -4,6 +4,7 @@ The server is the program ``coxswain``, which answers as kube-apiserver does. It
 with the test process, however that ends.
 """
 
+from .faults import FaultRule
 from .server import CoxswainError, Server
 
-__all__ = ["CoxswainError", "Server"]
+__all__ = ["CoxswainError", "FaultRule", "Server"]

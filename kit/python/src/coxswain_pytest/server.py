@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import urllib3
 from kubernetes import client, config
 
+from .faults import FaultRule
 from .process import CoxswainError, Process
 
 __all__ = ["CoxswainError", "Server"]
@@ -61,6 +63,21 @@ class Server:
         Values of Secrets are not part of it.
         """
         return self._send("GET", f"/testing/timeline?since={since}", None, "text/plain").decode()
+
+    @contextmanager
+    def fault(self, match: Mapping[str, object], fault: Mapping[str, object]) -> Iterator[FaultRule]:
+        """Makes requests fail within a ``with`` block.
+
+        :param match: which requests, such as ``{"verb": "update", "resource": "configmaps", "count": 1}``
+        :param fault: what happens to them, such as ``{"type": "conflict"}``
+        :raises CoxswainError: if the server rejects the rule
+        """
+        body = {"rules": [{"match": dict(match), "fault": dict(fault)}]}
+        rule = FaultRule(self.call("POST", "/testing/faults", body)["rules"][0]["id"], self.call)
+        try:
+            yield rule
+        finally:
+            self.call("DELETE", f"/testing/faults/{rule.id}")
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Sends a request with a JSON body, and returns the decoded answer, which is None if it is empty.

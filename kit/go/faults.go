@@ -1,0 +1,103 @@
+package coxswaintest
+
+import (
+	"context"
+	"net/http"
+	"testing"
+)
+
+// Match selects requests. Empty fields match all. Texts match exactly, or by a pattern in which * matches any
+// characters.
+type Match struct {
+	User        string `json:"user,omitempty"`
+	UserAgent   string `json:"userAgent,omitempty"`
+	Client      string `json:"client,omitempty"`
+	Verb        string `json:"verb,omitempty"`
+	Resource    string `json:"resource,omitempty"`
+	Subresource string `json:"subresource,omitempty"`
+	Namespace   string `json:"namespace,omitempty"`
+	Name        string `json:"name,omitempty"`
+	// After is the number of requests that are served as usual first.
+	After int `json:"after,omitempty"`
+	// Count is how often the fault happens; without a limit if it is 0.
+	Count int `json:"count,omitempty"`
+	// Probability is the share of requests for which the fault happens; all if it is 0.
+	Probability float64 `json:"probability,omitempty"`
+	// Seed is that of the random numbers for Probability.
+	Seed int64 `json:"seed,omitempty"`
+}
+
+// Fault is what happens to a request. The other fields are for some types only.
+type Fault struct {
+	Type              FaultType `json:"type"`
+	RetryAfterSeconds int       `json:"retryAfterSeconds,omitempty"`
+	Message           string    `json:"message,omitempty"`
+	Milliseconds      int       `json:"ms,omitempty"`
+	When              string    `json:"when,omitempty"`
+	Events            int       `json:"events,omitempty"`
+	How               string    `json:"how,omitempty"`
+	Which             string    `json:"which,omitempty"`
+}
+
+// FaultType names a fault.
+type FaultType string
+
+const (
+	Conflict            FaultType = "conflict"
+	Gone                FaultType = "gone"
+	TooManyRequests     FaultType = "tooManyRequests"
+	InternalError       FaultType = "internalError"
+	TimeoutBeforeCommit FaultType = "timeoutBeforeCommit"
+	TimeoutAfterCommit  FaultType = "timeoutAfterCommit"
+	Latency             FaultType = "latency"
+	CutConnection       FaultType = "cutConnection"
+	CutWatch            FaultType = "cutWatch"
+	StallWatch          FaultType = "stallWatch"
+	MissingBookmark     FaultType = "missingBookmark"
+)
+
+// FaultRule makes requests fail until it is removed.
+type FaultRule struct {
+	server    *Server
+	path      string
+	isRemoved bool
+}
+
+type faultRules struct {
+	Rules []struct {
+		ID string `json:"id"`
+	} `json:"rules"`
+}
+
+// AddFault makes requests fail until the test is complete, or the rule is removed.
+func (s *Server) AddFault(t testing.TB, match Match, fault Fault) *FaultRule {
+	t.Helper()
+	body := map[string]any{"rules": []any{map[string]any{"match": match, "fault": fault}}}
+	var added faultRules
+	if err := s.call(context.Background(), http.MethodPost, "/testing/faults", body, &added); err != nil {
+		t.Fatalf("coxswaintest: %v", err)
+	}
+	rule := &FaultRule{server: s, path: "/testing/faults/" + added.Rules[0].ID}
+	t.Cleanup(func() {
+		if err := rule.Remove(context.Background()); err != nil {
+			t.Errorf("coxswaintest: %v", err)
+		}
+	})
+	return rule
+}
+
+// Hits returns how often the fault has happened, before the rule is removed.
+func (r *FaultRule) Hits(ctx context.Context) (int, error) {
+	var rule struct{ Hits int }
+	err := r.server.call(ctx, http.MethodGet, r.path, nil, &rule)
+	return rule.Hits, err
+}
+
+// Remove ends the rule. Removing it again does nothing.
+func (r *FaultRule) Remove(ctx context.Context) error {
+	if r.isRemoved {
+		return nil
+	}
+	r.isRemoved = true
+	return r.server.call(ctx, http.MethodDelete, r.path, nil, nil)
+}
