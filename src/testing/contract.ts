@@ -106,8 +106,8 @@ export interface AllHooksOfNode {
 
 /** Hooks around all tests, as the other runners name them. */
 export interface AllHooks {
-  /** Before the first test. */
-  readonly beforeAll: RegisterHook;
+  /** Before the first test. @param timeoutMs how long it may take */
+  readonly beforeAll: (run: () => Promise<void>, timeoutMs?: number) => unknown;
   /** After the last test. */
   readonly afterAll: RegisterHook;
 }
@@ -124,4 +124,12 @@ export interface ServerFixture {
    * @throws Error when no test runs, or several run and `test` is undefined
    */
   namespace(test?: object): Promise<string>;
+  /**
+   * Prints the timeline when a test fails, for runners whose hooks do not know whether a test has failed: Jest, Bun and
+   * Deno. The kit does this itself with node:test and Vitest.
+   *
+   * @param run the body of a test
+   * @returns the function to pass to the runner
+   */
+  withTimeline(run: () => unknown): () => Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** Servers whose life the hooks of a test runner decide. */
 import type { ServerFixture, TestRunner, TestServer } from "./contract.ts";
+import type { TimelineMark } from "./timeline/contract.ts";
 
 /** A test that runs now, and what is done after it. */
 interface Scope {
@@ -51,8 +52,13 @@ export class TestScopes {
   }
 }
 
+/** The contexts of Vitest are functions. */
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
 function fullNameOf(context: unknown): string | undefined {
-  const name = typeof context === "object" && context !== null && "fullName" in context ? context.fullName : undefined;
+  const name = isObject(context) && "fullName" in context ? context.fullName : undefined;
   return typeof name === "string" ? name : undefined;
 }
 
@@ -65,18 +71,40 @@ function innermost(running: readonly Scope[]): Scope | undefined {
   return isNested ? running.at(-1) : undefined;
 }
 
-/** Registers the hooks. @param start starts the server */
+/** For busy machines: the runners' own limits are 5 and 10 seconds. */
+const startTimeoutMs = 60_000;
+
+/** Registers the hooks. @param start starts the server, and prepares it */
 export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>): ServerFixture {
   const scopes = new TestScopes();
   let server: TestServer | undefined;
+  let starting: Promise<void> | undefined;
   let namespaces = 0;
-  const all = "beforeAll" in runner ? runner : { beforeAll: runner.before, afterAll: runner.after };
-  all.beforeAll(async () => {
-    server = await start();
-  });
-  runner.beforeEach(hook((context) => scopes.enter(context)));
-  runner.afterEach(hook((context) => scopes.leave(context)));
-  all.afterAll(async () => server?.close());
+  const marks = new WeakMap<object, TimelineMark>();
+  const begin = (): Promise<void> => {
+    starting = start().then((started) => {
+      server = started;
+    });
+    return starting;
+  };
+  if ("beforeAll" in runner) runner.beforeAll(begin, startTimeoutMs);
+  else runner.before(begin);
+  runner.beforeEach(
+    hook(async (context) => {
+      await starting; // node:test does not wait for hooks of a file that awaits before it registers them.
+      scopes.enter(context);
+      if (isObject(context)) marks.set(context, fixture.server.timeline.mark());
+    }),
+  );
+  runner.afterEach(
+    hook((context) => {
+      if (isObject(context) && hasFailed(context)) printTimeline(fixture.server, marks.get(context));
+      return scopes.leave(context);
+    }),
+  );
+  const end = async (): Promise<void> => server?.close();
+  if ("afterAll" in runner) runner.afterAll(end);
+  else runner.after(end);
   const fixture: ServerFixture = {
     get server() {
       if (server === undefined) throw new Error("the server is not started yet: use it in tests and hooks");
@@ -88,6 +116,15 @@ export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>):
       scopes.cleanUpAfter(test, () => expectOk(fetch(`/api/v1/namespaces/${name}`, { method: "DELETE" })));
       await expectOk(fetch("/api/v1/namespaces", { method: "POST", body: { metadata: { name } } }));
       return name;
+    },
+    withTimeline: (run) => async () => {
+      const since = fixture.server.timeline.mark();
+      try {
+        await run();
+      } catch (error) {
+        printTimeline(fixture.server, since);
+        throw error;
+      }
     },
   };
   return fixture;
@@ -109,4 +146,27 @@ async function expectOk(answer: ReturnType<TestServer["fetch"]>): Promise<void> 
   const response = await answer;
   const { message } = await response.json();
   if (!response.ok) throw new Error(message);
+}
+
+/** The contexts of node:test have `passed`, those of Vitest have the task with its result. */
+interface FailedContext {
+  readonly passed?: unknown;
+  readonly task?: { readonly result?: { readonly state?: unknown } };
+}
+
+function hasFailed(context: object): boolean {
+  const { passed, task } = context as FailedContext;
+  return passed === false || task?.result?.state === "fail";
+}
+
+/** Lines that a failed test prints at most; the newest are the most useful. */
+const printedLinesMax = 300;
+
+function printTimeline({ timeline }: TestServer, since: TimelineMark | undefined): void {
+  const lines = timeline
+    .format(since === undefined ? {} : { since })
+    .trimEnd()
+    .split("\n");
+  const omitted = lines.length > printedLinesMax ? [`… ${lines.length - printedLinesMax} earlier lines`] : [];
+  console.error(["Timeline of the failed test:", ...omitted, ...lines.slice(-printedLinesMax)].join("\n"));
 }

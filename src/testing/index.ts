@@ -44,6 +44,7 @@ export type {
   TooManyRequestsFault,
 } from "./faults/contract.ts";
 export type { KitOptions } from "./kit.ts";
+export { type NoFurtherWritesOptions, noFurtherWrites } from "./no-further-writes.ts";
 export {
   type BuiltObject,
   configMap,
@@ -142,14 +143,32 @@ async function openTestServer(some: Partial<ServerOptions>, kitOptions: KitOptio
   };
 }
 
+/** Options of {@link useTestServer}. */
+export interface FixtureOptions extends TestServerOptions {
+  /** Prepares the server before the first test, for example by creating definitions. */
+  readonly setup?: (server: TestServer) => unknown;
+}
+
 /**
  * Starts a server before the tests of a file, and closes it after them. For every test runner: the hooks of the file are
  * those of the runner that is passed.
  *
  * @param runner the module of the runner, such as `import * as runner from "node:test"` (or from "vitest", "@jest/globals",
  *   "bun:test"), `Deno.test`, or an object with its hooks
- * @param options of the server
+ * @param options of the server, and what to do when it has started
+ * @returns the server, and what belongs to one test of it. When node:test or Vitest report a failed test, its timeline is
+ *   printed
  */
-export function useTestServer(runner: TestRunner, options?: TestServerOptions): ServerFixture {
-  return fixtureOf(runner, () => startTestServer(options));
+export function useTestServer(runner: TestRunner, options: FixtureOptions = {}): ServerFixture {
+  const { setup, ...serverOptions } = options;
+  return fixtureOf(runner, async () => {
+    const server = await startTestServer(serverOptions);
+    try {
+      await setup?.(server);
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  });
 }

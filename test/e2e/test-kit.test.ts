@@ -4,6 +4,7 @@ import * as runner from "node:test";
 import * as k8s from "@kubernetes/client-node";
 import {
   appliedBy,
+  type Clock,
   configMap,
   customResourceDefinition,
   deployment,
@@ -11,6 +12,7 @@ import {
   hasCondition,
   job,
   namespace,
+  noFurtherWrites,
   object,
   ownedBy,
   pod,
@@ -19,6 +21,7 @@ import {
   serviceAccount,
   stable,
   startTestServer,
+  type TimelineRequest,
   useTestServer,
 } from "../../src/testing/index.ts";
 
@@ -233,6 +236,46 @@ describe("checks", () => {
       eventually(() => false, { timeoutMs: 0 }),
       /in 1 checks. Last failure: the check returned false/,
     );
+  });
+});
+
+/** A clock whose time is over when the work is done. */
+function endingWith(work: Promise<unknown>): Pick<Clock, "after"> {
+  return {
+    after(_delayMs, run) {
+      work.then(run);
+      return () => {};
+    },
+  };
+}
+
+describe("noFurtherWrites", () => {
+  test("passes when clients only read, and renew Leases", async () => {
+    const server = await startTestServer();
+    try {
+      const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+      const work = Promise.all([
+        server.fetch("/api/v1/pods"),
+        server.fetch(path, { method: "POST", body: object("coordination.k8s.io/v1", "Lease", "a") }),
+        server.fetch("/api/v1/namespaces?dryRun=All", { method: "POST", body: namespace("dry") }),
+      ]);
+      await noFurtherWrites(server, { clock: endingWith(work), timeoutMs: 0 });
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("names the writers and their requests", async () => {
+    const name = await kit.namespace();
+    const path = `/api/v1/namespaces/${name}/configmaps`;
+    const body = configMap("a");
+    const work = Promise.all([1, 2, 3].map(() => kit.server.fetch(path, { method: "POST", body })));
+    const where = (request: TimelineRequest): boolean => request.namespace === name;
+    await assert.rejects(noFurtherWrites(kit.server, { clock: endingWith(work), timeoutMs: 0, where }), {
+      message: `3 writes in 500 ms:
+  2 × create configmaps in "${name}" (409) by kubernetes-admin with "coxswain-testing"
+  1 × create configmaps in "${name}" (201) by kubernetes-admin with "coxswain-testing"`,
+    });
   });
 });
 

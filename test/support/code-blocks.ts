@@ -61,14 +61,20 @@ const defaults: Readonly<Record<string, Check>> = {
 };
 
 /**
- * The documents with code; docs/reference is generated. The tutorial and docs/how-to run as a whole instead, block after
+ * The documents with code; docs/reference is generated. The tutorial, docs/how-to and examples/typescript run as a whole instead, block after
  * block: see `run-page.ts`.
  */
 export const documents = globSync(
   ["*.md", "docs/**/*.md", "src/lib/*/README.md", "examples/**/*.md", "tools/**/*.md"],
   {
     cwd: root,
-    exclude: ["docs/reference/**", "docs/how-to/**", "docs/tutorial.md", "**/node_modules/**"],
+    exclude: [
+      "docs/reference/**",
+      "docs/how-to/**",
+      "docs/tutorial.md",
+      "examples/typescript/**",
+      "**/node_modules/**",
+    ],
   },
 )
   .map((file) => file.replaceAll(sep, "/"))

@@ -1,0 +1,157 @@
+/**
+ * The fixtures of the test kit with each test runner, in a child process: a namespace for each test, the timeline of
+ * failed tests, and an end without open handles. node:test runs always; the others need COXSWAIN_TEST_FULL=1: builds
+ * the package and installs the runners.
+ */
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { importingSources } from "../support/package-sources.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+const directory = mkdtempSync(join(tmpdir(), "coxswain-runners-"));
+const runners = join(directory, "node_modules/.bin");
+
+interface Runner {
+  readonly name: string;
+  /** Statements that define `runner` and `test`. */
+  readonly imports: string;
+  readonly file: string;
+  readonly command: readonly [program: string, ...args: string[]];
+  /** Whether hooks know that a test has failed. */
+  readonly knowsFailures: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const nodeTest: Runner = {
+  name: "node:test",
+  imports: 'import * as runner from "node:test"; const { test } = runner;',
+  file: "kit.test.mjs",
+  command: [process.execPath, "--test", "--test-reporter=tap"],
+  knowsFailures: true,
+};
+
+const others: readonly Runner[] = [
+  {
+    name: "Vitest",
+    imports: 'import * as runner from "vitest"; const { test } = runner;',
+    file: "kit.vitest.test.mjs",
+    command: [join(runners, "vitest"), "run"],
+    knowsFailures: true,
+  },
+  {
+    name: "Jest",
+    imports: 'import * as runner from "@jest/globals"; const { test } = runner;',
+    file: "kit.jest.test.mjs",
+    command: [process.execPath, "--experimental-vm-modules", join(runners, "jest"), "--detectOpenHandles"],
+    knowsFailures: false,
+  },
+  {
+    name: "Bun",
+    imports: 'import * as runner from "bun:test"; const { test } = runner;',
+    file: "kit.bun.test.mjs",
+    command: [join(runners, "bun"), "test"],
+    knowsFailures: false,
+  },
+  {
+    name: "Deno",
+    imports: "const runner = Deno.test; const test = Deno.test;",
+    file: "kit.deno.test.mjs",
+    command: [join(runners, "deno"), "test", "--allow-all"],
+    knowsFailures: false,
+  },
+];
+
+/** Two tests pass, and the last one fails. */
+const tests = (runner: Runner): string => `${runner.imports}
+import assert from "node:assert/strict";
+import { configMap, eventually, useTestServer } from "coxswain/testing";
+
+const kit = useTestServer(runner);
+const create = async (namespace, name) => {
+  const path = \`/api/v1/namespaces/\${namespace}/configmaps\`;
+  return (await kit.server.fetch(path, { method: "POST", body: configMap(name) })).status;
+};
+let former;
+
+test("one", async () => {
+  former = await kit.namespace();
+  assert.equal(await create(former, "a"), 201);
+  const forbidden = await kit.server.fetch("/api/v1/secrets", { as: { user: "ann" } });
+  assert.equal(forbidden.status, 403);
+});
+
+test("two", async () => {
+  assert.notEqual(await kit.namespace(), former);
+  await eventually(async () => (await kit.server.fetch(\`/api/v1/namespaces/\${former}\`)).status === 404);
+});
+
+const fails = async () => {
+  assert.equal(await create(await kit.namespace(), "of-the-failed-test"), 500);
+};
+test("three", ${runner.knowsFailures ? "fails" : "kit.withTimeline(fails)"});
+`;
+
+function run({ name, file, command, environment }: Runner): { status: number | null; output: string } {
+  const [program, ...args] = command;
+  const { status, stdout, stderr } = spawnSync(program, [...args, file], {
+    cwd: name === nodeTest.name ? root : directory,
+    encoding: "utf8",
+    timeout: 120_000,
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1", CI: "1", ...environment },
+  });
+  return { status, output: stdout + stderr };
+}
+
+function check(runner: Runner, passedAndFailed: RegExp): void {
+  const { status, output } = run(runner);
+  assert.match(output, passedAndFailed);
+  assert.match(output, /Timeline of the failed test:/);
+  assert.match(output, /create[^\n]*configmaps/);
+  assert.match(output, /of-the-failed-test/);
+  assert.doesNotMatch(output, /\/secrets/, "requests of other tests are not printed");
+  assert.doesNotMatch(output, /open handle|did not exit|leak/i);
+  assert.notEqual(status, 0);
+  assert.notEqual(status, null, "it ends by itself");
+}
+
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+test("node:test", () => {
+  const file = join(directory, nodeTest.file);
+  const sources = importingSources(tests(nodeTest)).replace(/"\.\/src/g, `"${join(root, "src")}`);
+  writeFileSync(file, sources);
+  check({ ...nodeTest, file }, /# pass 2\n# fail 1\n/);
+});
+
+const counts: Readonly<Record<string, RegExp>> = {
+  Vitest: /1 failed \| 2 passed/,
+  Jest: /1 failed, 2 passed/,
+  Bun: /2 pass\n\s*1 fail/,
+  Deno: /2 passed \| 1 failed/,
+};
+
+describe("other runners", { skip: isFull ? false : "needs COXSWAIN_TEST_FULL=1: installs test runners" }, () => {
+  before(() => {
+    execFileSync(process.execPath, [join(root, "tools/build.ts")], { cwd: root, stdio: "ignore" });
+    const allowScripts = { bun: true, deno: true };
+    const jest = { testMatch: ["**/*.jest.test.mjs"], transform: {} };
+    writeFileSync(
+      join(directory, "package.json"),
+      JSON.stringify({ private: true, type: "module", allowScripts, jest }),
+    );
+    const packages = ["vitest@5", "jest@30", "@jest/globals@30", "bun@1.4", "deno@2.9"];
+    execFileSync("npm", ["install", "--no-audit", "--no-fund", ...packages], { cwd: directory, stdio: "ignore" });
+    symlinkSync(root, join(directory, "node_modules/coxswain"), "junction");
+  });
+
+  for (const runner of others)
+    test(runner.name, () => {
+      writeFileSync(join(directory, runner.file), tests(runner));
+      check(runner, counts[runner.name] as RegExp);
+    });
+});
