@@ -27,11 +27,14 @@ import { countObjects } from "./server/object-counts.ts";
 import { identityOf, openPeers } from "./server/peers.ts";
 import { readSettings } from "./server/settings.ts";
 import { runningServer } from "./server/shutdown.ts";
+import { openSnapshots, type ServerSnapshot, type ServerSnapshots } from "./server/snapshots.ts";
 import { newState } from "./server/state.ts";
 import { openStorage, sharedEncoding } from "./server/storage.ts";
 import { validationObserver } from "./server/validation.ts";
 import { type ServingSetup, servingSetup } from "./serving/serving-setup.ts";
 import type { Storage } from "./storage/contract.ts";
+
+export type { ServerKeys, ServerSnapshot, ServerSnapshots } from "./server/snapshots.ts";
 
 /** What the test kit replaces in a server, or adds to it. */
 export interface ServerExtensions {
@@ -42,6 +45,8 @@ export interface ServerExtensions {
   readonly storage?: Storage;
   /** Observes and changes requests. Without it, requests pay nothing. */
   readonly requests?: RequestExtension;
+  /** What a server whose store is in memory begins with. */
+  readonly snapshot?: ServerSnapshot;
 }
 
 /** A running server, and the parts of it that the test kit uses. */
@@ -50,6 +55,8 @@ export interface OpenServer {
   readonly registry: RegistryContext;
   /** Its certificates, and the authority that signs those of clients. */
   readonly serving: ServingSetup;
+  /** Undefined unless the server has a store in memory. */
+  readonly snapshots: ServerSnapshots | undefined;
 }
 
 /** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
@@ -74,11 +81,11 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   closers.add(() => audit.close());
 
   // Storage locks the data directory, in which the next step may renew certificates.
-  const { storage, installer, isShared } = await openStorage(options, { gates, etcd, closers }, own.storage);
+  const { storage, installer, isShared, memory } = await openStorage(options, { gates, etcd, closers }, own);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
-  const serving = await servingSetup(options, names);
+  const serving = await servingSetup({ ...options, kept: own.snapshot?.keys.certificates }, names);
   closers.add(() => serving.close());
   const loopback = loopbackCredentials(serving);
 
@@ -111,30 +118,24 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
     random,
   };
   const security = { authorization, serving, loopback, state, metrics, closers };
-  const authentication = await openAuthentication(settings.authentication, options, { registry, ...security });
+  const authenticates = { registry, serviceAccountKey: own.snapshot?.keys.serviceAccountKey, ...security };
+  const authentication = await openAuthentication(settings.authentication, options, authenticates);
 
   const aggregation = await openAggregation(options, { registry, state, metrics, closers });
   const peers = await openPeers(options, { registry, aggregation, metrics, closers });
   const flowControl = openFlowControl(options, { registry, metrics });
-  const http = await openHttp(options, {
-    registry,
-    audit,
-    authentication,
-    aggregation,
-    peers,
-    flowControl,
-    extension: own.requests,
-    ...security,
-  });
+  const served = { registry, audit, authentication, aggregation, peers, flowControl, extension: own.requests };
+  const http = await openHttp(options, { ...served, ...security });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, authorization, metrics, state });
   loadCaches(options, { gates, catalog, state, closers });
-  await startControllers(settings.controllers, options, {
+  const definitions = await startControllers(settings.controllers, options, {
     ...{ registry, serviceAddresses, catalog, aggregation, flowControl },
     listener: http.listener,
     release: installer.release,
     issueForSecret: authentication.issueForSecret,
     ...security,
   });
-  await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
-  return { running: await runningServer(options, { http, serving, state, closers }), registry, serving };
+  const endpoints = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
+  const snapshots = openSnapshots({ memory, installer, http, definitions, endpoints, authentication, ...security });
+  return { running: await runningServer(options, { http, serving, state, closers }), registry, serving, snapshots };
 }

@@ -5,7 +5,7 @@ import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import { openTurns, type Turns } from "../apimachinery/turns.ts";
 import { decodeEncoded } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
-import type { WatchCache } from "../watch-cache/contract.ts";
+import type { Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { type EntrySource, entryFromStored, schemaFor } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
@@ -19,6 +19,15 @@ interface InstallOptions {
   readonly gates?: FeatureGates;
   /** How long old revisions can be read and watched from; unlimited if unset. */
   readonly historyMs?: number;
+  /** States of caches with which those of this server begin, by key prefix: those of the server that it is a fork of. */
+  readonly cacheStates?: ReadonlyMap<string, CacheState> | undefined;
+}
+
+/** The state of a watch cache, for another cache of the same objects. */
+export interface CacheState {
+  readonly snapshot: Snapshot;
+  /** Of the definition whose entries it has. */
+  readonly source: Pick<EntrySource, "fingerprint">;
 }
 
 /** Installs the definitions of one server. */
@@ -29,6 +38,10 @@ export interface Installer {
   release(definition: ResourceDefinition): void;
   /** The watch caches by key prefix, for shutdown and metrics. */
   caches(): ReadonlyMap<string, WatchCache>;
+  /** Makes the watch caches, also those of later definitions, reject exact reads of earlier revisions. */
+  forgetBefore(revision: number): void;
+  /** The states of the loaded caches that have this revision, by key prefix. */
+  cacheStates(revision: number): ReadonlyMap<string, CacheState>;
   /** Finds the installed resource whose objects have keys like this one, or this prefix. */
   findByKey(key: string): GroupResource | undefined;
 }
@@ -36,14 +49,27 @@ export interface Installer {
 /** Creates the installer of a server. */
 export function createInstaller(options: InstallOptions): Installer {
   const shared = new Map<string, SharedCache>();
+  let forgotten = 0;
   return {
-    install: (definition) => installResource(definition, { ...options, shared }),
+    install: (definition) => installResource(definition, { ...options, shared, forgotten }),
     release({ storage: form }) {
       if (form === undefined) return;
       shared.get(form.prefix)?.cache.close();
       shared.delete(form.prefix);
     },
     caches: () => new Map([...shared].map(([prefix, { cache }]) => [prefix, cache])),
+    forgetBefore(revision) {
+      forgotten = Math.max(forgotten, revision);
+      for (const { cache } of shared.values()) cache.forgetBefore(revision);
+    },
+    cacheStates(revision) {
+      const states = new Map<string, CacheState>();
+      for (const [prefix, { cache, source }] of shared) {
+        if (!cache.isLoaded || cache.latest().revision !== revision) continue;
+        states.set(prefix, { snapshot: cache.latest(), source });
+      }
+      return states;
+    },
     findByKey(key) {
       for (let slash = key.indexOf("/", 1); slash > 0; slash = key.indexOf("/", slash + 1)) {
         const found = shared.get(key.slice(0, slash + 1));
@@ -67,13 +93,14 @@ interface SharedCache {
 
 function installResource(
   definition: ResourceDefinition,
-  { shared, ...options }: InstallOptions & { shared: Map<string, SharedCache> },
+  { shared, forgotten, ...options }: InstallOptions & { shared: Map<string, SharedCache>; forgotten: number },
 ): Resource {
   const { storage: form } = definition;
   if (form === undefined) return { definition, store: undefined };
   const existing = shared.get(form.prefix);
   existing?.join(definition.strategy);
   const cache = existing ?? openSharedCache(form, definition, options);
+  if (existing === undefined && forgotten > 0) cache.cache.forgetBefore(forgotten);
   shared.set(form.prefix, cache);
   return { definition, store: storeOf(form, cache) };
 }
@@ -81,7 +108,7 @@ function installResource(
 function openSharedCache(
   form: StorageForm,
   definition: ResourceDefinition,
-  { storageOf, clock, gates, historyMs }: InstallOptions,
+  { storageOf, clock, gates, historyMs, cacheStates }: InstallOptions,
 ): SharedCache {
   const { strategy, resource, converter } = definition;
   let fingerprint: number | undefined;
@@ -112,6 +139,7 @@ function openSharedCache(
     keepsSnapshots,
     ...(historyMs !== undefined && { historyMs }),
     indexedFields: strategy.indexedFields,
+    initial: initialState(cacheStates?.get(form.prefix), source, definition),
     entryOf: (stored) => entryFromStored(stored, source),
   });
   return {
@@ -124,6 +152,20 @@ function openSharedCache(
       selectableFields = { ...selectableFields, ...other.selectableFields };
     },
   };
+}
+
+/**
+ * The built-in definitions of a server and of its forks are equal, so their fingerprints need not be computed.
+ *
+ * @returns undefined when the entries of the state are not those of the definition
+ */
+function initialState(
+  state: CacheState | undefined,
+  source: EntrySource,
+  { custom }: ResourceDefinition,
+): Snapshot | undefined {
+  if (state === undefined || (custom && state.source.fingerprint !== source.fingerprint)) return undefined;
+  return state.snapshot;
 }
 
 function storeOf(form: StorageForm, { cache, source, turns, gates }: SharedCache): ResourceStore {

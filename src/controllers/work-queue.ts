@@ -29,6 +29,8 @@ export interface WorkQueue {
    * @returns false when the queue is full or stopped
    */
   add(key: string): boolean;
+  /** Resolves when no key waits or runs; keys that are retried later do not count. */
+  idle(): Promise<void>;
   /** Discards waiting keys; resolves when running reconciliations have ended. */
   stop(): Promise<void>;
 }
@@ -72,6 +74,8 @@ class KeyQueue implements WorkQueue {
   #turn: NodeJS.Immediate | undefined;
   /** Set when the queue is stopped; resolves the promise of `stop`. */
   #stopped: (() => void) | undefined;
+  /** Resolve the promises of `idle`. */
+  #idleWaiters: (() => void)[] = [];
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
@@ -86,6 +90,15 @@ class KeyQueue implements WorkQueue {
     return true;
   }
 
+  idle(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    return new Promise((resolve) => void this.#idleWaiters.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    return this.#running === 0 && this.#ready.isEmpty;
+  }
+
   stop(): Promise<void> {
     for (const item of this.#items.values()) {
       item.cancelDelay?.();
@@ -95,6 +108,7 @@ class KeyQueue implements WorkQueue {
     if (this.#turn !== undefined) clearImmediate(this.#turn);
     return new Promise((resolve) => {
       this.#stopped = resolve;
+      for (const wake of this.#idleWaiters.splice(0)) wake();
       if (this.#running === 0) resolve();
     });
   }
@@ -149,6 +163,8 @@ class KeyQueue implements WorkQueue {
     this.#finish(key, item, done);
     if (this.#running === 0) this.#stopped?.();
     this.#startReady();
+    if (!this.#isIdle) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   /** Removes the key, or enqueues it again, immediately or after a delay. */
@@ -190,6 +206,10 @@ class ReadyKeys {
       this.#taken = 0;
     }
     return key;
+  }
+
+  get isEmpty(): boolean {
+    return this.#taken === this.#keys.length;
   }
 
   clear(): void {

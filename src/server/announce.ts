@@ -1,6 +1,9 @@
 /** Lets clients and other servers find this server, which is ready. */
 import { ensureObject } from "../bootstrap/boot-state.ts";
-import { kubernetesServiceController } from "../bootstrap/kubernetes-service/controller.ts";
+import {
+  type KubernetesServiceController,
+  kubernetesServiceController,
+} from "../bootstrap/kubernetes-service/controller.ts";
 import { endpointReconciler } from "../bootstrap/kubernetes-service/reconcilers.ts";
 import { kubernetesService } from "../bootstrap/kubernetes-service/service.ts";
 import { identityLease } from "../controllers/server-identity/identity-lease.ts";
@@ -23,10 +26,15 @@ interface Needs {
   readonly closers: Closers;
 }
 
-/** @returns when the endpoints contain this server, and its Lease exists */
-export async function announce(options: ServerOptions, needs: Needs): Promise<void> {
-  await Promise.all([joinEndpoints(options, needs), startIdentityLease(options, needs)]);
+/**
+ * Resolves when the endpoints contain this server, and its Lease exists.
+ *
+ * @returns the controller of the endpoints
+ */
+export async function announce(options: ServerOptions, needs: Needs): Promise<KubernetesServiceController> {
+  const [endpoints] = await Promise.all([joinEndpoints(options, needs), startIdentityLease(options, needs)]);
   needs.state.reached.add("identity");
+  return endpoints;
 }
 
 /** The Lease of this server, and the removal of those of others that have ended. */
@@ -78,7 +86,10 @@ async function joinPeers(
   return address;
 }
 
-async function joinEndpoints(options: ServerOptions, { registry, state, closers }: Needs): Promise<void> {
+async function joinEndpoints(
+  options: ServerOptions,
+  { registry, state, closers }: Needs,
+): Promise<KubernetesServiceController> {
   const { clock, logger } = options;
   const { port } = state;
   const ip = advertisedAddress(options);
@@ -92,4 +103,5 @@ async function joinEndpoints(options: ServerOptions, { registry, state, closers 
   closers.add(() => controller.stop());
   state.stopHooks.push(() => controller.stop());
   await controller.start();
+  return controller;
 }

@@ -64,6 +64,8 @@ export interface ServerAuthentication {
   readonly tokens: TokenRequests;
   /** Issues the tokens of service account Secrets. */
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+  /** PEM of the key that signs service account tokens, if the server has made it. */
+  readonly ownKey: string | undefined;
   /** The ids of the keys of service account tokens. */
   readonly tokenKeys: TokenKeys;
   /** The issuer's metadata and key set, by which other services verify tokens. */
@@ -89,6 +91,8 @@ export async function readAuthenticationSettings(
 
 interface Needs {
   readonly registry: RegistryContext;
+  /** PEM of the key that signs service account tokens; undefined: a new key, unless an option names one. */
+  readonly serviceAccountKey?: string | undefined;
   readonly serving: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
   readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "calls" | "tokens" | "serviceAccounts">;
   readonly loopback: Pick<LoopbackCredentials, "token">;
@@ -100,7 +104,7 @@ interface Needs {
 export async function openAuthentication(
   settings: AuthenticationSettings,
   options: ServerOptions,
-  { registry, loopback, state, serving, metrics, closers }: Needs,
+  { registry, serviceAccountKey, loopback, state, serving, metrics, closers }: Needs,
 ): Promise<ServerAuthentication> {
   const { logger } = options;
   const { gates } = registry;
@@ -109,7 +113,7 @@ export async function openAuthentication(
     uids: gates.enabled("RemoteRequestHeaderUID"),
   }))
     logger.warn(warning);
-  const keys = await serviceAccountKeys(options);
+  const keys = await serviceAccountKeys(options, serviceAccountKey);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const authenticateToken = await openTokenAuthenticator(settings, options, {
     keys: keys.accepted,
@@ -143,6 +147,7 @@ export async function openAuthentication(
     }),
     issueForSecret: (namespace, account, secret) =>
       issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
+    ownKey: keys.ownKey,
     tokenKeys: { signing: keys.signing.public.keyId, accepted: keys.accepted.map(({ keyId }) => keyId) },
     routes: issuerRoutes(options, keys, () => reachedAt(options, state)),
   };

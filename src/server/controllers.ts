@@ -5,7 +5,7 @@ import { apiServiceRegistration } from "../controllers/api-services/registration
 import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import { clusterTrustController } from "../controllers/cluster-trust.ts";
 import type { Controller, ControllerOptions } from "../controllers/contract.ts";
-import type { DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
+import type { DefinitionController, DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
 import type { ControllerName } from "../controllers/enabled.ts";
 import { garbageCollector } from "../controllers/garbage-collector/garbage-collector.ts";
 import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
@@ -60,14 +60,16 @@ interface Needs {
 }
 
 /**
- * @returns when the CustomResourceDefinitions of the store are served, or could not be read, and
- *   flow control follows the stored objects
+ * Resolves when the CustomResourceDefinitions of the store are served, or could not be read, and
+ * flow control follows the stored objects.
+ *
+ * @returns the controller of CustomResourceDefinitions
  */
 export async function startControllers(
   running: ReadonlySet<ControllerName>,
   options: ServerOptions,
   needs: Needs,
-): Promise<void> {
+): Promise<Pick<DefinitionController, "settled">> {
   const { registry, catalog, flowControl, release, metrics, closers } = needs;
   const { logger } = options;
   const { observers: queues } = metrics.queues;
@@ -107,6 +109,7 @@ export async function startControllers(
   await flowControl.controller?.ready;
   publishTrust(options, needs);
   needs.state.reached.add("controllers");
+  return definitions;
 }
 
 /** The controllers of kube-controller-manager. Where servers share a store, one server runs them. */

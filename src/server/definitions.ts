@@ -11,7 +11,8 @@ export interface DefinitionNeeds extends Omit<DefinitionControllerOptions, "rule
 export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionController {
   const { registry, logger } = needs;
   const store = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions")?.resource.store;
-  if (store === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
+  if (store === undefined)
+    return { start() {}, stop: async () => {}, ready: Promise.resolve(), settled: async () => {} };
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   let first: Follower | undefined;
   let opened: Promise<DefinitionController> | undefined;
@@ -32,6 +33,11 @@ export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionControlle
     });
   return {
     ready,
+    async settled() {
+      const controller = await opened;
+      await controller?.ready;
+      await controller?.settled();
+    },
     start() {
       first = follow();
       first.firstListDone.then(async () => (await opened)?.ready).then(resolve, reject);

@@ -7,9 +7,11 @@ import type { ServerOptions } from "../options.ts";
 import type { SharedEncoding } from "../registry/contract.ts";
 import { startCompactor } from "../storage/compactor.ts";
 import type { Storage, StorageObserver } from "../storage/contract.ts";
-import { type StorageDamage, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
+import type { MemoryStorage } from "../storage/memory.ts";
+import { type StorageDamage, type StorageOptions, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
 import { isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerSnapshot } from "./snapshots.ts";
 
 interface ServerStorage {
   readonly storage: Storage;
@@ -17,6 +19,8 @@ interface ServerStorage {
   readonly installer: Installer;
   /** Whether other servers can have the same store open. */
   readonly isShared: boolean;
+  /** The store, if it is one in memory that this server has opened. */
+  readonly memory: MemoryStorage | undefined;
 }
 
 interface Needs {
@@ -28,16 +32,24 @@ interface Needs {
 /** Reads that need many pages go on for so long, however short the configured history is. */
 const storedHistoryMinMs = 60_000;
 
+/** What the store and the watch caches begin with, instead of being empty. */
+interface Existing {
+  /** A store that is open already; the caller closes it. */
+  readonly storage?: Storage | undefined;
+  /** What a new store in memory contains. */
+  readonly snapshot?: Pick<ServerSnapshot, "state" | "caches"> | undefined;
+}
+
 /**
- * @param shared a store that is open already; the caller closes it
  * @throws Error when another server has the data directory · DamagedStore
  */
 export async function openStorage(
   options: ServerOptions,
   { gates, etcd, closers }: Needs,
-  shared?: Storage,
+  { storage: shared, snapshot }: Existing = {},
 ): Promise<ServerStorage> {
-  const storage = shared ?? (await openEngine(options, etcd.observer));
+  const memory = shared === undefined && options.storage === "memory" ? await openMemory(options, snapshot) : undefined;
+  const storage = shared ?? memory ?? (await openEngine(options, etcd.observer));
   if (shared === undefined) closers.add(() => storage.close());
   const storageOf = (prefix: string): Storage => (isRouted(storage) ? storage.forPrefix(prefix) : storage);
   const installer = createInstaller({
@@ -45,6 +57,7 @@ export async function openStorage(
     clock: options.clock,
     gates,
     historyMs: options.historyMs,
+    cacheStates: snapshot?.caches,
   });
   etcd.resolve(installer.findByKey);
   closers.add(() => {
@@ -55,7 +68,7 @@ export async function openStorage(
       ? followCompactions(options.clock, storageOf, installer)
       : compactPeriodically(options, { storage, installer }),
   );
-  return { storage, installer, isShared: shared !== undefined || storage.isShared };
+  return { storage, installer, isShared: shared !== undefined || storage.isShared, memory };
 }
 
 /** How objects are encoded for a shared store. */
@@ -68,18 +81,22 @@ async function openEngine(options: ServerOptions, observer: StorageObserver): Pr
     const { openEtcd } = await import("./etcd.ts");
     return openEtcd(options, observer);
   }
-  const onDamage = ({ key, revision, problem }: StorageDamage): void =>
-    options.logger.error("Found damage in the store", { ...(key !== undefined && { key }), revision, problem });
-  const historyMs = Math.max(options.historyMs, storedHistoryMinMs);
-  const common = { ...options, historyMs, valueBytesMax: valueBytesMaxDefault, onDamage };
-  if (options.storage === "memory") {
-    const { openMemoryStorage } = await import("../storage/memory.ts");
-    return openMemoryStorage(common);
-  }
   if (options.dataDir === undefined) throw new Error("storage lmdb needs a data directory");
   const dir = storeDirectory(options.dataDir);
   const { openLmdbStorage } = await import("../storage/lmdb/lmdb.ts");
-  return openLmdbStorage({ ...common, dir });
+  const onDamage = ({ key, revision, problem }: StorageDamage): void =>
+    options.logger.error("Found damage in the store", { ...(key !== undefined && { key }), revision, problem });
+  return openLmdbStorage({ ...embeddedOptions(options), onDamage, dir });
+}
+
+async function openMemory(options: ServerOptions, snapshot: Existing["snapshot"]): Promise<MemoryStorage> {
+  const { openMemoryStorage } = await import("../storage/memory.ts");
+  return openMemoryStorage(embeddedOptions(options), snapshot?.state);
+}
+
+function embeddedOptions(options: ServerOptions): StorageOptions & Pick<ServerOptions, "durability"> {
+  const historyMs = Math.max(options.historyMs, storedHistoryMinMs);
+  return { ...options, historyMs, valueBytesMax: valueBytesMaxDefault };
 }
 
 /** @returns stops it */
@@ -92,9 +109,7 @@ function compactPeriodically(
     storage,
     clock,
     intervalMs: compactionIntervalMs,
-    compacted(revision) {
-      for (const cache of installer.caches().values()) cache.forgetBefore(revision);
-    },
+    compacted: (revision) => installer.forgetBefore(revision),
     failed: (error) => logger.error("Compaction failed", { error: String(error) }),
   });
 }

@@ -34,7 +34,7 @@ export function certificateTimes(clock: Clock): CertificateTimes {
   return { now: real.now(), isTimeless: real !== clock };
 }
 
-interface CertificateOptions extends CertificateTimes {
+export interface CertificateOptions extends CertificateTimes {
   /** DNS names and addresses of the serving certificate. */
   readonly names: readonly string[];
 }
@@ -51,6 +51,17 @@ export async function createCertificates(options: CertificateOptions): Promise<C
   const ca = await createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options, authorityDays) });
   const [serving, admin] = await Promise.all([issueServing(ca, options), issueAdmin(ca, options)]);
   return { ca, serving, admin };
+}
+
+/** Returns kept certificates, except that those which {@link ensureCertificates} would renew are issued again. */
+export async function renewCertificates(kept: Certificates, options: CertificateOptions): Promise<Certificates> {
+  const { ca, serving, admin } = kept;
+  const keepsServing = isUsable(serving, options.now) && hasNames(serving, options.names);
+  return {
+    ca,
+    serving: keepsServing ? serving : await issueServing(ca, options),
+    admin: isUsable(admin, options.now) ? admin : await issueAdmin(ca, options),
+  };
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ServiceAccountKeys {
   readonly signing: SigningKey;
   /** Keys whose tokens are accepted, without duplicates, including the signing key. */
   readonly accepted: readonly PublicKey[];
+  /** The PEM of the signing key, if the server has made it. */
+  readonly ownKey: string | undefined;
 }
 
 type KeyOptions = Pick<
@@ -28,10 +30,14 @@ type KeyOptions = Pick<
   "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
 >;
 
-/** @throws Error with the name of a file that cannot be read or has no key */
-export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAccountKeys> {
+/**
+ * @param kept the PEM of the key of a server without a data directory; undefined: a new key
+ * @throws Error with the name of a file that cannot be read or has no key
+ */
+export async function serviceAccountKeys(options: KeyOptions, kept?: string): Promise<ServiceAccountKeys> {
   const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
-  const signing = file === undefined ? await ownKey(dataDir) : readSigningKey((await readGiven(file)).toString(), file);
+  const ownPem = file === undefined ? (kept ?? (await ownKey(dataDir))) : undefined;
+  const signing = readSigningKey(ownPem ?? (await readGiven(file as string)).toString(), file ?? "");
   const given = await Promise.all(
     serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)),
   );
@@ -40,19 +46,19 @@ export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAc
     serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined
       ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString())
       : [];
-  return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]) };
+  return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]), ownKey: ownPem };
 }
 
 /** The key is stored, because tokens must remain valid after a restart. */
-async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
-  if (dataDir === undefined) return readSigningKey(formatSec1Key(makeKey()), "");
+async function ownKey(dataDir: string | undefined): Promise<string> {
+  if (dataDir === undefined) return formatSec1Key(makeKey());
   const file = join(dataDir, "service-account.key");
   const kept = await readKept(file);
-  if (kept !== undefined) return readSigningKey(await upgradeKeyFile(file, kept), file);
+  if (kept !== undefined) return upgradeKeyFile(file, kept);
   const pem = formatSec1Key(makeKey());
   makeDirectory(dataDir, { mode: 0o700 });
   await writeFileAtomically(file, pem, 0o600);
-  return readSigningKey(pem, file);
+  return pem;
 }
 
 /** Takes less than a millisecond. */

@@ -7,11 +7,13 @@ import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
 import {
+  type Certificates,
   certificateTimes,
   createCertificates,
   ensureCertificates,
   type KeyPair,
   placeServing,
+  renewCertificates,
 } from "./certificates.ts";
 import { constantly, type Live, openLiveFiles } from "./followed-files.ts";
 import { checkKeyPair } from "./key-pair.ts";
@@ -33,6 +35,8 @@ export interface ServingSetup {
   readonly clientAuthority: KeyPair;
   /** The client certificate of the kubeconfig. */
   readonly admin: KeyPair;
+  /** The certificates that the server has made. */
+  readonly own: Certificates;
   /** Reloads changed files. @param onChange called after each reload */
   follow(onChange: () => void): void;
   close(): void;
@@ -49,18 +53,18 @@ type SetupOptions = Pick<
   | "clientCaFile"
   | "requestHeader"
   | "tls"
->;
+> & {
+  /** The certificates of a server without a data directory; undefined: new ones. */
+  readonly kept?: Certificates | undefined;
+};
 
 /** @throws Error when one of a certificate and its key is missing, or a file or a TLS option is not valid */
 export async function servingSetup(options: SetupOptions, names: readonly string[]): Promise<ServingSetup> {
-  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir, certDir, requestHeader, tls } = options;
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, certDir, requestHeader, tls } = options;
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
   const limits = tlsLimits(tls);
-  const certificateOptions = { ...certificateTimes(options.clock), names };
-  const own = await (dataDir === undefined
-    ? createCertificates(certificateOptions)
-    : ensureCertificates(dataDir, certificateOptions));
+  const own = await ownCertificates(options, names);
   const ownAuthorities = parseAuthorities(own.ca.cert);
   const placed = tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own) : undefined;
   const pair = tlsCertFile === undefined ? placed : ([tlsCertFile, tlsPrivateKeyFile as string] as const);
@@ -107,6 +111,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
     caBundle: given?.current().cert ?? own.ca.cert,
     clientAuthority: own.ca,
     admin: own.admin,
+    own,
     follow: (onChange) => {
       const changed = (): void => {
         onChange();
@@ -118,6 +123,12 @@ export async function servingSetup(options: SetupOptions, names: readonly string
       for (const file of files) file.close();
     },
   };
+}
+
+function ownCertificates({ dataDir, clock, kept }: SetupOptions, names: readonly string[]): Promise<Certificates> {
+  const options = { ...certificateTimes(clock), names };
+  if (kept !== undefined) return renewCertificates(kept, options);
+  return dataDir === undefined ? createCertificates(options) : ensureCertificates(dataDir, options);
 }
 
 /**

@@ -9,6 +9,41 @@ export interface TestServer extends RunningServer, TestClients {
   readonly timeline: Timeline;
   /** Rules that make requests fail, wait or see old states. */
   readonly faults: Faults;
+  /**
+   * Takes a snapshot of all objects. It takes no time that depends on their number, and memory only for what changes
+   * later.
+   * @throws Error when the server is closed
+   */
+  snapshot(): Promise<Snapshot>;
+  /**
+   * Gives the server the objects of a snapshot of itself, of one of its forks, or of the server that it is a fork of.
+   * Its URL and its credentials stay as they are.
+   *
+   * Objects that differ are written at new resourceVersions; all others keep theirs. Watches end with the error 410
+   * before they see a change, and so do lists and watches that continue from an earlier resourceVersion; client
+   * libraries list again then. The next request finds the restored state, also its permissions, admission
+   * configurations, quotas and custom resources.
+   * @throws Error when the snapshot is of another server, or the server is closed
+   */
+  restore(snapshot: Snapshot): Promise<void>;
+  /**
+   * Starts a second server in this process, on a port of its own, with the objects that this one has now, the same
+   * options, authorities and credentials. Afterwards neither server sees what happens in the other. Close both.
+   * @throws Error when the server is closed
+   */
+  fork(): Promise<TestServer>;
+}
+
+/** A state of a test server. It stays valid when the server changes, and when it is closed. */
+export interface Snapshot {
+  /** The resourceVersion of the newest change in it. */
+  readonly resourceVersion: string;
+  /**
+   * Writes the snapshot to a file, which `loadSnapshot` reads. It contains the private keys of the server and all
+   * Secrets; only its owner can read it.
+   * @throws Error of the system when the file cannot be written
+   */
+  save(file: string): Promise<void>;
 }
 
 /** A user of the server, whom a client certificate names. */

@@ -3,13 +3,13 @@
  *
  * @packageDocumentation
  */
-import { silentLogger } from "../apimachinery/logger.ts";
-import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
-import type { ServerFixture, TestRunner, TestServer } from "./contract.ts";
+import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
-import { type KitOptions, openKit } from "./kit.ts";
-import { openClients } from "./test-clients.ts";
+import type { KitOptions } from "./kit.ts";
+import { openTestServer } from "./open-test-server.ts";
+import { readSnapshot } from "./snapshots/snapshot-file.ts";
+import { contentsOf, snapshotOf } from "./snapshots/snapshot-methods.ts";
 
 export type * from "../public-types.ts";
 export {
@@ -80,7 +80,10 @@ export type {
 export { type VirtualClock, type VirtualClockOptions, virtualClock } from "./virtual-clock.ts";
 
 /** Options of a server for tests. The store is always in memory, and nothing is written to disk. */
-export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {}
+export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {
+  /** What the server begins with: the objects, authorities and credentials of the server that the snapshot is of. */
+  readonly snapshot?: Snapshot;
+}
 
 /**
  * Starts a server for tests in this process: in memory, on a free port of 127.0.0.1.
@@ -102,8 +105,10 @@ export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage"
  * ```
  */
 export function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { timeline, control, ...server } = options;
-  return openTestServer(server, { ...(timeline && { timeline }), ...(control !== undefined && { control }) });
+  const { timeline, control, snapshot, ...server } = options;
+  const kit = { ...(timeline && { timeline }), ...(control !== undefined && { control }) };
+  // With other options, the definitions of kinds can differ from those of the cached objects.
+  return openTestServer(server, kit, snapshot && { ...contentsOf(snapshot), caches: new Map() });
 }
 
 /**
@@ -124,23 +129,12 @@ export function startControlledServer(options: Partial<ServerOptions> = {}): Pro
   return openTestServer(options, { control: true });
 }
 
-async function openTestServer(some: Partial<ServerOptions>, kitOptions: KitOptions): Promise<TestServer> {
-  const options = { ...defaultOptions, logger: silentLogger, ...some };
-  const kit = openKit(options, kitOptions);
-  const { openServer } = await import("../server.ts");
-  const { running, serving } = await openServer(options, { requests: kit.extension });
-  kit.started();
-  const { clients, close } = openClients(running, serving, options.clock);
-  return {
-    ...running,
-    get servingCertificate() {
-      return running.servingCertificate;
-    },
-    timeline: kit.timeline,
-    faults: kit.faults,
-    ...clients,
-    close: () => running.close().finally(close),
-  };
+/**
+ * Reads a snapshot that `Snapshot.save` has written, also in another process.
+ * @throws Error when the file is damaged or incomplete, is not a snapshot, or one of a newer version
+ */
+export async function loadSnapshot(file: string): Promise<Snapshot> {
+  return snapshotOf(await readSnapshot(file));
 }
 
 /** Options of {@link useTestServer}. */

@@ -56,6 +56,11 @@ export interface WatchCacheOptions {
   readonly keepsSnapshots?: boolean;
   /** Selectable fields to index. */
   readonly indexedFields?: readonly string[];
+  /**
+   * A state of another cache with which this one begins, without reading the store, which must have the same state now
+   * at the same revision.
+   */
+  readonly initial?: Snapshot | undefined;
 }
 
 const defaults = {
@@ -107,7 +112,7 @@ interface Reader {
 
 class StorageWatchCache implements WatchCache {
   readonly counts = new CacheCounts();
-  readonly #options: Required<WatchCacheOptions>;
+  readonly #options: Required<Omit<WatchCacheOptions, "initial">>;
   readonly #kept: KeptSnapshots;
   readonly #readers = new Set<Reader>();
   /** Readers by topic; those without a topic under undefined. */
@@ -138,10 +143,15 @@ class StorageWatchCache implements WatchCache {
   #closed = false;
 
   constructor(options: WatchCacheOptions) {
-    this.#options = { ...defaults, ...options };
+    const { initial, ...others } = options;
+    this.#options = { ...defaults, ...others };
     this.#kept = new KeptSnapshots(Math.min(this.#options.snapshotAgeMaxMs, this.#options.historyMs));
     this.#ring = this.#emptyRing(0);
     this.#tree = this.#emptyTree();
+    if (initial !== undefined && isTreeSnapshot(initial)) {
+      this.#loading = Promise.resolve();
+      this.#start(initial.tree, initial.revision);
+    }
   }
 
   get isLoaded(): boolean {

@@ -8,9 +8,11 @@ import { repeat } from "../../apimachinery/repeat.ts";
 import { within } from "../../apimachinery/within.ts";
 import type { EndpointReconciler } from "./contract.ts";
 
-interface KubernetesServiceController {
+export interface KubernetesServiceController {
   /** Removes what an earlier process left behind, and writes for the first time. */
   start(): Promise<void>;
+  /** Writes now, because the state of the store was replaced. */
+  sync(): Promise<void>;
   /** Removes the address of this server from the endpoints. */
   stop(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function kubernetesServiceController(options: ControllerOptions): Kuberne
       cancel = repeat(clock, intervalMs, syncInTurn);
       await syncInTurn();
     },
+    sync: syncInTurn,
     async stop() {
       if (isStopped) return;
       isStopped = true;

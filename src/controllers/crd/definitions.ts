@@ -38,13 +38,16 @@ export interface DefinitionControllerOptions extends ControllerOptions {
 export interface DefinitionController extends Controller {
   /** Resolves when the existing definitions are served, or could not be listed. */
   readonly ready: Promise<void>;
+  /** Resolves when the definitions in the watch cache are served, and others no longer are. */
+  settled(): Promise<void>;
 }
 
 /** Creates the controller that serves CustomResourceDefinitions, and deletes their objects with them. */
 export function definitionController(options: DefinitionControllerOptions): DefinitionController {
   const { registry, logger, queues } = options;
   const target = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-  if (target === undefined) return { start() {}, stop: async () => {}, ready: Promise.resolve() };
+  if (target === undefined)
+    return { start() {}, stop: async () => {}, ready: Promise.resolve(), settled: async () => {} };
   const definitions = new Definitions(options, target);
   const finalizing = openWorkQueue({
     clock: registry.clock,
@@ -75,6 +78,7 @@ export function definitionController(options: DefinitionControllerOptions): Defi
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
     ready: promise,
+    settled: () => queue.idle(),
     start() {
       follower = definitions.follow((name) => queue.add(name), logger);
       follower.firstListDone.then(resolve, resolve);

@@ -1,5 +1,6 @@
 /** The open watches of a server: their shared encoders, and their end at shutdown. */
 
+import { type ApiError, expired } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { WatchScope } from "../../registry/watch.ts";
 import type { RequestContext } from "../contract.ts";
@@ -23,18 +24,35 @@ interface OpenWatchesOptions {
   cutOff(group: string, resource: string): void;
 }
 
+/** A watch that can be ended. */
+export interface OpenWatch {
+  /** The revision at which it began. */
+  readonly from: number;
+  /** Ends it without an error. Can be called repeatedly. */
+  end(): void;
+  /** Sends the error, and ends it unless it has ended. */
+  fail(error: ApiError): void;
+}
+
 /** The open watches. */
 export interface OpenWatches extends OpenWatchesOptions {
   /** Buffers for writes to a single watch. */
   readonly memory: PieceMemory;
   /** Ends every watch as its timeout would, at shutdown. Later watches end immediately. */
   endAll(): void;
+  /**
+   * Ends every watch with the error 410, because another state was restored at this revision. Later watches from
+   * earlier revisions end so, too.
+   */
+  expireAll(revision: number): void;
+  /** The error 410 of a watch from this revision; undefined when it can start. */
+  expiredAt(from: number): ApiError | undefined;
   readonly size: number;
   /**
    * Adds a watch.
    * @returns a function that removes it
    */
-  add(end: () => void): () => void;
+  add(watch: OpenWatch): () => void;
   /**
    * The encoder shared by watches with the same scope and form; kept until all of them have
    * released it.
@@ -44,7 +62,10 @@ export interface OpenWatches extends OpenWatchesOptions {
 
 /** Creates the set of open watches. */
 export function openWatches(options: OpenWatchesOptions): OpenWatches {
-  const ends = new Set<() => void>();
+  const open = new Set<OpenWatch>();
+  let restored = 0;
+  const tooOld = (from: number): ApiError =>
+    expired(`too old resource version: ${Math.min(from, restored)} (${restored})`);
   const encoders = new WeakMap<Resolved, Map<string, { readonly encoder: WatchEncoder; users: number }>>();
   let ended = false;
   return {
@@ -52,15 +73,20 @@ export function openWatches(options: OpenWatchesOptions): OpenWatches {
     memory: new PieceMemory(),
     endAll() {
       ended = true;
-      for (const end of [...ends]) end();
+      for (const watch of [...open]) watch.end();
     },
+    expireAll(revision) {
+      restored = revision;
+      for (const watch of [...open]) watch.fail(tooOld(watch.from));
+    },
+    expiredAt: (from) => (from < restored ? tooOld(from) : undefined),
     get size() {
-      return ends.size;
+      return open.size;
     },
-    add(end) {
-      ends.add(end);
-      if (ended) end();
-      return () => void ends.delete(end);
+    add(watch) {
+      open.add(watch);
+      if (ended) watch.end();
+      return () => void open.delete(watch);
     },
     encoder(resolved, form, scope) {
       const own = encoders.get(resolved) ?? new Map();

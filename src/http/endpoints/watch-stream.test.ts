@@ -79,7 +79,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     startError: undefined,
     ...changes,
   };
-  const end = startWatch(options);
+  const { end } = startWatch(options);
   return {
     seen,
     end,
@@ -243,12 +243,23 @@ test("watchers with the same scope share an encoder until the last ends", () => 
 test("endAll ends all watches, and later ones immediately", () => {
   const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
   let ended = 0;
-  const forget = watches.add(() => ended++);
-  watches.add(() => ended++);
+  const watch = { from: 1, end: () => void ended++, fail() {} };
+  const forget = watches.add({ ...watch });
+  watches.add({ ...watch });
   forget();
   watches.endAll();
-  watches.add(() => ended++);
+  watches.add({ ...watch });
   assert.equal(ended, 2);
+});
+
+test("expireAll fails all watches with 410, and reports later ones that begin earlier", () => {
+  const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
+  const failed: string[] = [];
+  watches.add({ from: 7, end() {}, fail: ({ status }) => void failed.push(`${status.code} ${status.message}`) });
+  watches.expireAll(9);
+  assert.deepEqual(failed, ["410 too old resource version: 7 (9)"]);
+  assert.equal(watches.expiredAt(8)?.status.message, "too old resource version: 8 (9)");
+  assert.equal(watches.expiredAt(9), undefined);
 });
 
 /** A converter controlled by the test. */

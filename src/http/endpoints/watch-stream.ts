@@ -8,6 +8,7 @@ import type { BodyStream, RequestContext } from "../contract.ts";
 import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";
 import { statusBody } from "../respond.ts";
 import { convertedEvents } from "./converted-events.ts";
+import type { OpenWatch } from "./open-watches.ts";
 import type { WatchEncoder } from "./watch-encoder.ts";
 
 /** Options of a watcher. */
@@ -62,13 +63,12 @@ const all = (): boolean => true;
 
 /**
  * Starts a watcher.
- * @returns a function that ends it, which may be called repeatedly and after the client
- *   disconnected
+ * @returns its ends, which may be called repeatedly and after the client disconnected
  */
-export function startWatch(options: WatchStreamOptions): () => void {
+export function startWatch(options: WatchStreamOptions): Pick<OpenWatch, "end" | "fail"> {
   const watch = new WatchStream(options);
   watch.start();
-  return () => watch.end();
+  return { end: () => watch.end(), fail: (error) => watch.fail(error) };
 }
 
 class WatchStream {
@@ -88,7 +88,7 @@ class WatchStream {
 
   start(): void {
     const { startError, timeoutMs, plan } = this.#options;
-    if (startError !== undefined) return this.#fail(startError);
+    if (startError !== undefined) return this.fail(startError);
     this.#after("timeout", timeoutMs, () => this.#timeOut());
     if (plan.initial === undefined) return this.#follow();
     const objects = plan.scope.objects(plan.initial)[Symbol.iterator]();
@@ -159,7 +159,7 @@ class WatchStream {
   #whenConverted<T>(
     converting: Promise<T>,
     run: (made: T) => void,
-    failed: (error: ApiError) => void = (error) => this.#fail(error),
+    failed: (error: ApiError) => void = (error) => this.fail(error),
   ): void {
     this.#converting = true;
     const done = (made: T): void => {
@@ -197,7 +197,7 @@ class WatchStream {
       this.#subscription = cache.subscribe(plan.from, subscriber, plan.scope.topic);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#fail(error); // The initial events took longer than the cache keeps events.
+      this.fail(error); // The initial events took longer than the cache keeps events.
     }
   }
 
@@ -220,7 +220,7 @@ class WatchStream {
       if (this.#write(made)) this.#subscription?.resume();
     };
     this.#whenConverted(events, run, (error) => {
-      if (realClock(clock).now() + delayMs - since > retriedMs) return this.#fail(error);
+      if (realClock(clock).now() + delayMs - since > retriedMs) return this.fail(error);
       this.#after(
         "conversion",
         delayMs,
@@ -286,7 +286,8 @@ class WatchStream {
     this.end();
   }
 
-  #fail(error: ApiError): void {
+  fail(error: ApiError): void {
+    if (this.#ended) return;
     this.#writeAlone(this.#options.encoder.encodeError(statusBody(error.status)));
     this.end();
   }

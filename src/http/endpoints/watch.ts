@@ -36,13 +36,14 @@ export async function watchObjects(
     converted: converted !== undefined,
     limit,
   });
-  const startError = plan.startError ?? (await unreachable(() => cache.loadEventsAfter(plan.from)));
+  const reachError = plan.startError ?? (await unreachable(() => cache.loadEventsAfter(plan.from)));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved, registry.clock);
   const stream = await openStream(context, form.framing.contentType);
   if (stream === undefined) return;
   const shared = watches.encoder(resolved, form, plan.scope);
   const { group, resource } = resolved.resource.definition;
+  const startError = reachError ?? watches.expiredAt(plan.from);
   const started: WatchStreamOptions = {
     stream,
     cache,
@@ -60,12 +61,12 @@ export async function watchObjects(
     startError,
     converted,
   };
-  const end = startWatch(context.probe?.watch(started) ?? started);
-  const forget = watches.add(end);
+  const watch = startWatch(context.probe?.watch(started) ?? started);
+  const forget = watches.add({ from: plan.from, ...watch });
   const isOfShard = plan.scope.excluded !== undefined && startError === undefined;
   const endShardWatch = isOfShard ? cache.counts.startShardWatch() : undefined;
   context.exchange.onClose(() => {
-    end();
+    watch.end();
     forget();
     endShardWatch?.();
     shared.release();

@@ -1,0 +1,43 @@
+/** Snapshots, restores and forks of test servers. */
+import type { ServerSnapshot, ServerSnapshots } from "../../server.ts";
+import type { Snapshot, TestServer } from "../contract.ts";
+import { saveSnapshot } from "./snapshot-file.ts";
+
+/** What is in a snapshot, which only the kit reads. */
+const contents = new WeakMap<Snapshot, ServerSnapshot>();
+
+/** Makes a snapshot for tests of one of a server. */
+export function snapshotOf(taken: ServerSnapshot): Snapshot {
+  const snapshot: Snapshot = {
+    resourceVersion: String(taken.state.revision),
+    save: (file) => saveSnapshot(file, taken),
+  };
+  contents.set(snapshot, taken);
+  return snapshot;
+}
+
+/** @throws TypeError when it was not made by the kit */
+export function contentsOf(snapshot: Snapshot): ServerSnapshot {
+  const found = contents.get(snapshot);
+  if (found === undefined) throw new TypeError("not a snapshot of a test server");
+  return found;
+}
+
+/**
+ * @param snapshots of the server; undefined unless its store is in memory
+ * @param fork starts a server
+ */
+export function snapshotMethods(
+  snapshots: ServerSnapshots | undefined,
+  fork: (taken: ServerSnapshot) => Promise<TestServer>,
+): Pick<TestServer, "snapshot" | "restore" | "fork"> {
+  const inMemory = (): ServerSnapshots => {
+    if (snapshots === undefined) throw new Error("only servers whose store is in memory have snapshots and forks");
+    return snapshots;
+  };
+  return {
+    snapshot: async () => snapshotOf(await inMemory().take()),
+    restore: async (snapshot) => inMemory().restore(contentsOf(snapshot)),
+    fork: async () => fork(await inMemory().take()),
+  };
+}
