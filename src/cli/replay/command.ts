@@ -1,5 +1,5 @@
 /** `coxswain replay`: serves a recorded session. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
 import { addExamples, defineSubcommand } from "../subcommands.ts";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../test/run-child.ts";
@@ -8,9 +8,15 @@ import type { ReplayCommandOptions } from "./replay.ts";
 const exitDiffers = 1;
 
 const exitCodes: ExitCodes = [
-  [0, "the command succeeded, and its session is the recorded one"],
-  [exitDiffers, "the command succeeded, but its session differs from the recorded one"],
-  [exitOwnFailure, "the command line is invalid, or the recording could not be read"],
+  [
+    0,
+    "the command succeeded, and its session is the recorded one; with --live: all objects of the recording were created",
+  ],
+  [
+    exitDiffers,
+    "the command succeeded, but its session differs from the recorded one; with --live: an object of the recording could not be created",
+  ],
+  [exitOwnFailure, "the command line is invalid, the recording could not be read, or the server could not start"],
   [exitNotExecutable, "the command could not be executed"],
   [exitNotFound, "the command was not found"],
   [`${exitSignal} + n`, "signal n ended the command"],
@@ -21,14 +27,16 @@ const exitCodes: ExitCodes = [
 export const replayCommand = defineSubcommand({
   name: "coxswain replay",
   description:
-    "Serves a session that `coxswain record` has recorded. Each request must be a recorded one, in the recorded order, and gets the recorded answer; other requests get an error that describes the difference. Runs a command with a kubeconfig for this server, or prints the path of the kubeconfig and serves until a signal.",
+    "Serves a session that `coxswain record` has recorded. Each request must be a recorded one, in the recorded order, and gets the recorded answer; other requests get an error that describes the difference. Runs a command with a kubeconfig for this server, or prints the path of the kubeconfig and serves until a signal. With --live, starts a server in memory instead, with the objects that existed when the recorded session began.",
   exitCodes,
   failureCode: exitOwnFailure,
   add(command, run) {
     addOptions(command).action((file: string, words: string[], options: ReplayCommandOptions) =>
       run(async (output, env) => {
-        const { replayFile } = await import("./replay.ts");
-        const { code, isSame } = await replayFile({ file, words, options }, output, env);
+        const { code, isSame } =
+          options.live === true
+            ? await (await import("./replay-live.ts")).replayLive(file, words, output, env)
+            : await (await import("./replay.ts")).replayFile({ file, words, options }, output, env);
         return code === 0 && !isSame ? exitDiffers : code;
       }),
     );
@@ -36,10 +44,19 @@ export const replayCommand = defineSubcommand({
 });
 
 function addOptions(command: Command): Command {
-  addExamples(command, ["replay session.jsonl -- kubectl get pods", "replay session.jsonl"]);
+  addExamples(command, [
+    "replay session.jsonl -- kubectl get pods",
+    "replay session.jsonl",
+    "replay --live session.jsonl -- go test ./...",
+  ]);
   return command
     .usage("[options] <file> [-- <command> [arguments]]")
     .argument("<file>", "the recording")
     .argument("[command...]", "the command and its arguments, after --")
-    .option("--patience <duration>", "how long a request waits for those that were recorded before it", "10s");
+    .option("--patience <duration>", "how long a request waits for those that were recorded before it", "10s")
+    .addOption(
+      new Option("--live", "starts a server with the recorded objects, which answers any request").conflicts(
+        "patience",
+      ),
+    );
 }

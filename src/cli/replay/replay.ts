@@ -12,19 +12,21 @@ import { writeTemporaryKubeconfig } from "../test/temporary-kubeconfig.ts";
 /** The options of `coxswain replay`. */
 export interface ReplayCommandOptions {
   readonly patience: string;
+  readonly live?: true;
 }
 
-interface Replayed {
+/** The result of a replay. */
+export interface Replayed {
   /** The exit code of the command; 0 without one. */
   readonly code: number;
-  /** Whether the session was the recorded one. */
+  /** Whether the session was the recorded one; of a live server: whether it has all recorded objects. */
   readonly isSame: boolean;
 }
 
 /** The size of a recording, in bytes: several times the limit of a session. */
 const fileBytesMax = 512 << 20;
-/** The differences, and the requests that were not sent, that are printed. */
-const printedMax = 20;
+/** The differences, the requests that were not sent, or the objects not created, that are printed. */
+export const printedMax = 20;
 
 /**
  * Serves a recording to a command, or until a signal.
@@ -55,7 +57,8 @@ export async function replayFile(
   }
 }
 
-async function readRecording(file: string): Promise<readonly RecordedRequest[]> {
+/** @throws Error with the name of the file if it is no recording */
+export async function readRecording(file: string): Promise<readonly RecordedRequest[]> {
   const text = (await readBoundedFile(file, { bytesMax: fileBytesMax })).toString();
   try {
     return recordedRequests(parseRecording(text));
@@ -64,7 +67,8 @@ async function readRecording(file: string): Promise<readonly RecordedRequest[]> 
   }
 }
 
-async function serveCommand(
+/** Runs a command, or prints the path of the kubeconfig and waits for a signal. @returns the exit code */
+export async function serveCommand(
   words: readonly string[],
   { kubeconfig, output, env }: { kubeconfig: string; output: Output; env: NodeJS.ProcessEnv },
 ): Promise<number> {

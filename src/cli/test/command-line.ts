@@ -62,7 +62,7 @@ function timelineMode(text: string): TimelineMode {
 }
 
 /** The settings of a server in memory, on a free port unless a flag chooses one. */
-function serverSettings(flags: readonly string[]): Settings {
+export function serverSettings(flags: readonly string[]): Settings {
   const line = parseFlags(["--storage=memory", `--data-dir=${noDirectory}`, "--secure-port=0", ...flags]);
   if (line.run === "print") throw new FlagError("expected flags of the server");
   const { storage, dataDir } = line.settings.server;

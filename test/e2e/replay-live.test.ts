@@ -1,0 +1,119 @@
+/** `coxswain replay --live`: the state of one server is recorded, and created in another one. */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { recordCommand } from "../../src/cli/record/command.ts";
+import { replayCommand } from "../../src/cli/replay/command.ts";
+import { kubectls } from "../support/kubectl.ts";
+import { type RanCommand, runCommand } from "../support/run-command.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const run = (script: string, file: string): Promise<RanCommand> =>
+  runCommand((output) =>
+    recordCommand.run(
+      ["--kubeconfig", server.kubeconfigPath, "--force", "--to", file, "--", "sh", "-ec", script],
+      output,
+      process.env,
+    ),
+  );
+const live = (script: string, file: string): Promise<RanCommand> =>
+  runCommand((output) => replayCommand.run(["--live", file, "--", "sh", "-ec", script], output, process.env));
+
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "boats.example.com" },
+  spec: {
+    group: "example.com",
+    scope: "Namespaced",
+    names: { kind: "Boat", plural: "boats", singular: "boat" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+};
+const inNamespace = (name: string, more: object = {}) => ({ metadata: { namespace: "dock", name, ...more } });
+const objects = [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: "dock", labels: { place: "harbour" } } },
+  definition,
+  { apiVersion: "v1", kind: "ConfigMap", ...inNamespace("changed"), data: { x: "before" } },
+  { apiVersion: "v1", kind: "Secret", ...inNamespace("s"), stringData: { password: "Planted-1234" } },
+];
+
+for (const kubectl of kubectls().slice(-1)) {
+  test("a live replay has the state before the session", async () => {
+    const manifest = join(server.directory, "manifest.json");
+    const write = (items: readonly object[]): void =>
+      writeFileSync(manifest, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+    const file = join(server.directory, "state.jsonl");
+    write(objects);
+    const boat = { apiVersion: "example.com/v1", kind: "Boat", ...inNamespace("b"), spec: { sails: 2 } };
+    assert.equal((await run(`${kubectl} create -f ${manifest} > ${file}.out`, file)).code, 0);
+    write([boat]);
+    const ready = `${kubectl} wait --for=condition=Established crd/boats.example.com; ${kubectl} create -f ${manifest}`;
+    const status = `${kubectl} -n dock patch boat b --subresource=status --type=merge -p '{"status":{"afloat":true}}'`;
+    // The boat owns a config map.
+    const owned = `uid=$(${kubectl} -n dock get boat b -o jsonpath='{.metadata.uid}')
+${kubectl} -n dock create configmap owned --dry-run=client -o json | sed "s|\\"metadata\\": {|\\"metadata\\": {\\"ownerReferences\\": [{\\"apiVersion\\":\\"example.com/v1\\",\\"kind\\":\\"Boat\\",\\"name\\":\\"b\\",\\"uid\\":\\"$uid\\"}],|" | ${kubectl} create -f -`;
+    assert.equal((await run(`{ ${ready}; ${status}; ${owned}; } > ${file}.out`, file)).code, 0);
+
+    const session = `{
+${kubectl} get namespace,crd -A -o json
+${kubectl} -n dock get configmaps,secrets,boats -o json
+${kubectl} -n dock patch configmap changed --type=merge -p '{"data":{"x":"after"}}'
+${kubectl} -n dock create configmap created
+${kubectl} -n dock get configmaps,secrets -o json ; } > ${file}.out`;
+    assert.deepEqual(await run(session, file), { code: 0, out: "", err: "" });
+
+    const check = `
+${kubectl} get namespace dock -o jsonpath='{.metadata.labels.place}{"\\n"}'
+${kubectl} -n dock get configmaps -o jsonpath='{.items[*].metadata.name}{"\\n"}'
+${kubectl} -n dock get configmap changed -o jsonpath='{.data.x}{"\\n"}'
+${kubectl} -n dock get boat b -o jsonpath='{.spec.sails} {.status.afloat} {.metadata.managedFields[0].manager}{"\\n"}'
+${kubectl} -n dock get secret s -o jsonpath='{.data.password}' | base64 -d | cut -c 1-9
+a=$(${kubectl} -n dock get boat b -o jsonpath='{.metadata.uid}')
+b=$(${kubectl} -n dock get configmap owned -o jsonpath='{.metadata.ownerReferences[0].uid}')
+test "$a" = "$b"`;
+    assert.deepEqual(await live(`{ ${check}\n} > ${file}.out`, file), { code: 0, out: "", err: "" });
+    assert.equal(
+      readFileSync(`${file}.out`, "utf8"),
+      "harbour\nchanged kube-root-ca.crt owned\nbefore\n2 true kubectl-create\nredacted-\n",
+    );
+  });
+}
+
+test("an object that cannot be created is named", async () => {
+  const file = join(server.directory, "broken.jsonl");
+  const lines = [
+    { format: "coxswain-recording", version: 1 },
+    { n: 1, request: { method: "GET", path: "/apis/example.org/v1/namespaces/a/things/t", query: [] } },
+    {
+      n: 1,
+      answer: {
+        status: 200,
+        headers: {},
+        body: {
+          json: { apiVersion: "example.org/v1", kind: "Thing", metadata: { name: "t", namespace: "a", uid: "1" } },
+        },
+      },
+    },
+  ];
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const ran = await live("true", file);
+  assert.equal(ran.code, 1);
+  assert.match(ran.err, /^Not created: \/apis\/example\.org\/v1\/namespaces\/a\/things\/t: .+\n$/);
+  assert.equal((await live("exit 7", file)).code, 7);
+});
