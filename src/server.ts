@@ -126,7 +126,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   const flowControl = openFlowControl(options, { registry, metrics });
   const served = { registry, audit, authentication, aggregation, peers, flowControl, extension: own.requests };
   const http = await openHttp(options, { ...served, ...security });
-  const serviceAddresses = await ensureBootObjects(options, { registry, settings, authorization, metrics, state });
+  const serviceAddresses = await ensureBootObjects(options, { registry, settings, ...security, ...own });
   loadCaches(options, { gates, catalog, state, closers });
   const definitions = await startControllers(settings.controllers, options, {
     ...{ registry, serviceAddresses, catalog, aggregation, flowControl },

@@ -8,6 +8,7 @@ import type { ServerAuthorization } from "./authorization.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { type ServerServiceAddresses, serverServiceAddresses } from "./service-addresses.ts";
 import type { Settings } from "./settings.ts";
+import type { ServerSnapshot } from "./snapshots.ts";
 import type { ServerState } from "./state.ts";
 
 interface Needs {
@@ -16,26 +17,35 @@ interface Needs {
   readonly settings: Settings;
   readonly metrics: ServerMetrics;
   readonly state: Pick<ServerState, "port" | "reached">;
+  /** What the store began with: it has the objects that its server had, without those that a client has deleted. */
+  readonly snapshot?: ServerSnapshot;
 }
 
 /**
- * Creates the missing ones of the objects that every store has, and repairs the addresses of Services.
+ * Creates the missing ones of the objects that every store has, and repairs the addresses of Services, unless the
+ * store began with a snapshot.
  *
  * @returns the repair, which goes on
  */
-export async function ensureBootObjects(
+export async function ensureBootObjects(options: ServerOptions, needs: Needs): Promise<ServerServiceAddresses> {
+  const { registry, authorization, state } = needs;
+  const serviceAddresses = serverServiceAddresses(options, needs);
+  if (needs.snapshot === undefined) await createBootObjects(options, needs, serviceAddresses);
+  await authorization.rbac.tried;
+  await authorization.rbac.reached(await registry.storage.current());
+  state.reached.add("objects");
+  return serviceAddresses;
+}
+
+async function createBootObjects(
   options: ServerOptions,
-  { registry, settings, authorization: { rbac }, metrics, state: { port, reached } }: Needs,
-): Promise<ServerServiceAddresses> {
-  const serviceAddresses = serverServiceAddresses(options, { registry, settings, metrics });
+  { registry, state: { port } }: Needs,
+  serviceAddresses: ServerServiceAddresses,
+): Promise<void> {
   await serviceAddresses.ensureRange();
   await serviceAddresses.repairPorts();
   await ensureBootState(registry, { ...options, port });
   await serviceAddresses.repairAddresses();
   await ensureRbacPolicy(registry);
   await ensureFlowControlObjects(registry);
-  await rbac.tried;
-  await rbac.reached(await registry.storage.current());
-  reached.add("objects");
-  return serviceAddresses;
 }

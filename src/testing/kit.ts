@@ -6,6 +6,7 @@ import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
 import type { ControlRoute } from "./control/contract.ts";
 import { faultRoutes } from "./control/fault-routes.ts";
 import { controlPaths, controlPrefix } from "./control/serve-control.ts";
+import { type SnapshotMethods, snapshotRoutes } from "./control/snapshot-routes.ts";
 import { timelineRoute } from "./control/timeline-route.ts";
 import type { Faults } from "./faults/contract.ts";
 import { type OpenFaults, openFaults } from "./faults/faults.ts";
@@ -28,8 +29,11 @@ export interface Kit {
   readonly extension: RequestExtension;
   readonly timeline: Timeline;
   readonly faults: Faults;
-  /** Must be called when the server has started: writes of the start are not recorded. */
-  started(): void;
+  /**
+   * Must be called when the server has started: writes of the start are not recorded.
+   * @param server undefined when it has no snapshots
+   */
+  started(server: SnapshotMethods | undefined): void;
 }
 
 /** Creates the kit of one server. */
@@ -41,8 +45,9 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
   return {
     timeline,
     faults,
-    started() {
+    started(server) {
       hasStarted = true;
+      if (server !== undefined) routes.push(...snapshotRoutes(server));
     },
     extension: {
       probe: (context) =>

@@ -24,7 +24,8 @@ export async function openTestServer(
     requests: kit.extension,
     ...(snapshot && { snapshot }),
   });
-  kit.started();
+  const methods = snapshotMethods(snapshots, (taken) => openTestServer({ ...some, securePort: 0 }, kitOptions, taken));
+  kit.started(snapshots && methods);
   const { clients, close } = openClients(running, serving, options.clock);
   return {
     ...running,
@@ -34,7 +35,7 @@ export async function openTestServer(
     timeline: kit.timeline,
     faults: kit.faults,
     ...clients,
-    ...snapshotMethods(snapshots, (taken) => openTestServer({ ...some, securePort: 0 }, kitOptions, taken)),
+    ...methods,
     close: () => running.close().finally(close),
   };
 }

@@ -52,6 +52,29 @@ describe("control paths", () => {
     assert.deepEqual(server.faults.list(), []);
   });
 
+  test("a snapshot is taken by name, restored, and forgotten", async () => {
+    const path = "/testing/snapshots";
+    const maps = "/api/v1/namespaces/default/configmaps";
+    const taken = await client.send({ method: "POST", path, body: { name: "empty" } });
+    assert.deepEqual([taken.status, taken.body.name], [201, "empty"]);
+    await client.send({ method: "POST", path: maps, body: { metadata: { name: "later" } } });
+    assert.deepEqual((await client.send({ path })).body, { snapshots: [taken.body] });
+    const restored = await client.send({ method: "POST", path: `${path}/empty/restore` });
+    assert.deepEqual([restored.status, restored.body], [200, taken.body]);
+    assert.equal((await client.send({ path: `${maps}/later` })).status, 404);
+    const again = await client.send({ method: "POST", path, body: { name: "empty" } });
+    assert.deepEqual([again.status, again.body.message], [400, 'name: there is a snapshot "empty" already']);
+    assert.equal((await client.send({ method: "DELETE", path: `${path}/empty` })).status, 200);
+    assert.equal((await client.send({ method: "POST", path: `${path}/empty/restore` })).status, 404);
+  });
+
+  for (const body of [{}, { name: 1 }, { name: "a", more: 1 }, { name: "A/b" }]) {
+    test(`takes no snapshot with ${JSON.stringify(body)}`, async () => {
+      assert.equal((await client.send({ method: "POST", path: "/testing/snapshots", body })).status, 400);
+      assert.deepEqual((await client.send({ path: "/testing/snapshots" })).body, { snapshots: [] });
+    });
+  }
+
   const tooMany = { rules: Array.from({ length: 1001 }, () => ({ fault: { type: "gone" } })) };
   const badBodies: [what: string, body: string | object, status: number, message: RegExp][] = [
     ["no list", {}, 400, /^the body must be an object with the field rules, a list$/],

@@ -249,3 +249,14 @@ test("a snapshot of another server is rejected, and changes nothing", async (con
   await assert.rejects(server.restore({ resourceVersion: "1", save: async () => {} }), TypeError);
   assert.deepEqual(await client.list(maps), ["a=1"]);
 });
+
+test("a fork does not create what a client has deleted or changed", async (context) => {
+  const [server, client] = await start(context);
+  const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view";
+  const level = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/workload-low";
+  await client.ok("DELETE", role);
+  await client.ok("DELETE", level);
+  const fork = await server.fork();
+  const forked = clientOf(context, fork);
+  for (const path of [role, level]) assert.equal((await forked.send("GET", path)).status, 404, path);
+});
