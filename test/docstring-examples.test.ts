@@ -15,7 +15,7 @@ const required = [
   ...["startServer", "ServerOptions", "RunningServer", "defaultOptions", "ServiceResolver", "Logger"],
   ...["kubernetesEnvironment", "Environment", "Program", "CelSyntaxError"],
   ...["applyIntent", "MergeContext", "decodeFieldsV1"],
-  ...["startTestServer", "eventually", "object", "stable"],
+  ...["startTestServer", "startControlledServer", "virtualClock", "eventually", "object", "stable"],
 ];
 
 test("the exports that users meet first have an example", () => {
