@@ -43,9 +43,9 @@ function seriesValue(text: string, series: string): number {
 
 /**
  * Metrics that upstream does not document: those of processes and of logs, for which see
- * k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/metrics.go, and one of the specification.
+ * k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/metrics.go, one of the specification, and this server's own.
  */
-const unlisted = /^(process_|kube_apiserver_pod_logs_|declarative_validation_mismatch_total$)/;
+const unlisted = /^(process_|coxswain_|kube_apiserver_pod_logs_|declarative_validation_mismatch_total$)/;
 
 test("every metric has the type and stability of upstream, and each series is exposed once", async () => {
   await admin.send({ path: "/api/v1/namespaces" });
