@@ -124,7 +124,7 @@ const matchRows: [rule: FaultRule, statuses: number[]][] = [
   [{ resource: "configmaps", namespace: "def*", name: "shared" }, [500, 500, 500, 500]],
   [{ user: "kubernetes-admin", client: "127.0.0.1" }, [500, 500, 500, 500]],
   [{ client: "X509SHA256=*" }, [500, 500, 500, 500]],
-  [{ user: "somebody" }, [200, 200, 200, 200]],
+  [{ user: "another-user" }, [200, 200, 200, 200]],
   [{ userAgent: "test/*" }, [500, 500, 500, 500]],
   [{ subresource: "status" }, [200, 200, 200, 200]],
   [{ probability: 0 }, [200, 200, 200, 200]],
@@ -165,7 +165,7 @@ test("health checks are exempt, and requests without the right for them", async 
   const rule = server.faults.add({}, { type: "internalError" });
   for (const path of ["/livez", "/readyz", "/healthz", "/livez/ping"])
     assert.equal((await client.send({ path })).status, 200);
-  const headers = { "impersonate-user": "nobody" };
+  const headers = { "impersonate-user": "user-without-rights" };
   assert.equal((await client.send({ path: configMaps, headers })).status, 403);
   assert.equal(rule.hits, 0);
   assert.equal((await client.send({ path: "/version" })).status, 500);

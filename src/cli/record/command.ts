@@ -1,9 +1,9 @@
 /** `coxswain record`: records the session of a command with a cluster. */
 import type { Command } from "commander";
+import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { addServerOptions } from "../client/with-client.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
 import { addExamples, defineSubcommand } from "../subcommands.ts";
-import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../test/run-child.ts";
 import type { RecordOptions } from "./record.ts";
 
 const exitCodes: ExitCodes = [

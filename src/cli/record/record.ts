@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import { openRecordingProxy } from "../../testing/recording/recording-proxy.ts";
 import { newSecrets } from "../../testing/recording/secrets.ts";
 import { newSession } from "../../testing/recording/session.ts";
+import { runChild } from "../child/run-child.ts";
+import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
 import { type ServerOptions, withClient } from "../client/with-client.ts";
 import { writePrivateFile } from "../kubeconfig/write-private-file.ts";
 import type { Output } from "../output.ts";
-import { runChild } from "../test/run-child.ts";
-import { writeTemporaryKubeconfig } from "../test/temporary-kubeconfig.ts";
 
 /** The options of `coxswain record`. */
 export interface RecordOptions extends ServerOptions {

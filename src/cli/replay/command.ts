@@ -1,8 +1,8 @@
 /** `coxswain replay`: serves a recorded session. */
 import { type Command, Option } from "commander";
+import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
 import { addExamples, defineSubcommand } from "../subcommands.ts";
-import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../test/run-child.ts";
 import type { ReplayCommandOptions } from "./replay.ts";
 
 const exitDiffers = 1;

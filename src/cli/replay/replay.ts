@@ -3,11 +3,11 @@ import { printable } from "../../lib/json/printable.ts";
 import { parseRecording } from "../../testing/recording/format.ts";
 import { type RecordedRequest, recordedRequests } from "../../testing/recording/replay.ts";
 import { openReplayServer, titleOf } from "../../testing/recording/replay-server.ts";
+import { runChild } from "../child/run-child.ts";
+import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
 import { durationMs } from "../flag-values.ts";
 import type { Output } from "../output.ts";
 import { environmentOf } from "../record/record.ts";
-import { runChild } from "../test/run-child.ts";
-import { writeTemporaryKubeconfig } from "../test/temporary-kubeconfig.ts";
 
 /** The options of `coxswain replay`. */
 export interface ReplayCommandOptions {

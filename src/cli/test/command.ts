@@ -1,5 +1,6 @@
 /** `coxswain test`: a server for the tests of any language. */
 import { Command, Option } from "commander";
+import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { colored } from "../colors.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
 import { serveDefinition } from "../flags.ts";
@@ -7,7 +8,6 @@ import { formatExamples, formatExitCodes } from "../help-text.ts";
 import type { Output } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
 import { parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
-import { exitNotExecutable, exitNotFound, exitOwnFailure } from "./run-child.ts";
 
 const exitCodes: ExitCodes = [
   [0, "the command succeeded, or standard input closed"],
@@ -75,7 +75,7 @@ async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.
   try {
     const { url, kubeconfig } = server;
     if (line.run === "command") {
-      const { runChild } = await import("./run-child.ts");
+      const { runChild } = await import("../child/run-child.ts");
       const code = await runChild(line.command, { ...env, KUBECONFIG: kubeconfig, COXSWAIN_URL: url }, err);
       const { timeline: when } = line;
       if (when === "always" || (when === "on-failure" && code !== 0)) err(formatTimeline(server.timeline()));

@@ -2,9 +2,9 @@
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { startTestServer } from "../../testing/index.ts";
+import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
 import type { Settings } from "../flags.ts";
 import { createLogger } from "../logger.ts";
-import { writeTemporaryKubeconfig } from "./temporary-kubeconfig.ts";
 
 /** A server, and a kubeconfig in a directory that only this user can read. */
 export interface CommandServer {
