@@ -3,6 +3,7 @@
  * docs/architecture.md, "Watch cache".
  */
 
+import type { ApiError } from "../apimachinery/errors.ts";
 import type { CacheCounts } from "./counts.ts";
 import type { ReadableFollower } from "./follow-readable.ts";
 
@@ -176,8 +177,9 @@ export interface CacheSubscriber {
   /**
    * Reports the end: the cache was reloaded or closed, or dropped events that a paused subscriber
    * needs.
+   * @param error 410 when an older state of the store was restored: clients must list again
    */
-  end(): void;
+  end(error?: ApiError): void;
 }
 
 /** A subscription of a watch cache. */

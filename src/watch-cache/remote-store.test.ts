@@ -105,3 +105,25 @@ test("a watch from a revision above that of the store must list again", async ()
   const written = await put(first, "c");
   await cache.loadEventsAfter(written); // Another server has answered with it.
 });
+
+test("watches end with 410 when the store is restored, also those that send their initial events", async () => {
+  const { cache, restore, storage } = await fixture("a", "b");
+  const late = cache.latest().revision;
+  const ended: (string | undefined)[] = [];
+  cache.subscribe(late, { events() {}, end: (error) => void ended.push(error?.message) });
+  restore(await openStore("d"));
+  await storage.current();
+  assert.deepEqual(ended, ["too old resource version: 3 (2)"]);
+  await cache.ready();
+  assert.throws(() => cache.subscribe(late, { events() {}, end() {} }), /too old resource version: 3 \(2\)/);
+});
+
+test("a watch that the reload of a cache ends may continue at its revision", async () => {
+  const { cache, compactLog } = await fixture("a");
+  const ended: unknown[] = [];
+  cache.subscribe(2, { events() {}, end: (error) => void ended.push(error) });
+  compactLog();
+  assert.deepEqual(ended, [undefined]);
+  await cache.ready();
+  cache.subscribe(2, { events() {}, end() {} });
+});

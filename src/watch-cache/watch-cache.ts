@@ -124,6 +124,8 @@ class StorageWatchCache implements WatchCache {
   #revision = 0;
   /** States before this revision are rejected. */
   #compacted = 0;
+  /** The newest revision of a history that the store lost when an older state was restored. */
+  #lost = 0;
   #snapshot: TreeSnapshot | undefined;
   #ring: EventRing;
   /**
@@ -317,6 +319,8 @@ class StorageWatchCache implements WatchCache {
       return { delivered: from, resume() {}, close() {} };
     }
     this.#deliver();
+    if (from > this.#revision && from <= this.#lost)
+      throw expired(`too old resource version: ${from} (${this.#revision})`);
     if (from < this.#ring.from) throw expired(`too old resource version: ${from} (${this.#ring.from})`);
     const reader: Reader = {
       subscriber,
@@ -367,8 +371,11 @@ class StorageWatchCache implements WatchCache {
     if (others?.size === 0) this.#byTopic.delete(reader.topic);
   }
 
-  /** Ends all subscriptions. The next request loads the cache again. */
-  #unload(): void {
+  /**
+   * Ends all subscriptions. The next request loads the cache again.
+   * @param restored the revision of the older state that was restored
+   */
+  #unload(restored?: number): void {
     this.#log?.close();
     this.#log = undefined;
     if (this.#flush !== undefined) clearImmediate(this.#flush);
@@ -382,7 +389,8 @@ class StorageWatchCache implements WatchCache {
     this.#readers.clear();
     this.#byTopic.clear();
     this.#awaitingProgress.clear();
-    for (const { subscriber } of readers) subscriber.end();
+    for (const { subscriber, from } of readers)
+      subscriber.end(restored === undefined ? undefined : expired(`too old resource version: ${from} (${restored})`));
     for (const { wake } of this.#waiters) wake();
   }
 
@@ -421,9 +429,11 @@ class StorageWatchCache implements WatchCache {
   }
 
   #ended(error: Error | undefined): void {
-    if (error instanceof RevisionsWentBack) this.#compacted = 0;
-    if (error === undefined) this.close();
-    else this.#unload();
+    if (error === undefined) return this.close();
+    if (!(error instanceof RevisionsWentBack)) return this.#unload();
+    this.#compacted = 0;
+    this.#lost = Math.max(this.#lost, this.#revision);
+    this.#unload(error.compactedRevision);
   }
 
   #read(): Promise<StoredState> {

@@ -1,10 +1,12 @@
 /** A view of a store as a shared, remote one: its log can stop, and an older state can be restored. */
-import { type LogSubscriber, RevisionsWentBack, type Storage } from "../../src/storage/contract.ts";
+import { type LogSubscriber, RevisionCompacted, RevisionsWentBack, type Storage } from "../../src/storage/contract.ts";
 
 export interface RemoteStorage {
   readonly storage: Storage;
   /** From here on subscribers receive nothing, as when a connection is broken; reads still work. */
   stopLog(): void;
+  /** Ends all subscriptions, because compaction has overtaken them. */
+  compactLog(): void;
   /** Replaces the store. The next read notices it and ends all subscriptions. */
   restore(older: Storage): void;
 }
@@ -15,14 +17,16 @@ export function remoteStorage(first: Storage): RemoteStorage {
   let isStopped = false;
   let isReplaced = false;
   const subscribers = new Set<LogSubscriber>();
+  const endAll = (error: Error): void => {
+    const ended = [...subscribers];
+    subscribers.clear();
+    for (const subscriber of ended) subscriber.end(error);
+  };
   const read = async <T>(run: () => Promise<T>): Promise<T> => {
     const answer = await run();
     if (!isReplaced) return answer;
     isReplaced = false;
-    const error = new RevisionsWentBack(await store.current());
-    const ended = [...subscribers];
-    subscribers.clear();
-    for (const subscriber of ended) subscriber.end(error);
+    endAll(new RevisionsWentBack(await store.current()));
     return answer;
   };
   const storage: Storage = {
@@ -62,6 +66,7 @@ export function remoteStorage(first: Storage): RemoteStorage {
     stopLog() {
       isStopped = true;
     },
+    compactLog: () => endAll(new RevisionCompacted(1)),
     restore(older) {
       store = older;
       isReplaced = true;

@@ -191,7 +191,7 @@ class WatchStream {
               this.#writeAlone(this.#bookmark(revision, { "k8s.io/initial-events-end": "true" }));
               listed();
             },
-      end: (): void => this.end(),
+      end: (error?: ApiError): void => (error === undefined ? this.end() : this.fail(error)),
     };
     try {
       this.#subscription = cache.subscribe(plan.from, subscriber, plan.scope.topic);

@@ -84,7 +84,7 @@ async function untilStored(cache: WatchCache, key: string, clock: Clock): Promis
   const events = (batch: readonly CacheEvent[]): void => {
     if (batch.some(({ entry }) => entry.key === key)) resolve();
   };
-  const subscription = cache.subscribe(cache.latest().revision, { events, end: resolve }, { key });
+  const subscription = cache.subscribe(cache.latest().revision, { events, end: () => resolve() }, { key });
   if (cache.latest().get(key) !== undefined) resolve();
   await promise;
   cancel();
