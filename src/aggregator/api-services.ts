@@ -4,6 +4,7 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import {
   type ApiServiceObserver,
@@ -48,7 +49,7 @@ function follow(
     cache: store.cache,
     prefix,
     clock,
-    set: (entry) => services.set(viewOf(store, entry)),
+    set: (entry) => services.set(viewOf(entry, store)),
     deleted: ({ key }) => services.remove(nameOf(key)),
     knownKeys: () => Array.from(services.list(), ({ name }) => store.keyOf("", name)),
     missing: (key) => services.remove(nameOf(key)),
@@ -115,7 +116,7 @@ class ApiServiceSet implements ApiServices {
   }
 }
 
-function viewOf(store: ResourceStore, entry: Entry): ApiServiceView {
+const viewOf = derivedOnce((entry: Entry, store: ResourceStore): ApiServiceView => {
   const { metadata, spec, status }: KubeObject = store.decode(entry);
   const { group = "", version = "", service, caBundle = "", insecureSkipTLSVerify = false } = spec ?? {};
   const { groupPriorityMinimum = 0, versionPriority = 0 } = spec ?? {};
@@ -132,7 +133,7 @@ function viewOf(store: ResourceStore, entry: Entry): ApiServiceView {
     versionPriority,
     isAvailable: isAvailable(status?.conditions ?? []),
   };
-}
+});
 
 interface Condition {
   readonly type?: string;

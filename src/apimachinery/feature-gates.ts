@@ -125,6 +125,9 @@ export function knownGates(): readonly Gate[] {
   return readGates().gates;
 }
 
+let table: GatesTable | undefined;
+
 function readGates(): GatesTable {
-  return readTable("gates.json");
+  table ??= readTable("gates.json") as GatesTable;
+  return table;
 }

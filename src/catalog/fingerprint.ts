@@ -6,11 +6,22 @@ import type { StorageForm } from "./contract.ts";
 /** Incremented when the encoder writes an object differently than before. */
 const encoderVersion = 1;
 
+/** Servers share the forms of built-in kinds. */
+const known = new WeakMap<StorageForm, number>();
+
 /**
  * A 32-bit hash of everything that determines the encoding: names, order, types and omission rules
  * of all reachable fields.
  */
-export function fingerprintOf({ group, version, kind, schema }: StorageForm): number {
+export function fingerprintOf(form: StorageForm): number {
+  const existing = known.get(form);
+  if (existing !== undefined) return existing;
+  const fingerprint = hashOf(form);
+  known.set(form, fingerprint);
+  return fingerprint;
+}
+
+function hashOf({ group, version, kind, schema }: StorageForm): number {
   const hash = createHash("sha256");
   hash.update(`${encoderVersion}|${group}/${version}/${kind}`);
   if (schema.custom !== undefined) {

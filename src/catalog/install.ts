@@ -111,14 +111,12 @@ function openSharedCache(
   { storageOf, clock, gates, historyMs, cacheStates }: InstallOptions,
 ): SharedCache {
   const { strategy, resource, converter } = definition;
-  let fingerprint: number | undefined;
   let { selectableFields } = strategy;
   const source: EntrySource = {
     prefix: form.prefix,
     indexedFields: strategy.indexedFields,
     get fingerprint() {
-      fingerprint ??= fingerprintOf(form);
-      return fingerprint;
+      return fingerprintOf(form);
     },
     get schema() {
       return form.schema;

@@ -64,7 +64,10 @@ export interface SubresourceRow {
   readonly plainText?: true;
 }
 
-/** Reads the table, which takes about a millisecond. */
+let table: ResourcesTable | undefined;
+
+/** Reads the table, which takes about a millisecond, once. */
 export function readResourcesTable(): ResourcesTable {
-  return readTable("resources.json");
+  table ??= readTable("resources.json") as ResourcesTable;
+  return table;
 }

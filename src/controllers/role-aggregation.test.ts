@@ -58,5 +58,19 @@ test("aggregates the rules of other roles by label, without duplicates, and foll
   await settle();
   assert.deepEqual(await rulesOf("view"), view);
   await controller.stop();
+
+  // A new start finds nothing to do.
+  const versions = async (): Promise<unknown[]> => {
+    const found = [];
+    for (const name of ["view", "edit", "admin"])
+      found.push((await cluster.find(clusterRoles, name))?.metadata.resourceVersion);
+    return found;
+  };
+  const before = await versions();
+  const restarted = roleAggregation({ registry: cluster.registry, logger });
+  restarted.start();
+  await settle();
+  assert.deepEqual(await versions(), before);
+  await restarted.stop();
   await cluster.close();
 });

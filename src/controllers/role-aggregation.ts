@@ -11,6 +11,7 @@ import { type LabelSelectorObject, labelSelectorFromObject } from "../lib/select
 import { apply } from "../registry/apply.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
@@ -37,6 +38,7 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
     clock: registry.clock,
     observer: queues?.("ClusterRoleAggregator"),
     async reconcile(key) {
+      await undefined; // All events of a batch, and all roles of the first list, are read before.
       await aggregate(registry, { target, store, roles }, key);
       return true;
     },
@@ -44,7 +46,10 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
     concurrency: 1,
     keysMax: rolesMax,
   });
+  /** Before the first list is complete, rules of roles that it has not yet reported would be removed. */
+  let isListed = false;
   const enqueueAll = (): void => {
+    if (!isListed) return;
     for (const key of aggregated) queue.add(key);
   };
   const remove = (key: string): void => {
@@ -71,6 +76,10 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
         relisted: enqueueAll,
         failed: (error) => logger.warn("Role aggregation failed to list roles", { error: String(error) }),
       });
+      void follower.firstListDone.then(() => {
+        isListed = true;
+        enqueueAll();
+      });
     },
     async stop() {
       follower?.stop();
@@ -78,6 +87,18 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
     },
   };
 }
+
+/** What aggregation reads of a role. */
+interface Role {
+  readonly rules: readonly unknown[];
+  /** Undefined for a role that is not aggregated. */
+  readonly selectors: readonly LabelSelectorObject[] | undefined;
+}
+
+const readRole = derivedOnce((entry: Entry, store: ResourceStore): Role => {
+  const { rules = [], aggregationRule }: KubeObject = store.decode(entry);
+  return { rules, selectors: aggregationRule && (aggregationRule.clusterRoleSelectors ?? []) };
+});
 
 interface Roles {
   readonly target: Resolved;
@@ -88,12 +109,11 @@ interface Roles {
 
 async function aggregate(registry: RegistryContext, { target, store, roles }: Roles, key: string): Promise<void> {
   const entry = roles.get(key);
-  const role = entry && store.decode(entry);
-  if (role?.aggregationRule === undefined) return;
-  const selectors: LabelSelectorObject[] = role.aggregationRule.clusterRoleSelectors ?? [];
-  const rules = aggregatedRules(inOrder(roles), key, selectors, store);
-  if (deepEqual(rules, role.rules ?? [])) return;
-  const roleName = role.metadata.name as string;
+  const role = entry && readRole(entry, store);
+  if (entry === undefined || role?.selectors === undefined) return;
+  const rules = aggregatedRules(inOrder(roles), key, role.selectors, store);
+  if (deepEqual(rules, role.rules)) return;
+  const roleName = entry.index.name;
   const intent = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
@@ -125,7 +145,7 @@ function aggregatedRules(
   for (const selector of selectors.map(labelSelectorFromObject)) {
     for (const entry of roles) {
       if (entry.key === ownKey || !matchesLabels(selector, entry.index.labels)) continue;
-      for (const rule of (store.decode(entry) as KubeObject & { rules?: unknown[] }).rules ?? []) {
+      for (const rule of readRole(entry, store).rules) {
         if (!rules.some((other) => deepEqual(other, rule))) rules.push(rule);
       }
     }

@@ -6,10 +6,13 @@ import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { repeat } from "../apimachinery/repeat.ts";
+import type { ResourceStore } from "../catalog/contract.ts";
 import type { Controller, QueueObservers } from "../controllers/contract.ts";
 import { openWorkQueue, type WorkQueue } from "../controllers/work-queue.ts";
 import { borrowingPeriodMs } from "../lib/fair-queuing/borrow-seats.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import { DanglingConditions } from "./conditions.ts";
 import { type FlowSchema, readFlowSchema } from "./flow-schema.ts";
@@ -42,6 +45,7 @@ const retryMs = { first: 1_000, max: 60_000 };
 /** A stored flow schema. */
 interface StoredSchema {
   readonly schema: FlowSchema;
+  /** Servers share it: it must not be changed. */
   readonly object: KubeObject;
 }
 
@@ -129,25 +133,30 @@ function conditionQueue({ registry, clock, logger, queues }: Parts, stored: Stor
   });
 }
 
+const schemaOf = derivedOnce((entry: Entry, store: ResourceStore): StoredSchema => {
+  const object = store.decode(entry);
+  return { schema: readFlowSchema(object), object };
+});
+
+const levelOf = derivedOnce((entry: Entry, store: ResourceStore): { readonly level: PriorityLevel | undefined } => ({
+  level: readPriorityLevel(store.decode(entry)),
+}));
+
 function followAll(parts: Parts, { schemas, levels }: StoredObjects, changed: () => void): Follower[] {
-  const readLevel = (object: KubeObject): PriorityLevel | undefined => {
-    const level = readPriorityLevel(object);
-    if (level === undefined) parts.logger.warn("Ignored a broken priority level", { name: object.metadata.name });
+  const readLevel = (entry: Entry, store: ResourceStore): PriorityLevel | undefined => {
+    const { level } = levelOf(entry, store);
+    if (level === undefined) parts.logger.warn("Ignored a broken priority level", { name: entry.index.name });
     return level;
   };
   return [
     ...followKind(parts, "prioritylevelconfigurations", { objects: levels, read: readLevel, changed }),
-    ...followKind(parts, "flowschemas", {
-      objects: schemas,
-      read: (object) => ({ schema: readFlowSchema(object), object }),
-      changed,
-    }),
+    ...followKind(parts, "flowschemas", { objects: schemas, read: schemaOf, changed }),
   ];
 }
 
 interface Kind<T> {
   readonly objects: Map<string, T>;
-  readonly read: (object: KubeObject) => T;
+  readonly read: (entry: Entry, store: ResourceStore) => T;
   readonly changed: () => void;
 }
 
@@ -164,7 +173,7 @@ function followKind<T>({ registry, clock, logger }: Parts, resource: string, kin
     prefix: store.form.prefix,
     clock,
     set(entry) {
-      objects.set(entry.key, read(store.decode(entry)));
+      objects.set(entry.key, read(entry, store));
       changed();
     },
     deleted: ({ key }) => remove(key),

@@ -63,6 +63,18 @@ const resolve: Lookup = async (host) => {
   }
 };
 
+/** A context takes a millisecond to make, and most servers have no kubelets. */
+function onFirstUse(make: () => Material): Live<Material> {
+  let made: Material | undefined;
+  return {
+    ...constantly(undefined),
+    current() {
+      made ??= make();
+      return made;
+    },
+  };
+}
+
 async function openMaterial(options: KubeletOptions, { clock, logger }: Parts): Promise<Live<Material>> {
   const { certificateAuthorityFile: caFile, clientCertificateFile: certFile, clientKeyFile: keyFile } = options;
   if ((certFile === undefined) !== (keyFile === undefined))
@@ -78,6 +90,6 @@ async function openMaterial(options: KubeletOptions, { clock, logger }: Parts): 
     });
     return { context, ca };
   };
-  if (files.length === 0) return constantly(parse([]));
+  if (files.length === 0) return onFirstUse(() => parse([]));
   return openLiveFiles({ name: "kubelet-client", files, parse, clock, logger });
 }

@@ -3,7 +3,8 @@ import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
-import type { WatchCache } from "../../watch-cache/contract.ts";
+import type { Entry, WatchCache } from "../../watch-cache/contract.ts";
+import { derivedOnce } from "../../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { UnreadableObjects } from "../../watch-cache/unreadable.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
@@ -43,7 +44,7 @@ export function followPolicy({
   const policy = new Policy();
   const follow = (
     resource: string,
-    apply: (key: string, object: KubeObject | undefined) => void,
+    apply: (key: string, entry: Entry | undefined) => void,
     keys: () => Iterable<string>,
   ): [Follower, WatchCache][] => {
     const store = catalog.findResource(group, resource)?.store;
@@ -53,7 +54,7 @@ export function followPolicy({
       cache: store.cache,
       prefix,
       clock,
-      set: (entry) => apply(entry.key, JSON.parse(entry.json.toString())), // The policy reads no numbers.
+      set: (entry) => apply(entry.key, entry),
       deleted: ({ key }) => apply(key, undefined),
       *knownKeys() {
         for (const key of keys()) if (key.startsWith(prefix)) yield key;
@@ -63,9 +64,9 @@ export function followPolicy({
     });
     return [[follower, store.cache]];
   };
-  const role = (key: string, object: KubeObject | undefined): void => policy.setRole(key, object && roleOf(object));
-  const binding = (key: string, object: KubeObject | undefined): void =>
-    policy.setBinding(key, object && bindingOf(object));
+  const role = (key: string, entry: Entry | undefined): void => policy.setRole(key, entry && roleOfEntry(entry));
+  const binding = (key: string, entry: Entry | undefined): void =>
+    policy.setBinding(key, entry && bindingOfEntry(entry));
   const followers: [Follower, WatchCache][] = [
     ...["clusterroles", "roles"].flatMap((resource) => follow(resource, role, () => policy.roleKeys())),
     ...["clusterrolebindings", "rolebindings"].flatMap((resource) =>
@@ -89,6 +90,14 @@ export function followPolicy({
       for (const [follower] of followers) follower.stop();
     },
   };
+}
+
+const roleOfEntry = derivedOnce((entry) => roleOf(parse(entry)));
+const bindingOfEntry = derivedOnce((entry) => bindingOf(parse(entry)));
+
+/** The policy reads no numbers. */
+function parse({ json }: Entry): KubeObject {
+  return JSON.parse(json.toString()) as KubeObject;
 }
 
 /** Reads a Role or ClusterRole. */

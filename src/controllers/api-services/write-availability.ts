@@ -41,7 +41,7 @@ export async function writeAvailability(
   return unlessConflict(async () => {
     await update(registry, {
       ...serverWrite({ target: target.target, name, subresource: "status" }),
-      next: () => ({ ...current, status: { ...current.status, conditions } }),
+      next: () => ({ ...structuredClone(current), status: { ...structuredClone(current.status), conditions } }),
     });
     if (isAvailable && availability.status !== "True") observer.unavailable(name, availability.reason);
   });
