@@ -1,0 +1,155 @@
+/** A list and a watch of one kind, as a client library runs them, with everything that they delivered. */
+import assert from "node:assert/strict";
+import type { TestServer } from "../../../../src/testing/index.ts";
+import type { WatchEvent } from "../../../support/http2-client.ts";
+import type { CuttableWatch, WatchConnection } from "../../../support/watch-connection.ts";
+import { type Kind, parityLabel } from "./kinds.ts";
+import { type Answered, type Expected, textOf } from "./model.ts";
+
+/** How often an informer may be read until it has received everything. */
+const waitsMax = 20_000;
+
+/** What an informer reads, and how it begins. */
+export interface InformerOptions {
+  readonly kind: Kind;
+  /** Selects objects by the parity of their values. */
+  readonly parity?: number;
+  /** Reads the existing objects by the watch, instead of by a list. */
+  readonly watchesInitialEvents?: boolean;
+}
+
+/** The events and objects of a collection. */
+export class Informer {
+  readonly options: InformerOptions;
+  /** `name@revision text` by name. */
+  readonly objects = new Map<string, string>();
+  /** Since the last list. */
+  events: Expected[] = [];
+  readonly #server: Pick<TestServer, "fetch">;
+  readonly #connection: WatchConnection;
+  #revision = 0;
+  #watch: CuttableWatch | undefined;
+  #expired = Promise.withResolvers<void>();
+  #listed = Promise.withResolvers<void>();
+
+  constructor(server: Pick<TestServer, "fetch">, connection: WatchConnection, options: InformerOptions) {
+    this.#server = server;
+    this.#connection = connection;
+    this.options = options;
+  }
+
+  /** Resolves when the watch has ended with 410. */
+  get expired(): Promise<void> {
+    return this.#expired.promise;
+  }
+
+  /** Reads the existing objects, and watches from there. */
+  async start(): Promise<void> {
+    const { kind, watchesInitialEvents = false } = this.options;
+    this.#reset();
+    if (watchesInitialEvents) {
+      this.#open("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=");
+      return this.#listed.promise;
+    }
+    const response = await this.#server.fetch(`${kind.path}?${this.#selector}`);
+    assert.equal(response.status, 200);
+    const list: { metadata: { resourceVersion: string }; items: Answered[] } = await response.json();
+    for (const item of list.items) this.#set(item);
+    this.#revision = Number(list.metadata.resourceVersion);
+    this.#open(`&resourceVersion=${this.#revision}`);
+  }
+
+  /** Watches from a revision, without existing objects. */
+  startFrom(revision: number): void {
+    this.#reset();
+    this.#revision = revision;
+    this.#open(`&resourceVersion=${revision}`);
+  }
+
+  /** Resolves when this number of events has arrived, or a while has passed. */
+  async received(count: number): Promise<void> {
+    for (let waits = 0; this.events.length < count && waits < waitsMax; waits++) await new Promise(setImmediate);
+  }
+
+  /** Ends the watch, and continues at the last revision that was received. */
+  cut(): void {
+    this.#watch?.cut();
+    this.#open(`&resourceVersion=${this.#revision}`);
+  }
+
+  stop(): void {
+    this.#watch?.cut();
+  }
+
+  #reset(): void {
+    this.events = [];
+    this.objects.clear();
+    this.#revision = 0;
+    this.#expired = Promise.withResolvers();
+    this.#expired.promise.catch(() => {}); // It is awaited at the next restore.
+    this.#listed = Promise.withResolvers();
+    this.#listed.promise.catch(() => {}); // It is awaited only where the watch reads the existing objects.
+  }
+
+  get #selector(): string {
+    const { parity } = this.options;
+    return parity === undefined ? "" : `labelSelector=${parityLabel}%3D${parity}`;
+  }
+
+  #open(from: string): void {
+    const path = `${this.options.kind.path}?watch=1&allowWatchBookmarks=true&${this.#selector}${from}`;
+    const fail = (problem: string): void => {
+      const error = new Error(`watch of ${path}: ${problem}`);
+      this.#expired.reject(error);
+      this.#listed.reject(error);
+    };
+    this.#watch = this.#connection.open(path, {
+      event: (event) => {
+        try {
+          this.#take(event);
+        } catch (error) {
+          fail(String(error));
+        }
+      },
+      end: (error) => fail(`ended: ${JSON.stringify(error)}`), // Does nothing after 410.
+    });
+  }
+
+  #take({ type, object }: WatchEvent): void {
+    if (type === "ERROR") {
+      assert.equal(`${object.code} ${object.reason}`, "410 Expired");
+      this.#expired.resolve();
+      return;
+    }
+    const revision = Number(object.metadata.resourceVersion);
+    if (type === "BOOKMARK") {
+      assert.ok(revision >= this.#revision, `a bookmark ${revision} after ${this.#revision}`);
+      this.#revision = revision;
+      if (object.metadata.annotations?.["k8s.io/initial-events-end"] !== "true") return;
+      this.events = [];
+      this.#listed.resolve();
+      return;
+    }
+    const isInitial = this.options.watchesInitialEvents === true && this.#revision === 0;
+    assert.ok(isInitial || revision > this.#revision, `${type} at ${revision} after ${this.#revision}`);
+    if (!isInitial) this.#revision = revision;
+    const { name } = object.metadata;
+    if (type === "DELETED") this.objects.delete(name);
+    else this.#set(object);
+    this.events.push({ type: type as Expected["type"], name, revision, text: textOf(object) });
+  }
+
+  #set(object: Answered): void {
+    const { name, resourceVersion } = object.metadata;
+    this.objects.set(name, `${name}@${resourceVersion} ${textOf(object)}`);
+  }
+}
+
+/** @throws AssertionError unless the events are the expected ones in their order, or, with `isPrefix`, the first of them */
+export function checkEvents(events: readonly Expected[], expected: readonly Expected[], isPrefix: boolean): void {
+  const due = isPrefix ? expected.slice(0, events.length) : expected;
+  assert.deepEqual(
+    events.map((event, index) => (due[index]?.revision === undefined ? { ...event, revision: undefined } : event)),
+    due,
+  );
+}
