@@ -154,5 +154,5 @@ export function checkRetry(
     return;
   }
   if (clock.now() >= lifetime.endsAt || lifetime.isOver())
-    throw timeout("request did not complete within the allotted timeout");
+    throw timeout("request did not complete within requested timeout - context deadline exceeded");
 }
