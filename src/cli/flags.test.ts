@@ -261,6 +261,7 @@ const rejectedRows: [argv: string[], message: string][] = [
   ],
   [["--storage=etcd2"], 'invalid argument "etcd2" for "--storage" flag: must be one of lmdb, memory, etcd'],
   [["--storage=etcd"], "--etcd-servers must be specified"],
+  [["--virtual-clock"], "--virtual-clock needs --enable-test-control"],
   [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file must be set together"],
   [["serve"], "unexpected arguments: only flags are accepted"],
 ];

@@ -51,6 +51,8 @@ export interface Settings {
   readonly server: Omit<ServerOptions, "logger" | "clock">;
   /** Whether clients can control the server by paths under `/testing/`. */
   readonly testControl: boolean;
+  /** Whether the time of the server is stopped until such a client moves it. */
+  readonly virtualClock: boolean;
   readonly loggingFormat: LoggingFormat;
   /** Of messages for the user; the log has none. */
   readonly color: ColorMode;
@@ -75,6 +77,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Draft {
   server: Mutable<Settings["server"]>;
   testControl: boolean;
+  virtualClock: boolean;
   loggingFormat: LoggingFormat;
   color: ColorMode;
   warnings: string[];
@@ -125,6 +128,7 @@ const etcdCompactionIntervalMs = 5 * 60_000;
 export const commandDefaults: Settings = {
   server: { ...libraryDefaults, storage: "lmdb", dataDir: dataDirDefault, securePort: 6443 },
   testControl: false,
+  virtualClock: false,
   loggingFormat: "text",
   color: "auto",
   warnings: [],
@@ -426,6 +430,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
           draft.testControl = boolValue(text);
         },
       },
+      {
+        term: "--virtual-clock [bool]",
+        help: "For tests, with --enable-test-control: stops the time of the server; clients move it forward at /testing/clock.",
+        shown: "false",
+        set: (text, draft) => {
+          draft.virtualClock = boolValue(text);
+        },
+      },
     ],
   ],
   [
@@ -499,6 +511,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     settings: {
       server: draft.server,
       testControl: draft.testControl,
+      virtualClock: draft.virtualClock,
       loggingFormat: draft.loggingFormat,
       color: draft.color,
       warnings,
@@ -507,10 +520,11 @@ export function parseFlags(argv: readonly string[]): CommandLine {
 }
 
 function newDraft(): Draft {
-  const { server, testControl, loggingFormat, color } = commandDefaults;
+  const { server, testControl, virtualClock, loggingFormat, color } = commandDefaults;
   return {
     server: { ...server, dataDir: undefined },
     testControl,
+    virtualClock,
     loggingFormat,
     color,
     warnings: [],
@@ -612,9 +626,10 @@ function upstreamText({ code, message }: CommanderError): string {
   return message;
 }
 
-function checkCombination({ server, versions }: Draft): void {
+function checkCombination({ server, versions, testControl, virtualClock }: Draft): void {
   const problem = versionProblem(versions);
   if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
     throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
+  if (virtualClock && !testControl) throw new FlagError("--virtual-clock needs --enable-test-control");
 }

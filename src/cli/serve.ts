@@ -4,7 +4,7 @@ import nodeModule from "node:module";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
-import { type RunningServer, startServer } from "../index.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../index.ts";
 import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
@@ -42,7 +42,7 @@ async function printProblem(error: unknown): Promise<void> {
   if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
 }
 
-async function run({ server: options, testControl, loggingFormat, color, warnings }: Settings): Promise<void> {
+async function run({ server: options, loggingFormat, color, warnings, ...test }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   if (options.dataDir !== undefined) keepCompileCache(options.dataDir);
   const logger = createLogger({
@@ -50,14 +50,23 @@ async function run({ server: options, testControl, loggingFormat, color, warning
     now: systemClock.now,
     write: (text) => process.stderr.write(text),
   });
-  const start = testControl ? (await import("../testing/index.ts")).startControlledServer : startServer;
-  const server = await start({ ...options, logger });
+  const server = await start({ ...options, logger }, test);
   closeOnSignal(server);
   process.stdout.write(welcome(server));
   if (process.stdout.isTTY) {
     const { welcomeDetails } = await import("./welcome.ts");
     process.stdout.write(welcomeDetails(options, { isColored: hasColors(color, process.stdout, process.env) }));
   }
+}
+
+/** Loads the test kit when the server needs it. */
+async function start(
+  options: Partial<ServerOptions>,
+  { testControl, virtualClock: isVirtual }: Pick<Settings, "testControl" | "virtualClock">,
+): Promise<RunningServer> {
+  if (!testControl) return startServer(options);
+  const { startControlledServer, virtualClock } = await import("../testing/index.ts");
+  return startControlledServer({ ...options, ...(isVirtual && { clock: virtualClock() }) });
 }
 
 /**

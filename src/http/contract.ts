@@ -238,6 +238,8 @@ export interface RequestContext {
   execution: RequestExecution | undefined;
   /** Observes the request and changes how it is served; only servers with a test kit set it. */
   probe?: RequestProbe | undefined;
+  /** Set when the limits of a request's time do not apply; only servers with a test kit set it. */
+  hasNoTimeLimit?: true;
   /** Sent as `Warning` headers, each once, in order. */
   readonly warnings: string[];
   /** Headers of every response to this request. */

@@ -69,6 +69,7 @@ export type {
   ChangedField,
   Timeline,
   TimelineChange,
+  TimelineClock,
   TimelineEntry,
   TimelineEntryBase,
   TimelineFault,
@@ -77,7 +78,7 @@ export type {
   TimelineRequest,
   TimelineServerWrite,
 } from "./timeline/contract.ts";
-export { type VirtualClock, type VirtualClockOptions, virtualClock } from "./virtual-clock.ts";
+export { EndlessTimersError, type VirtualClock, type VirtualClockOptions, virtualClock } from "./virtual-clock.ts";
 
 /** Options of a server for tests. The store is always in memory, and nothing is written to disk. */
 export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {

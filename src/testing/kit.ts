@@ -3,6 +3,7 @@ import type { RequestContext, RequestExtension, RequestProbe } from "../http/con
 import type { WatchStreamOptions } from "../http/endpoints/watch-stream.ts";
 import type { ServerOptions } from "../options.ts";
 import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
+import { clockPath, clockRoutes } from "./control/clock-routes.ts";
 import type { ControlRoute } from "./control/contract.ts";
 import { faultRoutes } from "./control/fault-routes.ts";
 import { controlPaths, controlPrefix } from "./control/serve-control.ts";
@@ -40,7 +41,7 @@ export interface Kit {
 export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger">, options: KitOptions): Kit {
   const timeline = openTimeline(clock, options.timeline);
   const faults = openFaults({ clock, logger, timeline });
-  const routes: ControlRoute[] = [timelineRoute(timeline), ...faultRoutes(faults)];
+  const routes: ControlRoute[] = [timelineRoute(timeline), ...clockRoutes(clock, timeline), ...faultRoutes(faults)];
   let hasStarted = false;
   return {
     timeline,
@@ -50,8 +51,13 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
       if (server !== undefined) routes.push(...snapshotRoutes(server));
     },
     extension: {
-      probe: (context) =>
-        context.info.path.startsWith(controlPrefix) ? undefined : probeOf(context, { timeline, faults }),
+      probe(context) {
+        const { path } = context.info;
+        if (!path.startsWith(controlPrefix)) return probeOf(context, { timeline, faults });
+        // It moves the time by which its own limit would be measured.
+        if (path === `${controlPrefix}${clockPath}`) context.hasNoTimeLimit = true;
+        return undefined;
+      },
       changed(change) {
         faults.changed(change);
         if (hasStarted) timeline.wrote(change);

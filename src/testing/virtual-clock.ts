@@ -21,7 +21,7 @@ export interface VirtualClock extends Clock {
    * @throws RangeError when the span is negative, not a whole number of milliseconds, or ends after the
    *   year 9999
    * @throws DurationError when the text is not a duration
-   * @throws Error when the timers do not end, such as those of an interval of 0
+   * @throws EndlessTimersError when the timers do not end, such as those of an interval of 0
    */
   advance(span: string | number): Promise<void>;
   /**
@@ -31,6 +31,20 @@ export interface VirtualClock extends Clock {
    * @throws RangeError when the time is over
    */
   advanceTo(time: number | Date): Promise<void>;
+}
+
+/** More timers fired than a clock allows. It has stopped at the time of the last one. */
+export class EndlessTimersError extends Error {
+  /** For the kit itself. */
+  constructor(message: string) {
+    super(message);
+    this.name = "EndlessTimersError";
+  }
+}
+
+/** Whether tests control the clock. */
+export function isVirtualClock(clock: Clock): clock is VirtualClock {
+  return "advanceTo" in clock;
 }
 
 /** The last time that RFC 3339 can express. */
@@ -152,12 +166,16 @@ interface Progress {
   readonly firedAtOnce: number;
 }
 
-/** @throws Error when too many timers fired */
+/** @throws EndlessTimersError */
 function checkEnds({ now, end, fired, firedAtOnce }: Progress): void {
   if (firedAtOnce >= firedAtOnceMax)
-    throw new Error(`the clock stopped at ${format(now)}: ${firedAtOnce} timers fired at this time, without an end`);
+    throw new EndlessTimersError(
+      `the clock stopped at ${format(now)}: ${firedAtOnce} timers fired at this time, without an end`,
+    );
   if (fired >= firedMax)
-    throw new Error(`the clock stopped at ${format(now)}: ${fired} timers fired, before it reached ${format(end)}`);
+    throw new EndlessTimersError(
+      `the clock stopped at ${format(now)}: ${fired} timers fired, before it reached ${format(end)}`,
+    );
 }
 
 function format(ms: number): string {

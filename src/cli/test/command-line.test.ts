@@ -48,6 +48,7 @@ const invalid: [argv: string[], message: RegExp][] = [
   [["--storage=lmdb", "--", "a"], /^the server keeps its objects in memory, not in lmdb$/],
   [["--etcd-servers=http://127.0.0.1:1", "--storage=etcd", "--", "a"], /not in etcd$/],
   [["--data-dir=.coxswain", "--", "a"], /: it has no --data-dir$/],
+  [["--virtual-clock", "--enable-test-control=false", "--", "a"], /^--virtual-clock needs --enable-test-control$/],
 ];
 for (const [argv, message] of invalid) {
   test(`coxswain test ${argv.join(" ")} is an error`, () => {

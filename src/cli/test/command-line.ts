@@ -61,9 +61,12 @@ function timelineMode(text: string): TimelineMode {
   return mode;
 }
 
+/** Flags of every server; later ones replace them. */
+const testFlags = ["--storage=memory", `--data-dir=${noDirectory}`, "--secure-port=0", "--enable-test-control=true"];
+
 /** The settings of a server in memory, on a free port unless a flag chooses one. */
 export function serverSettings(flags: readonly string[]): Settings {
-  const line = parseFlags(["--storage=memory", `--data-dir=${noDirectory}`, "--secure-port=0", ...flags]);
+  const line = parseFlags([...testFlags, ...flags]);
   if (line.run === "print") throw new FlagError("expected flags of the server");
   const { storage, dataDir } = line.settings.server;
   if (storage !== "memory") throw new FlagError(`the server keeps its objects in memory, not in ${storage}`);

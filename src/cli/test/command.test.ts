@@ -47,6 +47,19 @@ test("the command gets a private kubeconfig, which is removed", async () => {
   assert.equal(existsSync(dirname(kubeconfig)), false);
 });
 
+test("--virtual-clock stops the time of the server", async () => {
+  const script = `const { execFileSync } = require("node:child_process");
+    const { readFileSync } = require("node:fs");
+    const [, cert] = /client-certificate-data: (\\S+)/.exec(readFileSync(process.env.KUBECONFIG, "utf8"));
+    const [, key] = /client-key-data: (\\S+)/.exec(readFileSync(process.env.KUBECONFIG, "utf8"));
+    const options = { cert: atob(cert), key: atob(key), rejectUnauthorized: false, method: "POST" };
+    const sent = require("node:https").request(process.env.COXSWAIN_URL + "/testing/clock", options, (answer) => {
+      answer.on("data", (text) => process.exit(JSON.parse(text).virtual ? 9 : 1));
+    });
+    sent.end('{"advance":"1s"}');`;
+  assert.equal((await runTest(noTimeline, "--virtual-clock", "--", process.execPath, "-e", script)).code, 9);
+});
+
 const request = `const https = require("node:https");
   https.get(process.env.COXSWAIN_URL + "/version", { rejectUnauthorized: false }, (answer) => process.exit(7));`;
 const timelineRows: [option: string[], code: string, isPrinted: boolean][] = [

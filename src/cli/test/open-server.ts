@@ -1,7 +1,7 @@
 /** The server of `coxswain test`. */
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import { startTestServer } from "../../testing/index.ts";
+import { startTestServer, virtualClock } from "../../testing/index.ts";
 import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
 import type { Settings } from "../flags.ts";
 import { createLogger } from "../logger.ts";
@@ -25,7 +25,8 @@ export interface CommandServer {
  */
 export async function openCommandServer(settings: Settings, err: (text: string) => void): Promise<CommandServer> {
   const { storage: _storage, dataDir: _dataDir, etcd: _etcd, ...options } = settings.server;
-  const server = await startTestServer({ ...options, logger: problemLogger(settings, err), control: true });
+  const clock = settings.virtualClock ? { clock: virtualClock() } : {};
+  const server = await startTestServer({ ...options, ...clock, logger: problemLogger(settings, err), control: true });
   const { kubeconfig, remove } = writeTemporaryKubeconfig(server.kubeconfig);
   return {
     url: server.url,

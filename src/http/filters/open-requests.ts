@@ -1,8 +1,7 @@
 /** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Filter, RequestContext } from "../contract.ts";
-import { isLongRunning } from "../request-info.ts";
-import { writes } from "./timeout-parameter.ts";
+import { hasTimeLimit, writes } from "./timeout-parameter.ts";
 
 /** The open requests of a server. */
 export interface OpenRequests {
@@ -71,7 +70,7 @@ export function openRequests(options: {
   return {
     filter(context) {
       open.add(context);
-      if (!isLongRunning(context.info)) {
+      if (hasTimeLimit(context)) {
         limited.add(context);
         sweepLater();
       }

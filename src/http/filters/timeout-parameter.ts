@@ -29,7 +29,7 @@ interface RequestTiming {
 export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: RequestTiming): Filter {
   return (context) => {
     const { info, exchange, receivedAt } = context;
-    if (isLongRunning(info)) return;
+    if (!hasTimeLimit(context)) return;
     context.endsAt = receivedAt + timeoutMs;
     const text = info.query.get("timeout") ?? "";
     if (text === "") return;
@@ -46,6 +46,11 @@ export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: Reque
     });
     exchange.onClose(cancel);
   };
+}
+
+/** Whether a request is answered with an error when it takes too long. */
+export function hasTimeLimit({ info, hasNoTimeLimit }: RequestContext): boolean {
+  return !isLongRunning(info) && hasNoTimeLimit === undefined;
 }
 
 function readTimeoutMs(text: string): number {

@@ -42,6 +42,16 @@ export function canonicalizeMicroTime(text: string): string | undefined {
   return ms === zeroMs && nanoseconds === 0 ? undefined : `${formatDate(ms)}.${micros}Z`;
 }
 
+/**
+ * Parses a time.
+ * @returns milliseconds since 1970, rounded down
+ * @throws TimeError
+ */
+export function parseTimeMs(text: string): number {
+  const { ms, nanoseconds } = new TimeParser(text, layouts.seconds).parse();
+  return ms + Math.floor(nanoseconds / 1_000_000);
+}
+
 /** Go's zero time. */
 const zeroMs = Date.parse("0001-01-01T00:00:00Z");
 

@@ -26,7 +26,7 @@ export interface Timeline {
 }
 
 /** One entry of the timeline. */
-export type TimelineEntry = TimelineRequest | TimelineServerWrite | TimelineFault;
+export type TimelineEntry = TimelineRequest | TimelineServerWrite | TimelineFault | TimelineClock;
 
 /** What all entries have. */
 export interface TimelineEntryBase {
@@ -89,6 +89,13 @@ export interface TimelineFault extends TimelineEntryBase {
   /** The id of the rule. */
   readonly rule: string;
   /** The rule as text; for a hit, the request. */
+  readonly text: string;
+}
+
+/** A client began to move the virtual clock of the server. */
+export interface TimelineClock extends TimelineEntryBase {
+  readonly kind: "clock";
+  /** How, such as `advanced by 1h`. */
   readonly text: string;
 }
 

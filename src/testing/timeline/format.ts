@@ -16,6 +16,8 @@ export function formatEntry(entry: TimelineEntry): string {
         return ["the server itself", ...changeLines(entry.change)];
       case "fault":
         return [`fault ${entry.rule} ${entry.action}: ${entry.text}`];
+      case "clock":
+        return [`the clock is ${entry.text}`];
     }
   };
   return lines()

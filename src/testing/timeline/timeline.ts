@@ -2,7 +2,14 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { RequestContext } from "../../http/contract.ts";
 import type { ObjectChange } from "../../registry/contract.ts";
-import type { Timeline, TimelineEntry, TimelineFault, TimelineLimits, TimelineServerWrite } from "./contract.ts";
+import type {
+  Timeline,
+  TimelineClock,
+  TimelineEntry,
+  TimelineFault,
+  TimelineLimits,
+  TimelineServerWrite,
+} from "./contract.ts";
 import { formatEntry } from "./format.ts";
 import { describeChange } from "./object-change.ts";
 import { objectBytes, RequestRecord } from "./request-record.ts";
@@ -24,6 +31,8 @@ export interface OpenTimeline extends Timeline {
   wrote(change: ObjectChange): void;
   /** Records an event of a rule. */
   fault(event: Pick<TimelineFault, "action" | "rule" | "text">): void;
+  /** Records that a client moves the clock. */
+  clock(text: string): void;
 }
 
 interface Kept {
@@ -99,5 +108,6 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
       addSmall((base): TimelineServerWrite => ({ kind: "server", ...base, change: describeChange(change) }), bytes);
     },
     fault: (event) => addSmall((base): TimelineFault => ({ kind: "fault", ...base, ...event })),
+    clock: (text) => addSmall((base): TimelineClock => ({ kind: "clock", ...base, text }), text.length),
   };
 }
