@@ -8,6 +8,7 @@ import { join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult } from "esbuild";
 import { rollUpTypes } from "./docs/public-api.ts";
 import { writeDescriptions } from "./generate/descriptions.ts";
+import { bundle, writeMerged } from "./merge-chunks.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -22,21 +23,24 @@ const options = {
   outdir: "dist",
   bundle: true,
   minify: true, // The size of the package has a limit, and less code is read at startup.
-  splitting: true, // Modules that are imported on demand stay in separate files.
   format: "esm",
   platform: "node",
   target: "node22",
   mainFields: ["module", "main"],
   external: ["commander", "lmdb", "ws", "undici", "@grpc/grpc-js", "@kubernetes/client-node"], // The libraries for certificates are bundled: they load in half the time.
-  metafile: true,
   logLevel: "warning",
   banner: { js: 'import "./check-runtime.js";' },
 } as const satisfies BuildOptions;
 await build({ ...options, banner: {}, target: "node18", entryPoints: { "check-runtime": "src/check-runtime.ts" } });
-// Code that entry points share goes into separate files, and reading a file takes a third of a millisecond at startup. The subcommands, which most
-// starts do not run, are therefore bundled separately from the server.
-const server = await build({ ...options, entryPoints: { index: "src/index.ts", testing: "src/testing/index.ts" } });
-const commands = await build({
+// Merged chunks are loaded whole, so the subcommands, which share much with the server, are bundled separately: few of them load the server.
+const serverEntries = {
+  index: "src/index.ts",
+  testing: "src/testing/index.ts",
+  "certificate-structure": "src/serving/certificate-structure.ts",
+  "request-structure": "src/lib/x509/request-structure.ts",
+};
+const server = await bundle({ ...options, entryPoints: serverEntries });
+const commands = await bundle({
   ...options,
   entryPoints: {
     main: "src/main.ts",
@@ -44,22 +48,22 @@ const commands = await build({
     cel: "src/lib/cel/public.ts",
     "structured-merge": "src/lib/structured-merge/index.ts",
   },
-  plugins: [{ name: "own-index", setup: (own) => own.onResolve({ filter: /\/index\.ts$/ }, bundledEntry) }],
+  plugins: [{ name: "server-entries", setup: (own) => own.onResolve({ filter: /\.ts$/ }, bundledEntry) }],
 });
+const roots = ["src/index.ts", "src/server.ts", "src/serving/certificate-structure.ts", "src/testing/index.ts"];
+await writeMerged(server, roots, options);
+await writeMerged(commands, [], options);
 for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
   cpSync(join(root, "src/data", file), join(dist, file));
 await writeDescriptions(dist);
 writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([server, commands]));
 chmodSync(join(dist, "main.js"), 0o755);
 
-/** The command imports the bundled server and test kit next to it. */
+/** The command imports the bundled server, the test kit, and the libraries for certificates next to it. */
 function bundledEntry({ path, resolveDir }: OnResolveArgs): OnResolveResult | undefined {
-  const bundled: Readonly<Record<string, string>> = {
-    "src/index.ts": "./index.js",
-    "src/testing/index.ts": "./testing.js",
-  };
-  const entry = bundled[relative(root, resolve(resolveDir, path))];
-  return entry === undefined ? undefined : { path: entry, external: true };
+  const source = relative(root, resolve(resolveDir, path));
+  const [name] = Object.entries(serverEntries).find((entry) => entry[1] === source) ?? [];
+  return name === undefined ? undefined : { path: `./${name}.js`, external: true };
 }
 
 /** The license texts of the bundled packages. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
 import { test } from "node:test";
-import { loadX509 } from "../lib/load-x509.ts";
+import { loadX509 } from "../../test/support/load-x509.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
 
 const x509 = await loadX509();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
-import { loadX509 } from "../lib/load-x509.ts";
+import { loadX509 } from "../../test/support/load-x509.ts";
 import { reportFlaws } from "./certificate-flaws.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };

@@ -1,8 +1,8 @@
 /** Permissions to approve, sign and attest, which depend on the signer, over the wire. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadX509 } from "../../src/lib/load-x509.ts";
 import { field } from "../support/kubeconfig-fields.ts";
+import { loadX509 } from "../support/load-x509.ts";
 import { type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 

@@ -80,6 +80,19 @@ test("the installed library starts a server", { skip }, () => {
   assert.match(run("--input-type=module", "-e", starting), /^https:\/\/127\.0\.0\.1:\d+\n$/);
 });
 
+test("importing the test kit and starting a server loads few files", { skip }, (t) => {
+  const hooks = `
+    import { registerHooks } from "node:module";
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+    const { startTestServer } = await import("coxswain/testing");
+    await (await startTestServer()).close();
+    console.log(loaded.filter((url) => url.startsWith("file:")).join("\\n"));`;
+  const files = run("--input-type=module", "-e", hooks).trim().split("\n");
+  t.diagnostic(files.join("\n"));
+  assert.ok(files.length <= 10, `${files.length} files`);
+});
+
 test("the installed libraries evaluate expressions and apply intents", { skip }, () => {
   const printed = (name: string): string => {
     const { code = "" } = docstringExamples().find(({ title }) => title.endsWith(`: ${name}`)) ?? {};

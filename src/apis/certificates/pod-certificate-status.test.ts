@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { webcrypto } from "node:crypto";
 import { test } from "node:test";
+import { loadX509 } from "../../../test/support/load-x509.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { loadX509 } from "../../lib/load-x509.ts";
 import { validateCertificateStatus } from "./pod-certificate-status.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);

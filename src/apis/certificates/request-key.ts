@@ -6,7 +6,7 @@
  */
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
-import { loadX509 } from "../../lib/load-x509.ts";
+import { type CertificateRequest, parseCertificateRequest } from "../../lib/x509/certificate-request.ts";
 import type { Part } from "../fields.ts";
 
 const keyBytesMax = 10 * 1024;
@@ -35,36 +35,24 @@ export async function validateStubRequest({ stubPKCS10Request }: Part, errors: F
   const der = Buffer.from(stubPKCS10Request, "base64");
   if (der.length > keyBytesMax) return errors.tooLong(requestPath, keyBytesMax);
   const request = await parseRequest(der);
-  const key = request && parseKey(Buffer.from(request.publicKey.rawData));
+  const key = request && parseKey(request.publicKey);
   if (request === undefined || key === undefined)
     return errors.invalid(requestPath, omitted, "must be a valid PKCS#10 CSR");
   const problem = keyProblem(key, "P256, P384, or P521");
   if (problem !== undefined) return errors.invalid(requestPath, problem.value ?? omitted, problem.detail);
-  if (!(await isSigned(request))) errors.invalid(requestPath, omitted, "invalid signature");
+  // An unknown algorithm, or one of another kind of keys, throws.
+  if (attempt(() => request.isSigned()) !== true) errors.invalid(requestPath, omitted, "invalid signature");
 }
 
 /** @returns undefined if the key cannot be parsed */
 export async function requestedKey({ pkixPublicKey, stubPKCS10Request }: Part): Promise<KeyObject | undefined> {
   if ((stubPKCS10Request ?? "") === "") return parseKey(Buffer.from(pkixPublicKey ?? "", "base64"));
   const request = await parseRequest(Buffer.from(stubPKCS10Request, "base64"));
-  return request && parseKey(Buffer.from(request.publicKey.rawData));
+  return request && parseKey(request.publicKey);
 }
 
-interface SignedRequest {
-  readonly publicKey: { readonly rawData: ArrayBuffer };
-  verify(): Promise<boolean>;
-}
-
-async function parseRequest(der: Buffer): Promise<SignedRequest | undefined> {
-  const { Pkcs10CertificateRequest } = await loadX509();
-  return attempt(() => new Pkcs10CertificateRequest(der));
-}
-
-async function isSigned(request: SignedRequest): Promise<boolean> {
-  return request.verify().catch((error: unknown) => {
-    if (!(error instanceof Error)) throw error;
-    return false; // The signature is malformed.
-  });
+async function parseRequest(der: Buffer): Promise<CertificateRequest | undefined> {
+  return parseCertificateRequest(der).catch(undefinedIfError);
 }
 
 const parseKey = (der: Buffer): KeyObject | undefined =>
@@ -78,9 +66,13 @@ function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return undefined;
+    return undefinedIfError(error);
   }
+}
+
+function undefinedIfError(error: unknown): undefined {
+  if (!(error instanceof Error)) throw error;
+  return undefined;
 }
 
 /** @returns the error of an unsupported key; `value` is what the message shows */

@@ -1,26 +1,81 @@
-/**
- * Checks certificate signing requests. Source: upstream's ParseCSR and Go's CheckSignature, with
- * their messages.
- */
-import { loadX509 } from "../load-x509.ts";
+/** Reads certificate signing requests. Source: RFC 2986, and upstream's `ParseCSR` in k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/helpers.go. */
+import { constants, createPublicKey, type VerifyKeyObjectInput, verify } from "node:crypto";
+
+export interface CertificateRequest {
+  /** The key for which a certificate is requested, a SubjectPublicKeyInfo as DER. */
+  readonly publicKey: Buffer;
+  readonly subject: RequestSubject;
+  /**
+   * Whether the request is signed with its own key.
+   * @throws Error for an unknown algorithm, or one that is not of the key's kind
+   */
+  isSigned(): boolean;
+}
+
+/** Some of the attributes of the subject, in its order; Go uses the last common name. */
+export interface RequestSubject {
+  readonly commonNames: readonly string[];
+  readonly organizations: readonly string[];
+}
 
 /**
- * Checks a certificate signing request and its signature.
- * @param request base64 of PEM text
- * @returns the error message, if any
+ * Parses a PKCS #10 request as DER.
+ * @throws Error when it is malformed
  */
-export async function certificateRequestProblem(request: string): Promise<string | undefined> {
+export async function parseCertificateRequest(der: Buffer): Promise<CertificateRequest> {
+  const { decodeRequest } = await import("./request-structure.ts"); // Few servers need it.
+  const { publicKey, attributes, signed, signature, signatureAlgorithm } = decodeRequest(der);
+  const valuesOf = (type: string): string[] =>
+    attributes.filter((attribute) => attribute.type === type).map(({ value }) => value);
+  return {
+    publicKey,
+    subject: { commonNames: valuesOf("2.5.4.3"), organizations: valuesOf("2.5.4.10") },
+    isSigned() {
+      if (signatureAlgorithm === undefined) throw new Error("the algorithm of the signature is unknown");
+      const { keyType, hash, saltLength } = signatureAlgorithm;
+      const key = createPublicKey({ key: publicKey, format: "der", type: "spki" });
+      if (key.asymmetricKeyType !== keyType)
+        throw new Error(`the algorithm of the signature is for keys of type ${keyType}`);
+      const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
+      const input: VerifyKeyObjectInput = { key, ...(saltLength !== undefined && pss) };
+      return verify(hash, signed, input, signature);
+    },
+  };
+}
+
+/**
+ * Parses the field `request` of a CertificateSigningRequest.
+ * @param request base64 of PEM text
+ * @returns the request, or why it cannot be parsed, in the words of `ParseCSR`
+ */
+export async function parseRequestField(request: string): Promise<CertificateRequest | { readonly problem: string }> {
   const pem = Buffer.from(request, "base64").toString("latin1");
   const [, type = "", base64 = ""] =
     /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/.exec(pem) ?? [];
-  if (type !== "CERTIFICATE REQUEST") return "PEM block type must be CERTIFICATE REQUEST";
-  const { Pkcs10CertificateRequest } = await loadX509();
+  if (type !== "CERTIFICATE REQUEST") return { problem: "PEM block type must be CERTIFICATE REQUEST" };
   try {
-    return (await new Pkcs10CertificateRequest(Buffer.from(base64, "base64")).verify())
-      ? undefined
-      : "x509: the signature is not that of the key";
+    return await parseCertificateRequest(Buffer.from(base64, "base64"));
   } catch (error) {
-    // The library's message for malformed data.
-    return `asn1: ${error instanceof Error ? error.message : String(error)}`;
+    return { problem: asn1Problem(error) };
   }
+}
+
+/**
+ * Checks the field `request` of a CertificateSigningRequest, and its signature.
+ * @param request base64 of PEM text
+ * @returns the error message, if any. Source: Go's `CheckSignature`
+ */
+export async function certificateRequestProblem(request: string): Promise<string | undefined> {
+  const parsed = await parseRequestField(request);
+  if ("problem" in parsed) return parsed.problem;
+  try {
+    return parsed.isSigned() ? undefined : "x509: the signature is not that of the key";
+  } catch (error) {
+    return asn1Problem(error);
+  }
+}
+
+/** The message of the library, or of OpenSSL, for malformed data. */
+function asn1Problem(error: unknown): string {
+  return `asn1: ${error instanceof Error ? error.message : String(error)}`;
 }

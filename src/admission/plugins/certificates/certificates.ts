@@ -4,14 +4,15 @@
  * certificates of the group system:masters.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/certificates/.
  */
+
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { equalBySchema } from "../../../lib/schema/equal.ts";
+import { parseRequestField } from "../../../lib/x509/certificate-request.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { sameField } from "../../same-field.ts";
-import { requestSubject } from "./request-subject.ts";
 import { isAuthorizedForSigner, type SignerVerb } from "./signer-rights.ts";
 
 interface CertificateNeeds {
@@ -125,8 +126,8 @@ const subjectRestriction: AdmissionPlugin = {
 };
 
 async function checkSubject(attributes: AdmissionAttributes, request: string): Promise<void> {
-  const subject = await requestSubject(request);
-  if ("problem" in subject) throw rejection(attributes, `failed to parse CSR: ${subject.problem}`);
-  if (!subject.organizations.includes("system:masters")) return;
+  const parsed = await parseRequestField(request);
+  if ("problem" in parsed) throw rejection(attributes, `failed to parse CSR: ${parsed.problem}`);
+  if (!parsed.subject.organizations.includes("system:masters")) return;
   throw rejection(attributes, `use of ${clientSigner} signer with system:masters group is not allowed`);
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { loadX509 } from "../../../../test/support/load-x509.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../../test/support/memory-registry.ts";
 import { ApiError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { UserInfo } from "../../../apimachinery/user.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import { setMember } from "../../../lib/json/values.ts";
-import { loadX509 } from "../../../lib/load-x509.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 

@@ -1,6 +1,7 @@
 /** A node can request certificates from the kubelet signers only for its own name. */
+
+import { parseRequestField } from "../../../lib/x509/certificate-request.ts";
 import { rejection } from "../../rejection.ts";
-import { requestSubject } from "../certificates/request-subject.ts";
 import type { Check, NodeWrite } from "./contract.ts";
 
 const kubeletSigners: readonly string[] = [
@@ -16,9 +17,9 @@ export const checkSigningRequest: Check = (write) => {
 };
 
 async function checkCommonName({ node, attributes }: NodeWrite, request: string): Promise<void> {
-  const subject = await requestSubject(request);
-  if ("problem" in subject) throw rejection(attributes, `unable to parse csr: ${subject.problem}`);
+  const parsed = await parseRequestField(request);
+  if ("problem" in parsed) throw rejection(attributes, `unable to parse csr: ${parsed.problem}`);
   const expected = `system:node:${node}`;
-  if (subject.commonNames.at(-1) !== expected)
+  if (parsed.subject.commonNames.at(-1) !== expected)
     throw rejection(attributes, `can only create a node CSR with CN=${expected}`);
 }
