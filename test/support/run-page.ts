@@ -85,10 +85,12 @@ function commandOf({ language, code, line }: Block, content: string): string {
 function runScript(
   script: string,
   bin: string,
-  { directory, environment = {}, timeoutMs = 120_000 }: Shell,
+  { directory, scratch, environment = {}, timeoutMs = 120_000 }: Shell,
 ): Promise<{ code: number | null; output: string }> {
   const path = [bin, join(process.execPath, ".."), process.env.PATH].join(delimiter);
-  const env = { ...process.env, NODE_TEST_CONTEXT: undefined, ...environment, PATH: path };
+  // Of files that the page makes, and that are removed with it.
+  const compiled = { NODE_COMPILE_CACHE: join(scratch, "compiled") };
+  const env = { ...process.env, ...compiled, NODE_TEST_CONTEXT: undefined, ...environment, PATH: path };
   const child = spawn("bash", [script], { cwd: directory, env, stdio: ["ignore", "pipe", "inherit"], detached: true });
   const timer = setTimeout(() => process.kill(-(child.pid as number), "SIGTERM"), timeoutMs); // Its children, too.
   let output = "";
