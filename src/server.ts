@@ -135,7 +135,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
     issueForSecret: authentication.issueForSecret,
     ...security,
   });
-  const endpoints = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
-  const snapshots = openSnapshots({ memory, installer, http, definitions, endpoints, authentication, ...security });
+  const service = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
+  const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
   return { running: await runningServer(options, { http, serving, state, closers }), registry, serving, snapshots };
 }

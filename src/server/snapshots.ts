@@ -14,6 +14,8 @@ export interface ServerKeys {
   readonly certificates: Certificates;
   /** PEM of the key that signs service account tokens; undefined if an option names its file. */
   readonly serviceAccountKey: string | undefined;
+  /** Equal for a server and its forks. Undefined for a server that has made its certificates itself, and its forks. */
+  readonly lineage?: string | undefined;
 }
 
 /** A state of a server, from which another one can begin. Immutable. */
@@ -46,19 +48,25 @@ interface Needs {
   readonly authentication: Pick<ServerAuthentication, "ownKey">;
   readonly authorization: Pick<ServerAuthorization, "rbac">;
   readonly definitions: Pick<DefinitionController, "settled">;
-  readonly endpoints: Pick<KubernetesServiceController, "sync">;
+  readonly service: Pick<KubernetesServiceController, "sync">;
+  /** What the server began with. */
+  readonly own: { readonly snapshot?: Pick<ServerSnapshot, "keys"> };
 }
 
 /** @returns undefined unless the store of the server is in memory */
 export function openSnapshots(needs: Needs): ServerSnapshots | undefined {
-  const { memory, installer, http, serving, authentication, authorization, definitions, endpoints } = needs;
+  const { memory, installer, http, serving, authentication, authorization, definitions, service } = needs;
   if (memory === undefined) return undefined;
-  const keys: ServerKeys = { certificates: serving.own, serviceAccountKey: authentication.ownKey };
+  const keys: ServerKeys = {
+    certificates: serving.own,
+    serviceAccountKey: authentication.ownKey,
+    lineage: needs.own.snapshot?.keys.lineage,
+  };
   return {
     take: () => memory.state((state) => ({ state, caches: installer.cacheStates(state.revision), keys })),
     async restore(snapshot) {
       // The store has certificates and tokens of the authorities.
-      if (snapshot.keys.certificates.ca.cert !== keys.certificates.ca.cert)
+      if (snapshot.keys.certificates.ca.cert !== keys.certificates.ca.cert || snapshot.keys.lineage !== keys.lineage)
         throw new Error(
           "the snapshot is of another server: start a server from it, or restore snapshots of this server, its forks and its origin",
         );
@@ -70,7 +78,7 @@ export function openSnapshots(needs: Needs): ServerSnapshots | undefined {
       // Watch caches deliver events to their followers at the end of the turn.
       await new Promise(setImmediate);
       await definitions.settled();
-      await endpoints.sync();
+      await service.sync();
     },
   };
 }

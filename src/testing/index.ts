@@ -10,6 +10,7 @@ import type { KitOptions } from "./kit.ts";
 import { openTestServer } from "./open-test-server.ts";
 import { readSnapshot } from "./snapshots/snapshot-file.ts";
 import { contentsOf, snapshotOf } from "./snapshots/snapshot-methods.ts";
+import { type Beginning, openFrom, startKey } from "./start-states.ts";
 
 export type * from "../public-types.ts";
 export {
@@ -84,6 +85,12 @@ export { EndlessTimersError, type VirtualClock, type VirtualClockOptions, virtua
 export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {
   /** What the server begins with: the objects, authorities and credentials of the server that the snapshot is of. */
   readonly snapshot?: Snapshot;
+  /**
+   * Whether the server starts as `startServer` does, with new authorities and by creating all objects of a start. False by
+   * default: a further server of the process begins with what the first one had right after its start, if their options
+   * are equal and only values that affect nothing outside of the server. Its certificates and keys are those of the first.
+   */
+  readonly fullStart?: boolean;
 }
 
 /**
@@ -105,11 +112,14 @@ export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage"
  * await server.close();
  * ```
  */
-export function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { timeline, control, snapshot, ...server } = options;
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { timeline, control, snapshot, fullStart = false, ...server } = options;
   const kit = { ...(timeline && { timeline }), ...(control !== undefined && { control }) };
+  const open = (from: Beginning): Promise<TestServer> => openTestServer(server, kit, from);
   // With other options, the definitions of kinds can differ from those of the cached objects.
-  return openTestServer(server, kit, snapshot && { ...contentsOf(snapshot), caches: new Map() });
+  if (snapshot !== undefined) return open({ snapshot: { ...contentsOf(snapshot), caches: new Map() } });
+  const key = fullStart ? undefined : startKey(server);
+  return key === undefined ? open({}) : openFrom(key, open);
 }
 
 /**

@@ -2,29 +2,34 @@
 import { silentLogger } from "../apimachinery/logger.ts";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
-import type { ServerSnapshot } from "../server.ts";
 import type { TestServer } from "./contract.ts";
 import { type KitOptions, openKit } from "./kit.ts";
+import { writeOwnPort } from "./own-port.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
+import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
 
 /**
- * @param snapshot what the server begins with; nothing when undefined
+ * @param from what the server begins with
  * @throws Error when an option is not valid, the port is taken, or the data directory is in use by another server
  */
 export async function openTestServer(
   some: Partial<ServerOptions>,
   kitOptions: KitOptions,
-  snapshot?: ServerSnapshot,
+  from: Beginning = {},
 ): Promise<TestServer> {
-  const options = { ...defaultOptions, logger: silentLogger, ...some };
+  const { snapshot, isNew = false, clock } = from;
+  const options = { ...defaultOptions, logger: silentLogger, ...some, ...(clock && { clock }) };
   const kit = openKit(options, kitOptions);
   const { openServer } = await import("../server.ts");
-  const { running, serving, snapshots } = await openServer(options, {
+  const { running, registry, serving, snapshots } = await openServer(options, {
     requests: kit.extension,
     ...(snapshot && { snapshot }),
   });
-  const methods = snapshotMethods(snapshots, (taken) => openTestServer({ ...some, securePort: 0 }, kitOptions, taken));
+  if (isNew) await writeOwnPort(registry, running.port);
+  const methods = snapshotMethods(snapshots, (taken) =>
+    openTestServer({ ...some, securePort: 0 }, kitOptions, { ...from, snapshot: taken, isNew: false }),
+  );
   kit.started(snapshots && methods);
   const { clients, close } = openClients(running, serving, options.clock);
   return {

@@ -22,7 +22,7 @@ export function endpointReconciler(registry: RegistryContext, options: Reconcile
   if (ip === undefined || type === "none") return idle;
   if (type === "master-count") return byCount(registry, { ...options, ip });
   // The only server needs no lease, and its store is not written all the time.
-  return isShared ? byLease(registry, { ...options, ip }) : byCount(registry, { ...options, ip, apiserverCount: 1 });
+  return isShared ? byLease(registry, { ...options, ip }) : alone(registry, { ...options, ip });
 }
 
 const idle: EndpointReconciler = { reconcile: async () => {}, remove: async () => false };
@@ -62,14 +62,32 @@ function byCount(registry: RegistryContext, { ip, port, apiserverCount }: Addres
   const desired = { ports: portsOf(port), correctsPorts: false };
   return {
     reconcile: () => writeEndpoints(registry, true, (object) => addAddress(object, ip, apiserverCount, desired)),
-    async remove() {
-      let wasPresent = false;
-      await writeEndpoints(registry, false, (object) => {
-        wasPresent = removeAddress(object, ip);
-      });
-      return wasPresent;
-    },
+    remove: () => removeFrom(registry, ip),
   };
+}
+
+/** As by count, but the first write replaces what an earlier process left behind, in place of two writes. */
+function alone(registry: RegistryContext, { ip, port }: Addressed): EndpointReconciler {
+  const ports = portsOf(port);
+  let hasWritten = false;
+  return {
+    async reconcile() {
+      await writeEndpoints(registry, true, (object) =>
+        addAddress(object, ip, 1, { ports, correctsPorts: !hasWritten }),
+      );
+      hasWritten = true;
+    },
+    remove: (isStopping) => (isStopping ? removeFrom(registry, ip) : Promise.resolve(false)),
+  };
+}
+
+/** @returns whether the endpoints contained the address */
+async function removeFrom(registry: RegistryContext, ip: string): Promise<boolean> {
+  let wasPresent = false;
+  await writeEndpoints(registry, false, (object) => {
+    wasPresent = removeAddress(object, ip);
+  });
+  return wasPresent;
 }
 
 function portsOf(port: number): { name: string; port: number; protocol: string }[] {
