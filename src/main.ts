@@ -21,7 +21,8 @@ async function serve(flags: readonly string[]): Promise<void> {
 }
 
 async function runCommand(name: string, rest: readonly string[]): Promise<void> {
-  const { findCommand, unknownCommand } = await import("./cli/commands.ts");
+  const { findCommand, keepCompiledModules, unknownCommand } = await import("./cli/commands.ts");
+  keepCompiledModules(); // Before the import of the subcommand.
   const output = await commandOutput();
   const command = await findCommand(name)?.load?.();
   if (command !== undefined) {

@@ -8,7 +8,7 @@ import { join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult } from "esbuild";
 import { rollUpTypes } from "./docs/public-api.ts";
 import { writeDescriptions } from "./generate/descriptions.ts";
-import { bundle, writeMerged } from "./merge-chunks.ts";
+import { bundle, type Root, writeMerged } from "./merge-chunks.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -50,7 +50,9 @@ const commands = await bundle({
   },
   plugins: [{ name: "server-entries", setup: (own) => own.onResolve({ filter: /\.ts$/ }, bundledEntry) }],
 });
-const roots = ["src/index.ts", "src/server.ts", "src/serving/certificate-structure.ts", "src/testing/index.ts"];
+const testKit = "src/testing/index.ts";
+const shared: Root = { file: "dist/shared.js", sharedBy: [testKit, "src/server.ts"] }; // So that importing the test kit does not load the server.
+const roots = ["src/index.ts", shared, "src/server.ts", testKit, "src/serving/certificate-structure.ts"];
 await writeMerged(server, roots, options);
 await writeMerged(commands, [], options);
 for (const file of globSync("*.json", { cwd: join(root, "src/data") }))

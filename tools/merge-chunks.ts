@@ -12,6 +12,9 @@ export interface Bundle {
   readonly texts: ReadonlyMap<string, string>;
 }
 
+/** The source of the file, or a new file for what the files of these sources share. */
+export type Root = string | { readonly file: string; readonly sharedBy: readonly string[] };
+
 type Options = BuildOptions & { readonly absWorkingDir: string; readonly outdir: string };
 
 /** @returns the bundle, in memory */
@@ -26,13 +29,13 @@ export async function bundle(options: Options): Promise<Bundle> {
  * Writes a bundle.
  * @param roots the sources of roots. Each takes in what earlier ones have not, so that loading an earlier root does not load a later one
  */
-export async function writeMerged(bundled: Bundle, roots: readonly string[], options: Options): Promise<void> {
-  const { metafile, texts } = bundled;
-  const rootOf = assignRoots(metafile, roots);
-  const files = [...texts.keys()].filter((path) => (rootOf.get(path) ?? path) === path);
+export async function writeMerged(bundled: Bundle, roots: readonly Root[], options: Options): Promise<void> {
+  const rootOf = assignRoots(bundled.metafile, roots);
+  const separate = [...bundled.texts.keys()].filter((path) => !rootOf.has(path));
+  const files = new Set([...separate, ...rootOf.values()]);
   const merge = {
     ...options,
-    entryPoints: files.map((path) => ({ in: `chunk:${path}`, out: basename(path, ".js") })),
+    entryPoints: [...files].map((path) => ({ in: `chunk:${path}`, out: basename(path, ".js") })),
   };
   const { outputFiles } = await build({ ...merge, write: false, plugins: [chunkPlugin(bundled, rootOf, () => true)] });
   const statements = outputFiles.flatMap(({ text }) => text.match(/import\{[^}]*\}from"/g) ?? []);
@@ -40,21 +43,39 @@ export async function writeMerged(bundled: Bundle, roots: readonly string[], opt
   await build({ ...merge, plugins: [chunkPlugin(bundled, rootOf, (name) => imported.has(name))] });
 }
 
-/** @returns the root of each merged file, and of each root itself */
-function assignRoots({ outputs }: Metafile, roots: readonly string[]): Map<string, string> {
+/** @returns the root of each merged file, and of each root that is not a new file */
+function assignRoots(metafile: Metafile, roots: readonly Root[]): Map<string, string> {
   const rootOf = new Map<string, string>();
-  for (const source of roots) {
-    const root = Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source);
-    if (root === undefined) throw new Error(`${source} is not the source of a file of the bundle`);
-    const take = (path: string): void => {
-      if (rootOf.has(path)) return;
-      rootOf.set(path, root);
-      for (const { path: imported, kind, external } of outputs[path]?.imports ?? [])
-        if (kind === "import-statement" && external !== true) take(imported);
-    };
-    take(root);
+  for (const root of roots) {
+    const [files, path] =
+      typeof root === "string"
+        ? [loadedBy(metafile, root), fileOf(metafile, root)]
+        : [
+            root.sharedBy
+              .map((source) => loadedBy(metafile, source))
+              .reduce((a, b) => a.filter((file) => b.includes(file))),
+            root.file,
+          ];
+    for (const file of files) if (!rootOf.has(file)) rootOf.set(file, path);
   }
   return rootOf;
+}
+
+/** @returns the file of a source, and all that it imports statically, directly or not */
+function loadedBy(metafile: Metafile, source: string): string[] {
+  const loaded = new Set([fileOf(metafile, source)]);
+  for (const file of loaded) {
+    const imports = metafile.outputs[file]?.imports ?? [];
+    for (const { path, kind, external } of imports)
+      if (kind === "import-statement" && external !== true) loaded.add(path);
+  }
+  return [...loaded];
+}
+
+function fileOf({ outputs }: Metafile, source: string): string {
+  const file = Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source);
+  if (file === undefined) throw new Error(`${source} is not the source of a file of the bundle`);
+  return file;
 }
 
 function chunkPlugin(
@@ -94,7 +115,7 @@ function chunkPlugin(
         return from === to ? { path: imported, namespace: "chunk" } : { path: imported, namespace: "forward" };
       });
       own.onLoad({ filter: /./, namespace: "chunk" }, ({ path }) => {
-        const isRoot = rootOf.get(path) === path;
+        const isRoot = (rootOf.get(path) ?? path) === path;
         return { contents: [texts.get(path), ...(isRoot ? shared(path) : [])].join("\n"), loader: "js" };
       });
       own.onLoad({ filter: /./, namespace: "forward" }, ({ path }) => ({ contents: forward(path), loader: "js" }));

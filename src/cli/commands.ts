@@ -4,6 +4,8 @@ import { colored } from "./colors.ts";
 import { formatExamples } from "./help-text.ts";
 import type { Subcommand } from "./subcommands.ts";
 
+export { keepCompiledModules } from "../apimachinery/compile-cache.ts";
+
 /** A subcommand in the help of `coxswain`. */
 export interface ListedCommand {
   readonly name: string;

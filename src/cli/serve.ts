@@ -4,6 +4,7 @@ import nodeModule from "node:module";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
+import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../index.ts";
 import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
@@ -44,7 +45,7 @@ async function printProblem(error: unknown): Promise<void> {
 
 async function run({ server: options, loggingFormat, color, warnings, ...test }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  if (options.dataDir !== undefined) keepCompileCache(options.dataDir);
+  keepCompileCache(options.dataDir);
   const logger = createLogger({
     format: loggingFormat,
     now: systemClock.now,
@@ -70,13 +71,12 @@ async function start(
 }
 
 /**
- * Keeps V8's compile cache in `compiled`, which saves about a sixth of the time of the next start.
- * The cache is executable code, so it is in the data directory, which only its owner can write. On
- * the first start, which has yet to create that directory with these permissions, nothing is kept.
- * Deno has no such cache.
+ * Keeps what V8 compiles in `compiled` of the data directory, which only its owner can write, so that it needs no home directory. On the first start,
+ * which has yet to create the data directory with these permissions, and without one, it is kept in a directory of the user.
  */
-function keepCompileCache(dataDir: string): void {
-  if (existsSync(dataDir)) nodeModule.enableCompileCache?.(join(dataDir, "compiled"));
+function keepCompileCache(dataDir: string | undefined): void {
+  if (dataDir === undefined || !existsSync(dataDir)) keepCompiledModules();
+  else nodeModule.enableCompileCache?.(join(dataDir, "compiled"));
 }
 
 /** npm forwards a signal that the terminal has also sent to this process; both count as one. */
