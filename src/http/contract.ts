@@ -248,7 +248,9 @@ export interface RequestContext {
 
 /** What the test kit adds to the requests of all clients. */
 export interface RequestExtension {
-  /** Called for each request before all filters. */
+  /** Requests wait for it before all filters; undefined: they need not wait. */
+  ready(context: RequestContext): Promise<void> | undefined;
+  /** Called for each request before all other filters. */
   probe(context: RequestContext): RequestProbe | undefined;
   /** Called for each change that the server itself commits; those of requests go to their registry. */
   changed(change: ObjectChange): void;

@@ -28,7 +28,6 @@ import { isStoredAs, sharedForm } from "./shared-encoding.ts";
 import { answerOfStorageError } from "./storage-error.ts";
 
 type Commit = Parameters<Storage["commit"]>;
-type Result = Committed | Conflict;
 
 /** An object to be stored. */
 export interface Put {
@@ -195,8 +194,10 @@ export async function putValue(registry: RegistryContext, value: DerivedWrite): 
 /** How often the key of a fence may change during a commit. */
 const fencedAttemptsMax = 20;
 
-/** @throws ApiError 503 when the fence does not permit the write */
-async function commitFenced({ storage, fence }: RegistryContext, ...[checks, writes]: Commit): Promise<Result> {
+/** @throws ApiError 503 when the fence does not permit the write; 409 when another state was restored meanwhile */
+async function commitFenced(registry: RegistryContext, ...[checks, writes]: Commit): Promise<Committed | Conflict> {
+  const { storage, fence, checkDecided } = registry;
+  checkDecided?.();
   if (fence === undefined) return storage.commit(checks, writes);
   for (let attempts = 1; ; attempts++) {
     const condition = fence.check();

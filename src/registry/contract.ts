@@ -178,6 +178,11 @@ export interface RegistryContext {
   readonly findDenial: FindDenial;
   /** Undefined for a store that this server alone uses: writes have no second form then. */
   readonly sharedEncoding?: SharedEncoding;
+  /**
+   * Called in the turn of each commit, for the restores of the test kit.
+   * @throws ApiError when its decisions were made on a state that has been replaced
+   */
+  readonly checkDecided?: () => void;
   /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
   readonly changed?: (change: ObjectChange) => void;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */

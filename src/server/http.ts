@@ -158,8 +158,12 @@ function filtersOf(
 }
 
 function probeFilter(extension: RequestExtension): Filter {
-  return (context) => {
+  const probe = (context: RequestContext): void => {
     context.probe = extension.probe(context);
+  };
+  return (context) => {
+    const pending = extension.ready(context);
+    return pending === undefined ? probe(context) : pending.then(() => probe(context));
   };
 }
 

@@ -34,10 +34,11 @@ export interface ServerSnapshots {
    * Gives the server the state of a snapshot. Resolves when all decisions are made on that state: of RBAC, admission,
    * quotas and definitions. The watches of clients end with the error 410 before they see any of the changes.
    *
+   * @param begun called in the turn in which its changes are decided: commits from then on replace the restored state
    * @throws Error when the snapshot is of a server with other authorities
    * @throws StorageUnavailable when the server is closed
    */
-  restore(snapshot: Pick<ServerSnapshot, "state" | "keys">): Promise<void>;
+  restore(snapshot: Pick<ServerSnapshot, "state" | "keys">, begun: () => void): Promise<void>;
 }
 
 interface Needs {
@@ -64,12 +65,13 @@ export function openSnapshots(needs: Needs): ServerSnapshots | undefined {
   };
   return {
     take: () => memory.state((state) => ({ state, caches: installer.cacheStates(state.revision), keys })),
-    async restore(snapshot) {
+    async restore(snapshot, begun) {
       // The store has certificates and tokens of the authorities.
       if (snapshot.keys.certificates.ca.cert !== keys.certificates.ca.cert || snapshot.keys.lineage !== keys.lineage)
         throw new Error(
           "the snapshot is of another server: start a server from it, or restore snapshots of this server, its forks and its origin",
         );
+      begun();
       const revision = await memory.restore(snapshot.state, (restored) => {
         installer.forgetBefore(restored);
         http.watches.expireAll(restored);

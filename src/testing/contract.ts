@@ -22,7 +22,8 @@ export interface TestServer extends RunningServer, TestClients {
    * Objects that differ are written at new resourceVersions; all others keep theirs. Watches end with the error 410
    * before they see a change, and so do lists and watches that continue from an earlier resourceVersion; client
    * libraries list again then. The next request finds the restored state, also its permissions, admission
-   * configurations, quotas and custom resources.
+   * configurations, quotas and custom resources. Requests that arrive meanwhile wait; writes that run when it begins
+   * are replaced, or fail with 409.
    * @throws Error when the snapshot is of another server, or the server is closed
    */
   restore(snapshot: Snapshot): Promise<void>;

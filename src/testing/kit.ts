@@ -12,6 +12,7 @@ import { timelineRoute } from "./control/timeline-route.ts";
 import type { Faults } from "./faults/contract.ts";
 import { type OpenFaults, openFaults } from "./faults/faults.ts";
 import { overriding } from "./overriding.ts";
+import { type RestoreGate, restoreGate } from "./snapshots/restore-gate.ts";
 import type { Timeline, TimelineLimits } from "./timeline/contract.ts";
 import type { RequestRecord } from "./timeline/request-record.ts";
 import { type OpenTimeline, openTimeline } from "./timeline/timeline.ts";
@@ -30,6 +31,8 @@ export interface Kit {
   readonly extension: RequestExtension;
   readonly timeline: Timeline;
   readonly faults: Faults;
+  /** Restores of the server must run in it. */
+  readonly gate: RestoreGate;
   /**
    * Must be called when the server has started: writes of the start are not recorded.
    * @param server undefined when it has no snapshots
@@ -41,21 +44,23 @@ export interface Kit {
 export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger">, options: KitOptions): Kit {
   const timeline = openTimeline(clock, options.timeline);
   const faults = openFaults({ clock, logger, timeline });
+  const gate = restoreGate();
   const routes: ControlRoute[] = [timelineRoute(timeline), ...clockRoutes(clock, timeline), ...faultRoutes(faults)];
   let hasStarted = false;
   return {
     timeline,
     faults,
+    gate,
     started(server) {
       hasStarted = true;
       if (server !== undefined) routes.push(...snapshotRoutes(server));
     },
     extension: {
+      ready: (context) => (isControl(context) ? undefined : gate.idle()),
       probe(context) {
-        const { path } = context.info;
-        if (!path.startsWith(controlPrefix)) return probeOf(context, { timeline, faults });
+        if (!isControl(context)) return probeOf(context, { timeline, faults, gate });
         // It moves the time by which its own limit would be measured.
-        if (path === `${controlPrefix}${clockPath}`) context.hasNoTimeLimit = true;
+        if (context.info.path === `${controlPrefix}${clockPath}`) context.hasNoTimeLimit = true;
         return undefined;
       },
       changed(change) {
@@ -67,13 +72,17 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
   };
 }
 
+const isControl = ({ info }: RequestContext): boolean => info.path.startsWith(controlPrefix);
+
 interface Parts {
   readonly timeline: OpenTimeline;
   readonly faults: OpenFaults;
+  readonly gate: RestoreGate;
 }
 
-function probeOf(context: RequestContext, { timeline, faults }: Parts): RequestProbe {
+function probeOf(context: RequestContext, { timeline, faults, gate }: Parts): RequestProbe {
   const record = timeline.begin(context);
+  const checkDecided = gate.enter(context.info);
   let served: RegistryContext | undefined;
   return {
     get registry() {
@@ -84,7 +93,7 @@ function probeOf(context: RequestContext, { timeline, faults }: Parts): RequestP
         faults.changed(change);
         timeline.changed(record, change);
       };
-      served = await faults.enter(context, { ...registry, changed }, record);
+      served = await faults.enter(context, { ...registry, changed, checkDecided }, record);
     },
     watch: (options) => faults.watch(context, recordedWatch(options, record, timeline), record),
     failed: (status) => record.failed(status),

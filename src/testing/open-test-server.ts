@@ -29,7 +29,7 @@ export async function openTestServer(
     ...(snapshot && { snapshot }),
   });
   if (isNew) await writeOwnPort(registry, running.port);
-  const methods = snapshotMethods(snapshots, (taken) =>
+  const methods = snapshotMethods(snapshots, kit.gate, (taken) =>
     openTestServer({ ...some, securePort: 0 }, kitOptions, { ...from, snapshot: taken, isNew: false }),
   );
   kit.started(snapshots && methods);

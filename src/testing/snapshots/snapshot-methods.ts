@@ -1,6 +1,7 @@
 /** Snapshots, restores and forks of test servers. */
 import type { ServerSnapshot, ServerSnapshots } from "../../server.ts";
 import type { Snapshot, TestServer } from "../contract.ts";
+import type { RestoreGate } from "./restore-gate.ts";
 import { saveSnapshot } from "./snapshot-file.ts";
 
 /** What is in a snapshot, which only the kit reads. */
@@ -25,10 +26,12 @@ export function contentsOf(snapshot: Snapshot): ServerSnapshot {
 
 /**
  * @param snapshots of the server; undefined unless its store is in memory
+ * @param gate of the server
  * @param fork starts a server
  */
 export function snapshotMethods(
   snapshots: ServerSnapshots | undefined,
+  gate: RestoreGate,
   fork: (taken: ServerSnapshot) => Promise<TestServer>,
 ): Pick<TestServer, "snapshot" | "restore" | "fork"> {
   const inMemory = (): ServerSnapshots => {
@@ -37,7 +40,10 @@ export function snapshotMethods(
   };
   return {
     snapshot: async () => snapshotOf(await inMemory().take()),
-    restore: async (snapshot) => inMemory().restore(contentsOf(snapshot)),
+    async restore(snapshot) {
+      const taken = contentsOf(snapshot);
+      await gate.run((begun) => inMemory().restore(taken, begun));
+    },
     fork: async () => fork(await inMemory().take()),
   };
 }
