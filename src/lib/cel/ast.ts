@@ -37,8 +37,11 @@ export interface Select extends Node {
  */
 export interface Call extends Node {
   readonly kind: "call";
+  /** Of a function, as in `math.greatest`; of an operator, as above. */
   readonly name: string;
+  /** The `x` of `x.f(y)`; undefined for `f(y)`. */
   readonly target: Expr | undefined;
+  /** Without the target. */
   readonly args: readonly Expr[];
 }
 
@@ -63,6 +66,7 @@ export interface MapEntry {
 /** `{key: value}`. */
 export interface MapLiteral extends Node {
   readonly kind: "map";
+  /** In the order of the text. */
   readonly entries: readonly MapEntry[];
 }
 
@@ -79,6 +83,7 @@ export interface StructField {
 /** `Name{field: value}`. */
 export interface StructLiteral extends Node {
   readonly kind: "struct";
+  /** Of the type, qualified as it is written. */
   readonly name: string;
   readonly fields: readonly StructField[];
 }
@@ -91,7 +96,9 @@ export interface StructLiteral extends Node {
 export interface Comprehension extends Node {
   readonly kind: "comprehension";
   readonly variable: string;
+  /** Undefined for a comprehension with one variable. */
   readonly variable2: string | undefined;
+  /** A list or a map. */
   readonly range: Expr;
   readonly accumulator: string;
   readonly init: Expr;

@@ -42,6 +42,7 @@ export type Reference =
 
 /** An expression with types and references. */
 export interface CheckedAst extends Ast {
+  /** Of the whole expression. */
   readonly type: CelType;
   /** By the id of the expression. */
   readonly types: ReadonlyMap<number, CelType>;
@@ -65,7 +66,7 @@ export function check(ast: Ast, options: CheckerOptions): CheckedAst {
   return { ...ast, type: types.get(ast.root.id) as CelType, types, references: checker.references };
 }
 
-/** @returns `a.b.c` as one name; undefined for other expressions */
+/** The name that an expression spells. @returns `a.b.c` as one name; undefined for other expressions */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === "identifier") return expr.name;
   if (expr.kind !== "select" || expr.testOnly) return undefined;

@@ -43,9 +43,11 @@ export interface SizeHints {
 
 /** A call whose cost is estimated. */
 export interface CallToEstimate {
+  /** The receiver of a member call. */
   readonly target: SizedNode | undefined;
   /** Without the target. */
   readonly args: readonly SizedNode[];
+  /** Those of the whole estimate. */
   readonly hints: SizeHints;
 }
 
@@ -66,6 +68,7 @@ export interface OverloadDeclaration {
   readonly id: string;
   /** Called as `x.f(y)`; `parameters[0]` is the receiver. */
   readonly member: boolean;
+  /** A type parameter is any type, the same one wherever it is used. */
   readonly parameters: readonly CelType[];
   readonly result: CelType;
   /** The call is made even if arguments failed; `evaluate` receives the failures. */
@@ -76,6 +79,7 @@ export interface OverloadDeclaration {
   readonly evaluate: (...args: never[]) => Result;
   /** Used if this is the only overload that fits the argument types. Default: one unit. */
   readonly cost?: RuntimeCost;
+  /** Default: one unit. */
   readonly estimate?: CostEstimate;
 }
 
@@ -85,6 +89,7 @@ export interface FunctionDeclaration {
   readonly overloads: readonly OverloadDeclaration[];
   /** The cost of every overload; replaces the costs of the overloads. */
   readonly cost?: RuntimeCost;
+  /** The estimate for every overload; replaces those of the overloads. */
   readonly estimate?: CostEstimate;
 }
 
@@ -146,7 +151,9 @@ export type MacroExpander = (build: MacroBuilder, target: Expr | undefined, args
 export interface MacroBuilder {
   constant(value: CelValue): Expr;
   identifier(name: string): Expr;
+  /** `name(args)`, or an operator by its name, such as `_+_`. */
   call(name: string, ...args: Expr[]): Expr;
+  /** `target.name(args)`. */
   memberCall(name: string, target: Expr, ...args: Expr[]): Expr;
   list(...elements: Expr[]): Expr;
   map(...entries: [key: Expr, value: Expr][]): Expr;

@@ -8,6 +8,7 @@ export interface Library {
   readonly macros: readonly Macro[];
   readonly variables: readonly VariableDeclaration[];
   readonly validators: readonly Validator[];
+  /** Features that the library turns on or off. */
   readonly features: Partial<Features>;
 }
 
@@ -18,6 +19,7 @@ export function library(parts: Partial<Library>): Library {
 
 /** A library and the compatibility versions that have it. */
 export interface VersionedLibrary {
+  /** The first version with it. */
   readonly since: readonly [major: number, minor: number];
   /** The first version without it. */
   readonly until?: readonly [major: number, minor: number];

@@ -6,6 +6,7 @@ import type { CelValue, Result } from "./values/value.ts";
 
 /** The values of variables: a `Map`, or an object that computes values on demand. */
 export interface Activation {
+  /** @returns undefined for a variable without a value, whose use fails */
   get(name: string): CelValue | undefined;
 }
 
@@ -41,6 +42,7 @@ export interface Evaluated {
  * ```
  */
 export interface Program {
+  /** Of the value. */
   readonly type: CelType;
   /** @throws CelError if the evaluation fails, exceeds the cost limit, or is interrupted */
   evaluate(activation: Activation, options?: EvaluationOptions): Evaluated;

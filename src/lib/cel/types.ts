@@ -31,7 +31,9 @@ export type TypeKind =
  */
 export interface CelType {
   readonly kind: TypeKind;
+  /** The name at run time. */
   readonly name: string;
+  /** Empty for a type without parameters. */
   readonly parameters: readonly CelType[];
 }
 

@@ -13,6 +13,7 @@ export type Validator = (expr: ValidatedExpr, report: (at: Expr, message: string
 /** A node of the syntax tree and its context. */
 export interface ValidatedExpr {
   readonly expr: Expr;
+  /** The whole expression. */
   readonly checked: CheckedAst;
   /** Names of the enclosing calls, the outermost first. */
   readonly within: readonly string[];

@@ -25,8 +25,11 @@ import {
 
 /** The paths that differ between two objects; no path is in more than one of the sets. */
 export interface Comparison {
+  /** Only in the right object. */
   readonly added: PathSet;
+  /** Only in the left object. */
   readonly removed: PathSet;
+  /** In both, with different values. */
   readonly modified: PathSet;
 }
 

@@ -13,6 +13,7 @@ export interface Scalar {
 
 /** A field of a struct. */
 export interface Field {
+  /** The JSON name. */
   readonly name: string;
   readonly type: Type;
   /** A Go pointer: null means absent, and a zero value is kept. */
@@ -53,6 +54,7 @@ export interface List {
   readonly items: Type;
   /** `atomic` lists are owned and replaced as a whole. Items of a `map` are identified by `mapKeys`. */
   readonly listType: "atomic" | "set" | "map";
+  /** The fields that identify an item of a `map` list; empty for others. */
   readonly mapKeys: readonly string[];
 }
 

@@ -8,6 +8,7 @@
 export interface PathNode {
   /** Whether the path that ends here is in the set. */
   readonly member: boolean;
+  /** By path element. */
   readonly children: ReadonlyMap<string, PathNode>;
 }
 

@@ -16,9 +16,11 @@ import { withParentFields } from "./with-parent-fields.ts";
 
 /** The fields of one manager. */
 export interface ManagedSet {
+  /** The fields that the manager owns. */
   readonly set: PathSet;
   /** The API version that the paths belong to. */
   readonly version: string;
+  /** Whether the manager applies; other managers update. */
   readonly applied: boolean;
 }
 
@@ -28,6 +30,7 @@ export type Managers = ReadonlyMap<string, ManagedSet>;
 /** An object in the form of one API version. */
 export interface Versioned {
   readonly object: PlainMap;
+  /** Such as `apps/v1`. */
   readonly version: string;
 }
 
@@ -67,7 +70,9 @@ export interface MergeContext {
 
 /** A manager that owns fields which an apply wants to change. */
 export interface ManagerConflict {
+  /** Its identifier in `Managers`. */
   readonly manager: string;
+  /** The fields in conflict. */
   readonly set: PathSet;
 }
 

@@ -302,7 +302,7 @@ function isScalar(type: CelType): boolean {
   return ["bool", "double", "duration", "int", "timestamp", "uint"].includes(type.kind);
 }
 
-/** @returns the size of an argument, or the range of all sizes if it is unknown or absent */
+/** The size of an argument for costs. @returns the size of the argument, or the range of all sizes if it is unknown or absent */
 export function sizeOrUnknown(node: SizedNode | undefined): Range {
   return node?.size ?? unknownRange;
 }

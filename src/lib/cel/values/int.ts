@@ -9,7 +9,7 @@ export const int64Min = -(2n ** 63n);
 /** The largest int. */
 export const int64Max = 2n ** 63n - 1n;
 
-/** @returns undefined outside int64 */
+/** The int of a number. @returns undefined outside int64 */
 export function intOf(value: bigint): CelInt | undefined {
   if (value > int64Max || value < int64Min) return undefined;
   const number = Number(value);

@@ -42,6 +42,7 @@ export type Result = CelValue | CelFailure;
 
 /** A uint. */
 export class CelUint {
+  /** 0 to 2^64 - 1. */
   readonly value: bigint;
   /** @param value 0 to 2^64 - 1 */
   constructor(value: bigint) {
@@ -77,6 +78,7 @@ export class CelDuration {
 
 /** A type as a value: the result of `type(x)`, and the value of identifiers such as `int`. */
 export class CelTypeValue {
+  /** The name of the type at run time, such as `int` or `google.protobuf.Timestamp`. */
   readonly name: string;
   constructor(name: string) {
     this.name = name;
@@ -135,17 +137,20 @@ export abstract class CelMap {
 
 /** A message with named fields. */
 export abstract class CelObject {
+  /** The value of `type(x)`. */
   abstract readonly typeName: string;
   /** Returns undefined for a field that is not set: selecting it fails with `no such key`. */
   abstract field(name: string): CelValue | undefined;
   /** The result of `has()`; a failure if the field is set to an invalid value. */
   abstract has(name: string): boolean | CelFailure;
+  /** Called for any two objects. */
   abstract equals(other: CelObject): boolean;
 }
 
 /** A value of an abstract type, such as a quantity. */
 export abstract class CelOpaque {
   abstract readonly type: CelType;
+  /** Called for any two abstract values. */
   abstract equals(other: CelOpaque): boolean;
   /** The size for costs. */
   get size(): number {

@@ -27,16 +27,19 @@ export const decisionType = opaqueType("kubernetes.authorization.Decision");
 
 /** An authorization check. Parts that the expression does not set are empty. */
 export interface AuthorizationCheck {
+  /** Such as `get`. */
   readonly verb: string;
   /** The user; the default is the user of the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
   /** For a non-resource request. */
   readonly path?: string;
+  /** For a resource request. */
   readonly resource?: ResourceAttributes;
 }
 
 /** The resource of an authorization check. */
 export interface ResourceAttributes {
+  /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
@@ -44,12 +47,14 @@ export interface ResourceAttributes {
   readonly name: string;
   /** Unparsed; an invalid selector restricts nothing. */
   readonly fieldSelector: string;
+  /** As `fieldSelector`. */
   readonly labelSelector: string;
 }
 
 /** The result of an authorization check. */
 export interface AuthorizationDecision {
   readonly allowed: boolean;
+  /** For people; can be empty. */
   readonly reason: string;
   /** Set if the check failed. */
   readonly error?: string;
@@ -65,6 +70,7 @@ export type CheckedAttributes = Omit<AuthorizationCheck, "verb">;
 export class CelAuthorizer extends CelOpaque {
   readonly type: CelType;
   readonly decide: Decide;
+  /** What the check asks about so far. */
   readonly attributes: CheckedAttributes;
   constructor(decide: Decide, type: CelType = authorizerType, attributes: CheckedAttributes = {}) {
     super();
