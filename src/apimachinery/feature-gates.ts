@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { readTable } from "../data/data-file.ts";
 import { joinErrors } from "../lib/json/quote.ts";
+import { memo } from "../lib/memo/memo.ts";
 import { parseBool } from "./parse-bool.ts";
 
 /** Whether features are on, by the name of the gate. */
@@ -51,6 +52,12 @@ const groups: ReadonlyMap<string, Gate["stage"]> = new Map([
  *   on without the gates that it needs
  */
 export function parseFeatureGates(text: string): ParsedFeatureGates {
+  return known(text, () => applyToDefaults(text));
+}
+
+const known = memo<ParsedFeatureGates>(8);
+
+function applyToDefaults(text: string): ParsedFeatureGates {
   const { gates, aliases } = readGates();
   const known = new Map(gates.map((gate) => [gate.name, gate]));
   const settings = parsePairs(text);

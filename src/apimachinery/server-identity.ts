@@ -13,6 +13,14 @@ export const identityLabel = ["apiserver.kubernetes.io/identity", "kube-apiserve
  * @returns `apiserver-` and 26 characters that depend only on the host name
  */
 export function serverIdentity(hostname: string): string {
+  if (last?.hostname !== hostname) last = { hostname, identity: identityOf(hostname) };
+  return last.identity;
+}
+
+/** The identity depends on the name only, and a server asks for its own several times. */
+let last: { readonly hostname: string; readonly identity: string } | undefined;
+
+function identityOf(hostname: string): string {
   const hash = createHash("sha256");
   for (const part of [hostname, "kube-apiserver"]) {
     const bytes = Buffer.from(part);

@@ -18,6 +18,8 @@ import { currentEntry } from "../registry/current-entry.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { serverWrite } from "../registry/server-write.ts";
 import { update } from "../registry/update.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";
@@ -110,15 +112,15 @@ interface Place {
 
 async function write(registry: RegistryContext, trust: ClusterTrust, { target, store }: Place): Promise<void> {
   const entry = await currentEntry(store, store.keyOf(namespace, name));
-  const found = entry && store.decode(entry);
+  const found = entry && publishedIn(entry, store);
   const now = registry.clock.now();
-  if (found !== undefined && deepEqual(trustData(found.data ?? {}, trust, now), found.data ?? {})) return;
+  if (found !== undefined && deepEqual(trustData(found, trust, now), found.data)) return;
   const request = (objectName: string): WriteRequest => serverWrite({ target, namespace, name: objectName });
   const decode = (): KubeObject => ({
     kind: "ConfigMap",
     apiVersion: "v1",
     metadata: { name, namespace },
-    data: trustData({}, trust, now),
+    data: trustData(published({}), trust, now),
   });
   if (found === undefined) return void (await create(registry, { ...request(""), decode }));
   try {
@@ -126,7 +128,7 @@ async function write(registry: RegistryContext, trust: ClusterTrust, { target, s
       ...request(name),
       next(current) {
         const object = current?.() ?? decode();
-        object.data = trustData(object.data ?? {}, trust, now);
+        object.data = trustData(published(object.data ?? {}), trust, now);
         return object;
       },
     });
@@ -147,25 +149,44 @@ function isTooLarge(error: unknown): boolean {
 
 type Data = Readonly<Record<string, string>>;
 
+/** The data of the ConfigMap, and the certificates in it. */
+interface Published {
+  readonly data: Data;
+  readonly clients: readonly X509Certificate[];
+  readonly proxies: readonly X509Certificate[];
+}
+
+const publishedIn = derivedOnce((entry: Entry, store: ResourceStore) => published(store.decode(entry).data ?? {}));
+
+/** @throws Error when data cannot be parsed, so that it is not overwritten */
+function published(data: Data): Published {
+  const certificates = (text: string | undefined) => (text ? parseCertificates(text) : []);
+  return {
+    data,
+    clients: certificates(data["client-ca-file"]),
+    proxies: certificates(data["requestheader-client-ca-file"]),
+  };
+}
+
 /**
  * Merges the existing data with that of this server.
- * @throws Error when existing data cannot be parsed, so that it is not overwritten
+ * @throws Error when an existing list cannot be parsed, so that it is not overwritten
  */
 function trustData(
-  found: Data,
+  found: Published,
   { clientAuthorities: clients, proxyAuthorities: proxies, requestHeader }: ClusterTrust,
   now: number,
 ): Data {
   const list = (key: string, own: readonly string[]): [string, string] => [
     key,
-    formatList([...parseList(found[key]), ...own]),
+    formatList([...parseList(found.data[key]), ...own]),
   ];
-  const certificates = (key: string, own: readonly X509Certificate[]): [string, string][] => {
-    const pem = certificatesOf([...(found[key] ? parseCertificates(found[key]) : []), ...own], now);
+  const entryOf = (key: string, certificates: readonly X509Certificate[]): [string, string][] => {
+    const pem = certificatesOf(certificates, now);
     return pem === "" ? [] : [[key, pem]];
   };
-  const ofClients = certificates("client-ca-file", clients().certificates);
-  const ofProxies = certificates("requestheader-client-ca-file", proxies?.().certificates ?? []);
+  const ofClients = entryOf("client-ca-file", [...found.clients, ...clients().certificates]);
+  const ofProxies = entryOf("requestheader-client-ca-file", [...found.proxies, ...(proxies?.().certificates ?? [])]);
   if (ofProxies.length === 0) return Object.fromEntries(ofClients);
   const headers = proxies === undefined ? none : requestHeader;
   const uids = list("requestheader-uid-headers", headers.uidHeaders);

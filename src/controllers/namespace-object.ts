@@ -10,6 +10,8 @@ import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { currentEntry } from "../registry/current-entry.ts";
 import { update } from "../registry/update.ts";
+import type { Entry } from "../watch-cache/contract.ts";
+import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
@@ -107,6 +109,11 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
   };
 }
 
+const phaseOf = derivedOnce((entry: Entry, store: ResourceStore): { readonly phase: unknown } => ({
+  phase: store.decode(entry).status?.phase,
+}));
+const decoded = derivedOnce((entry: Entry, store: ResourceStore): KubeObject => store.decode(entry));
+
 interface Places {
   readonly namespaces: ResourceStore;
   readonly target: Resolved;
@@ -120,13 +127,13 @@ async function ensure(
 ): Promise<void> {
   const { registry, name, correct } = options;
   const holder = await currentEntry(namespaces, namespaces.keyOf("", namespace));
-  if (holder === undefined || namespaces.decode(holder).status?.phase !== "Active") return;
+  if (holder === undefined || phaseOf(holder, namespaces).phase !== "Active") return;
   const writes = writesAs(options.writer);
   const entry = await currentEntry(store, store.keyOf(namespace, name));
   try {
     if (entry === undefined)
       await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
-    else if (correct?.(store.decode(entry))) await change(options, target, namespace, correct);
+    else if (correct?.(structuredClone(decoded(entry, store)))) await change(options, target, namespace, correct);
   } catch (error) {
     if (!(error instanceof ApiError) || !isConcurrentChange(error)) throw error;
   }

@@ -5,7 +5,6 @@
  */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
-import { deepEqual } from "../lib/json/values.ts";
 import { matchesLabels } from "../lib/selectors/label.ts";
 import { type LabelSelectorObject, labelSelectorFromObject } from "../lib/selectors/label-object.ts";
 import { apply } from "../registry/apply.ts";
@@ -66,7 +65,7 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
         clock: registry.clock,
         set(entry) {
           roles.set(entry.key, entry);
-          if (entry.json.includes('"aggregationRule":{')) aggregated.add(entry.key);
+          if (mayAggregate(entry).is) aggregated.add(entry.key);
           else aggregated.delete(entry.key);
           enqueueAll();
         },
@@ -91,13 +90,19 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
 /** What aggregation reads of a role. */
 interface Role {
   readonly rules: readonly unknown[];
+  /** The rules as JSON, whose members are in the order of the schema. */
+  readonly texts: readonly string[];
   /** Undefined for a role that is not aggregated. */
   readonly selectors: readonly LabelSelectorObject[] | undefined;
 }
 
+/** False only for roles that are not aggregated. */
+const mayAggregate = derivedOnce(({ json }: Entry) => ({ is: json.includes('"aggregationRule":{') }));
+
 const readRole = derivedOnce((entry: Entry, store: ResourceStore): Role => {
   const { rules = [], aggregationRule }: KubeObject = store.decode(entry);
-  return { rules, selectors: aggregationRule && (aggregationRule.clusterRoleSelectors ?? []) };
+  const texts = (rules as unknown[]).map((rule) => JSON.stringify(rule));
+  return { rules, texts, selectors: aggregationRule && (aggregationRule.clusterRoleSelectors ?? []) };
 });
 
 interface Roles {
@@ -112,13 +117,13 @@ async function aggregate(registry: RegistryContext, { target, store, roles }: Ro
   const role = entry && readRole(entry, store);
   if (entry === undefined || role?.selectors === undefined) return;
   const rules = aggregatedRules(inOrder(roles), key, role.selectors, store);
-  if (deepEqual(rules, role.rules)) return;
+  if (rules.size === role.texts.length && [...rules.keys()].every((text, at) => text === role.texts[at])) return;
   const roleName = entry.index.name;
   const intent = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
     metadata: { name: roleName },
-    rules,
+    rules: [...rules.values()],
   };
   const body = Buffer.from(JSON.stringify(intent));
   await apply(registry, {
@@ -134,20 +139,19 @@ function inOrder(roles: ReadonlyMap<string, Entry>): Entry[] {
   return [...roles.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Returns the distinct rules by selector, in the order of the roles' names. */
+/** Returns the distinct rules by their JSON: by selector, in the order of the roles' names. */
 function aggregatedRules(
   roles: readonly Entry[],
   ownKey: string,
   selectors: readonly LabelSelectorObject[],
   store: ResourceStore,
-): unknown[] {
-  const rules: unknown[] = [];
+): ReadonlyMap<string, unknown> {
+  const rules = new Map<string, unknown>();
   for (const selector of selectors.map(labelSelectorFromObject)) {
     for (const entry of roles) {
       if (entry.key === ownKey || !matchesLabels(selector, entry.index.labels)) continue;
-      for (const rule of readRole(entry, store).rules) {
-        if (!rules.some((other) => deepEqual(other, rule))) rules.push(rule);
-      }
+      const { rules: own, texts } = readRole(entry, store);
+      for (const [at, text] of texts.entries()) if (!rules.has(text)) rules.set(text, own[at]);
     }
   }
   return rules;

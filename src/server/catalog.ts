@@ -4,12 +4,12 @@ import { builtinDefinitions } from "../catalog/builtin-definitions.ts";
 import { openCatalog } from "../catalog/catalog.ts";
 import type { MutableCatalog, ResourceDefinition } from "../catalog/contract.ts";
 import type { Installer } from "../catalog/install.ts";
+import { memo } from "../lib/memo/memo.ts";
 import type { ServerOptions } from "../options.ts";
 import type { Settings } from "./settings.ts";
 
-/** Servers with equal options share their definitions. Those that were made first are forgotten when there are more. */
-const knownMax = 8;
-const known = new Map<string, readonly ResourceDefinition[]>();
+/** Servers with equal options share their definitions. */
+const known = memo<readonly ResourceDefinition[]>(8);
 
 /** Opens the catalog, with the strategies that the options configure. */
 export function openServerCatalog(options: ServerOptions, settings: Settings, installer: Installer): MutableCatalog {
@@ -19,12 +19,7 @@ export function openServerCatalog(options: ServerOptions, settings: Settings, in
 function definitionsOf(options: ServerOptions, settings: Settings): readonly ResourceDefinition[] {
   const { eventTtlSeconds, runtimeConfig, featureGates } = options;
   const key = JSON.stringify([eventTtlSeconds, runtimeConfig, featureGates]);
-  const existing = known.get(key);
-  if (existing !== undefined) return existing;
-  const definitions = builtinDefinitionsFor(options, settings);
-  known.set(key, definitions);
-  if (known.size > knownMax) known.delete(known.keys().next().value as string);
-  return definitions;
+  return known(key, () => builtinDefinitionsFor(options, settings));
 }
 
 function builtinDefinitionsFor(

@@ -85,7 +85,6 @@ export function openMetrics(
   const kubelet = kubeletMetrics();
   const elections = leaderElectionMetrics();
   const allocators = allocatorMetrics();
-  const constant = [featureMetrics(knownGates(), gates), storageEngineMetric(engine)];
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
@@ -103,7 +102,7 @@ export function openMetrics(
     kubelet.collect,
     elections.collect,
     allocators.collect,
-    () => constant,
+    () => [featureMetrics(knownGates(), gates), storageEngineMetric(engine)],
   ];
   const metrics = createMetrics(
     clock,

@@ -10,6 +10,7 @@ import { enabledControllers } from "../controllers/enabled.ts";
 import { checkCoordinatedLeadership, checkLeaderElection } from "../controllers/leader-election/options.ts";
 import { type IpRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import { formatPortRange, type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
+import { memo } from "../lib/memo/memo.ts";
 import type { ServerOptions } from "../options.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
@@ -47,8 +48,7 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates);
   checkPeerOptions(options, gates);
-  const builtin = builtinVersions(builtinConversions);
-  const served = withoutGatedResources(parseRuntimeConfig(options.runtimeConfig, builtin), builtin, gates);
+  const served = servedVersions(options, gates);
   for (const warning of [...warnings, ...served.warnings]) options.logger.warn(warning);
   return {
     serviceRanges,
@@ -62,6 +62,18 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
     admissionPlugins,
     admissionConfigurations: await readAdmissionConfigurations(options, gates, admissionPlugins),
   };
+}
+
+const known = memo<ParsedRuntimeConfig>(8);
+
+function servedVersions(
+  { runtimeConfig, featureGates }: Pick<ServerOptions, "runtimeConfig" | "featureGates">,
+  gates: FeatureGates,
+): ParsedRuntimeConfig {
+  return known(JSON.stringify([runtimeConfig, featureGates]), () => {
+    const builtin = builtinVersions(builtinConversions);
+    return withoutGatedResources(parseRuntimeConfig(runtimeConfig, builtin), builtin, gates);
+  });
 }
 
 async function readAdmissionConfigurations(

@@ -7,6 +7,7 @@ import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
 import {
+  type CertificateOptions,
   type Certificates,
   certificateTimes,
   createCertificates,
@@ -65,7 +66,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
   const limits = tlsLimits(tls);
   const own = await ownCertificates(options, names);
-  const ownAuthorities = parseAuthorities(own.ca.cert);
+  const ownAuthorities = authoritiesOf(own.ca);
   const placed = tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own) : undefined;
   const pair = tlsCertFile === undefined ? placed : ([tlsCertFile, tlsPrivateKeyFile as string] as const);
   const given = pair && (await keyPairFiles(options, "serving-cert", pair));
@@ -125,9 +126,35 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   };
 }
 
+/** For which names, and when, kept certificates were checked: those of a server, with which its forks begin. */
+const checked = new WeakMap<Certificates, { readonly names: string; readonly at: number }>();
+const recheckMs = 3_600_000;
+
+/** Checks them once an hour: servers that share certificates start one after the other. */
+async function keepCertificates(kept: Certificates, options: CertificateOptions): Promise<Certificates> {
+  const { now } = options;
+  const names = options.names.join();
+  const known = checked.get(kept);
+  if (known?.names === names && now >= known.at && now < known.at + recheckMs) return kept;
+  const { serving, admin, ca } = await renewCertificates(kept, options);
+  const own = serving === kept.serving && admin === kept.admin ? kept : { ca, serving, admin };
+  checked.set(own, { names, at: now });
+  return own;
+}
+
+const parsed = new WeakMap<KeyPair, Authorities>();
+
+function authoritiesOf(ca: KeyPair): Authorities {
+  const known = parsed.get(ca);
+  if (known !== undefined) return known;
+  const authorities = parseAuthorities(ca.cert);
+  parsed.set(ca, authorities);
+  return authorities;
+}
+
 function ownCertificates({ dataDir, clock, kept }: SetupOptions, names: readonly string[]): Promise<Certificates> {
   const options = { ...certificateTimes(clock), names };
-  if (kept !== undefined) return renewCertificates(kept, options);
+  if (kept !== undefined) return keepCertificates(kept, options);
   return dataDir === undefined ? createCertificates(options) : ensureCertificates(dataDir, options);
 }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { ObjectMeta, OwnerReference } from "../../apimachinery/object.ts";
 import { memberBytes } from "../../lib/json/member.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
+import { derivedOnce } from "../../watch-cache/derived-once.ts";
 
 export const orphanFinalizer = "orphan";
 export const foregroundFinalizer = "foregroundDeletion";
@@ -30,6 +31,17 @@ export const orphansDependents = ({ deleting, finalizers }: CollectedMeta): bool
  *   searches in their bytes decide this
  */
 export function concernOf(entry: Entry): CollectedMeta | undefined {
+  const { meta } = readConcern(entry);
+  return meta;
+}
+
+const readConcern = derivedOnce((entry: Entry): { readonly meta: CollectedMeta | undefined } => {
+  const meta = searchConcern(entry);
+  return meta === undefined ? unconcerned : { meta };
+});
+const unconcerned = { meta: undefined };
+
+function searchConcern(entry: Entry): CollectedMeta | undefined {
   const { json } = entry;
   // Quotes in JSON strings are escaped, so these bytes can only be a key.
   if (json.indexOf('"ownerReferences":[', 0, "latin1") < 0 && json.indexOf('"deletionTimestamp":"', 0, "latin1") < 0)

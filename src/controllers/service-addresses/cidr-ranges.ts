@@ -4,12 +4,17 @@ import type { ResourceStore } from "../../catalog/contract.ts";
 import { addressValue, type IpRange, parseIpRange } from "../../lib/ip-range/ip-range.ts";
 import { containsAddress } from "../../lib/ip-range/subranges.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
+import { derivedOnce } from "../../watch-cache/derived-once.ts";
 
 /** The ranges of one ServiceCIDR. */
-export function rangesOfCidr(cidrs: ResourceStore, entry: Entry): IpRange[] {
+export function rangesOfCidr(cidrs: ResourceStore, entry: Entry): readonly IpRange[] {
+  return rangesOfEntry(entry, cidrs);
+}
+
+const rangesOfEntry = derivedOnce((entry: Entry, cidrs: ResourceStore): readonly IpRange[] => {
   const texts: readonly string[] = cidrs.decode(entry).spec?.cidrs ?? [];
   return texts.map(parseIpRange).filter((range) => range !== undefined);
-}
+});
 
 /** @returns reads the ranges in the watch cache of ServiceCIDRs, once for each state */
 export function rangesIn(cidrs: ResourceStore): () => readonly IpRange[] {

@@ -63,7 +63,6 @@ export interface SecureContexts {
 export function secureContexts({ certificate, named, clientCa }: ServingMaterial, limits: TlsLimits): SecureContexts {
   const optionsOf = (one: ServingCertificate): tls.SecureContextOptions => secureOptions(one, clientCa, limits);
   const main = optionsOf(certificate);
-  const leaf = leafOf(certificate);
   const all = named.map((one) => ({
     leaf: leafOf(one),
     names: one.names,
@@ -84,10 +83,13 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     forName: all.length === 0 ? undefined : contextFor,
   };
 
+  let leaf: X509Certificate | undefined;
+
   function contextFor(requestedName: string): tls.SecureContext | undefined {
     const name = requestedName.toLowerCase();
     const found = byName.get(name) ?? byName.get(["*", ...name.split(".").slice(1)].join("."));
     if (found !== undefined) return found.context;
+    leaf ??= leafOf(certificate);
     return leaf.checkHost(name) === undefined
       ? all.find((one) => one.leaf.checkHost(name) !== undefined)?.context
       : undefined;
