@@ -10,98 +10,106 @@ import type {
 } from "./contract.ts";
 import { convertedVersion } from "./converted-version.ts";
 
-/** A definition and, after its first use, the installed resource. */
-interface Slot {
-  readonly definition: ResourceDefinition;
-  resource: Resource | undefined;
-  /** Results of lookups by version. */
-  readonly resolved: Map<string, Resolved>;
-}
-
 /** A version of a definition. */
-interface VersionSlot {
-  readonly slot: Slot;
-  readonly version: string;
+interface DefinedVersion {
+  readonly definition: ResourceDefinition;
+  readonly version: ServedVersion;
 }
 
 /** Definitions by `group/resource`, `group/version/resource` and `group/version/kind`. */
-interface Index {
-  readonly slots: ReadonlyMap<string, Slot>;
-  readonly versions: ReadonlyMap<string, VersionSlot>;
-  readonly kinds: ReadonlyMap<string, VersionSlot>;
-  insert(definition: ResourceDefinition): void;
-  drop(group: string, resource: string): Slot | undefined;
+class Index {
+  readonly definitions: Map<string, ResourceDefinition>;
+  readonly versions: Map<string, DefinedVersion>;
+  readonly kinds: Map<string, DefinedVersion>;
+
+  /** @param from is copied */
+  constructor(from?: Index) {
+    this.definitions = new Map(from?.definitions);
+    this.versions = new Map(from?.versions);
+    this.kinds = new Map(from?.kinds);
+  }
+
+  insert(definition: ResourceDefinition): void {
+    const { group, resource, kind } = definition;
+    this.definitions.set(`${group}/${resource}`, definition);
+    for (const version of definition.versions) {
+      const defined = { definition, version };
+      this.versions.set(`${group}/${version.version}/${resource}`, defined);
+      this.kinds.set(`${group}/${version.version}/${kind}`, defined);
+    }
+  }
+
+  drop(group: string, resource: string): ResourceDefinition | undefined {
+    const definition = this.definitions.get(`${group}/${resource}`);
+    if (definition === undefined) return undefined;
+    this.definitions.delete(`${group}/${resource}`);
+    for (const { version } of definition.versions) {
+      this.versions.delete(`${group}/${version}/${resource}`);
+      this.kinds.delete(`${group}/${version}/${definition.kind}`);
+    }
+    return definition;
+  }
 }
 
-function createIndex(): Index {
-  const slots = new Map<string, Slot>();
-  const versions = new Map<string, VersionSlot>();
-  const kinds = new Map<string, VersionSlot>();
-  return {
-    slots,
-    versions,
-    kinds,
-    insert(definition) {
-      const { group, resource, kind } = definition;
-      const slot: Slot = { definition, resource: undefined, resolved: new Map() };
-      slots.set(`${group}/${resource}`, slot);
-      for (const { version } of definition.versions) {
-        versions.set(`${group}/${version}/${resource}`, { slot, version });
-        kinds.set(`${group}/${version}/${kind}`, { slot, version });
-      }
-    },
-    drop(group, resource) {
-      const slot = slots.get(`${group}/${resource}`);
-      if (slot === undefined) return undefined;
-      slots.delete(`${group}/${resource}`);
-      for (const { version } of slot.definition.versions) {
-        versions.delete(`${group}/${version}/${resource}`);
-        kinds.delete(`${group}/${version}/${slot.definition.kind}`);
-      }
-      return slot;
-    },
-  };
+/** Servers with the same definitions begin with copies of one index. */
+const indexes = new WeakMap<readonly ResourceDefinition[], Index>();
+
+function indexOf(definitions: readonly ResourceDefinition[]): Index {
+  const known = indexes.get(definitions);
+  if (known !== undefined) return new Index(known);
+  const index = new Index();
+  for (const definition of definitions) index.insert(definition);
+  indexes.set(definitions, index);
+  return new Index(index);
 }
 
 /**
  * Creates the catalog.
  *
- * @param definitions in discovery order
+ * @param definitions in discovery order; the array must not change
  * @param install installs a definition; called at most once for each, when it is first used
  */
 export function openCatalog(
   definitions: readonly ResourceDefinition[],
   install: (definition: ResourceDefinition) => Resource,
 ): MutableCatalog {
-  const index = createIndex();
+  const index = indexOf(definitions);
+  /** Those that were used. */
+  const resources = new Map<ResourceDefinition, Resource>();
+  const resolved = new Map<ServedVersion, Resolved>();
   let ordered: readonly ResourceDefinition[] = definitions;
   let generation = 0;
 
-  const resourceOf = (slot: Slot): Resource => {
-    slot.resource ??= install(slot.definition);
-    return slot.resource;
+  const resourceOf = (definition: ResourceDefinition): Resource => {
+    const known = resources.get(definition);
+    if (known !== undefined) return known;
+    const resource = install(definition);
+    resources.set(definition, resource);
+    return resource;
   };
-  const resolve = (found: VersionSlot | undefined): Resolved | undefined => {
+  const resolve = (found: DefinedVersion | undefined): Resolved | undefined => {
     if (found === undefined) return undefined;
-    const { slot, version } = found;
-    const cached = slot.resolved.get(version);
-    if (cached !== undefined) return cached;
-    const served = slot.definition.versions.find((one) => one.version === version);
-    if (served === undefined) return undefined;
-    const resource = atVersion(resourceOf(slot), served);
-    const converted = convertedVersion(resource, served);
-    const resolved: Resolved = { resource, version: served, ...(converted !== undefined && { converted }) };
-    slot.resolved.set(version, resolved);
-    return resolved;
+    const { definition, version } = found;
+    const known = resolved.get(version);
+    if (known !== undefined) return known;
+    const resource = atVersion(resourceOf(definition), version);
+    const converted = convertedVersion(resource, version);
+    const result: Resolved = { resource, version, ...(converted !== undefined && { converted }) };
+    resolved.set(version, result);
+    return result;
   };
 
-  const drop = (group: string, resource: string): Slot | undefined => {
-    const slot = index.drop(group, resource);
-    if (slot !== undefined) ordered = ordered.filter((one) => one !== slot.definition);
-    return slot;
+  /** @returns the resource, if it was used */
+  const drop = (group: string, resource: string): { readonly used: Resource | undefined } | undefined => {
+    const definition = index.drop(group, resource);
+    if (definition === undefined) return undefined;
+    ordered = ordered.filter((one) => one !== definition);
+    const used = resources.get(definition);
+    resources.delete(definition);
+    for (const version of definition.versions) resolved.delete(version);
+    return { used };
   };
 
-  for (const definition of definitions) index.insert(definition);
   return {
     find: (group, version, resource) => resolve(index.versions.get(`${group}/${version}/${resource}`)),
     findServed(group, version, resource) {
@@ -110,8 +118,8 @@ export function openCatalog(
     },
     findKind: (group, version, kind) => resolve(index.kinds.get(`${group}/${version}/${kind}`)),
     findResource(group, resource) {
-      const slot = index.slots.get(`${group}/${resource}`);
-      return slot?.definition.versions.some(({ served }) => served) ? resourceOf(slot) : undefined;
+      const definition = index.definitions.get(`${group}/${resource}`);
+      return definition?.versions.some(({ served }) => served) ? resourceOf(definition) : undefined;
     },
     definitions: () => ordered,
     get generation() {
@@ -122,12 +130,12 @@ export function openCatalog(
       index.insert(definition);
       ordered = [...ordered, definition].sort(inDiscoveryOrder);
       generation += 1;
-      return replaced?.resource;
+      return replaced?.used;
     },
     remove(group, resource) {
-      const slot = drop(group, resource);
-      if (slot !== undefined) generation += 1;
-      return slot?.resource;
+      const dropped = drop(group, resource);
+      if (dropped !== undefined) generation += 1;
+      return dropped?.used;
     },
   };
 }

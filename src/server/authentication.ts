@@ -93,7 +93,7 @@ interface Needs {
   readonly registry: RegistryContext;
   /** PEM of the key that signs service account tokens; undefined: a new key, unless an option names one. */
   readonly serviceAccountKey?: string | undefined;
-  readonly serving: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
+  readonly serving: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities" | "own">;
   readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "calls" | "tokens" | "serviceAccounts">;
   readonly loopback: Pick<LoopbackCredentials, "token">;
   readonly state: ServerState;
@@ -113,7 +113,7 @@ export async function openAuthentication(
     uids: gates.enabled("RemoteRequestHeaderUID"),
   }))
     logger.warn(warning);
-  const keys = await serviceAccountKeys(options, serviceAccountKey);
+  const keys = await serviceAccountKeys(options, serving.own, serviceAccountKey);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const authenticateToken = await openTokenAuthenticator(settings, options, {
     keys: keys.accepted,

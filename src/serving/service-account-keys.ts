@@ -14,6 +14,7 @@ import {
 import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import type { ServerOptions } from "../options.ts";
+import type { Certificates } from "./certificates.ts";
 import { formatSec1Key, upgradeKeyFile } from "./sec1-key.ts";
 
 /** The keys that sign and verify service account tokens. */
@@ -30,30 +31,55 @@ type KeyOptions = Pick<
   "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
 >;
 
+/** The key of a server, and its PEM. */
+interface KeptKey {
+  readonly pem: string;
+  readonly signing: SigningKey;
+}
+
+/** By the certificates of their server, with which its forks begin, too. */
+const keptKeys = new WeakMap<Certificates, KeptKey>();
+
+function readKept(pem: string, own: Certificates): SigningKey {
+  const known = keptKeys.get(own);
+  if (known?.pem === pem) return known.signing;
+  const signing = readSigningKey(pem, "");
+  keptKeys.set(own, { pem, signing });
+  return signing;
+}
+
 /**
+ * @param own the certificates of the server
  * @param kept the PEM of the key of a server without a data directory; undefined: a new key
  * @throws Error with the name of a file that cannot be read or has no key
  */
-export async function serviceAccountKeys(options: KeyOptions, kept?: string): Promise<ServiceAccountKeys> {
+export async function serviceAccountKeys(
+  options: KeyOptions,
+  own: Certificates,
+  kept?: string,
+): Promise<ServiceAccountKeys> {
   const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
   const ownPem = file === undefined ? (kept ?? (await ownKey(dataDir))) : undefined;
-  const signing = readSigningKey(ownPem ?? (await readGiven(file as string)).toString(), file ?? "");
+  const signing =
+    ownPem === undefined
+      ? readSigningKey((await readGiven(file as string)).toString(), file as string)
+      : readKept(ownPem, own);
   const given = await Promise.all(
     serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)),
   );
   // The key of the serving certificate is accepted only if its type can sign tokens.
-  const own =
+  const served =
     serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined
       ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString())
       : [];
-  return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]), ownKey: ownPem };
+  return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...served]), ownKey: ownPem };
 }
 
 /** The key is stored, because tokens must remain valid after a restart. */
 async function ownKey(dataDir: string | undefined): Promise<string> {
   if (dataDir === undefined) return formatSec1Key(makeKey());
   const file = join(dataDir, "service-account.key");
-  const kept = await readKept(file);
+  const kept = await readIfPresent(file);
   if (kept !== undefined) return upgradeKeyFile(file, kept);
   const pem = formatSec1Key(makeKey());
   makeDirectory(dataDir, { mode: 0o700 });
@@ -66,7 +92,7 @@ function makeKey(): KeyObject {
   return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 }
 
-async function readKept(file: string): Promise<string | undefined> {
+async function readIfPresent(file: string): Promise<string | undefined> {
   try {
     return (await readBoundedFile(file)).toString();
   } catch (error) {
