@@ -39,7 +39,7 @@ export async function writeMerged(bundled: Bundle, roots: readonly Root[], optio
   };
   const { outputFiles } = await build({ ...merge, write: false, plugins: [chunkPlugin(bundled, rootOf, () => true)] });
   const statements = outputFiles.flatMap(({ text }) => text.match(/import\{[^}]*\}from"/g) ?? []);
-  const imported = new Set(statements.flatMap((statement) => statement.match(/(?<=[{,])\w+/g) ?? []));
+  const imported = new Set(statements.flatMap((statement) => statement.match(/(?<=[{,])[\w$]+/g) ?? []));
   await build({ ...merge, plugins: [chunkPlugin(bundled, rootOf, (name) => imported.has(name))] });
 }
 
