@@ -37,6 +37,7 @@ type Fault struct {
 	Events            int       `json:"events,omitempty"`
 	How               string    `json:"how,omitempty"`
 	Which             string    `json:"which,omitempty"`
+	Changes           int       `json:"changes,omitempty"`
 }
 
 // FaultType names a fault.
@@ -54,6 +55,7 @@ const (
 	CutWatch            FaultType = "cutWatch"
 	StallWatch          FaultType = "stallWatch"
 	MissingBookmark     FaultType = "missingBookmark"
+	StaleRead           FaultType = "staleRead"
 )
 
 // FaultRule makes requests fail until it is removed.
@@ -63,21 +65,36 @@ type FaultRule struct {
 	isRemoved bool
 }
 
-type faultRules struct {
-	Rules []struct {
-		ID string `json:"id"`
-	} `json:"rules"`
+// FaultState is a rule of a server, and how often its fault has happened.
+type FaultState struct {
+	ID    string `json:"id"`
+	Match Match  `json:"match"`
+	Fault Fault  `json:"fault"`
+	Hits  int    `json:"hits"`
+}
+
+type faultStates struct {
+	Rules []FaultState `json:"rules"`
+}
+
+const faultsPath = "/testing/faults"
+
+// Faults returns the rules of the server, in the order in which they were added.
+func (s *Server) Faults(ctx context.Context) ([]FaultState, error) {
+	var states faultStates
+	err := s.call(ctx, http.MethodGet, faultsPath, nil, &states)
+	return states.Rules, err
 }
 
 // AddFault makes requests fail until the test is complete, or the rule is removed.
 func (s *Server) AddFault(t testing.TB, match Match, fault Fault) *FaultRule {
 	t.Helper()
 	body := map[string]any{"rules": []any{map[string]any{"match": match, "fault": fault}}}
-	var added faultRules
-	if err := s.call(context.Background(), http.MethodPost, "/testing/faults", body, &added); err != nil {
+	var added faultStates
+	if err := s.call(context.Background(), http.MethodPost, faultsPath, body, &added); err != nil {
 		t.Fatalf("coxswaintest: %v", err)
 	}
-	rule := &FaultRule{server: s, path: "/testing/faults/" + added.Rules[0].ID}
+	rule := &FaultRule{server: s, path: faultsPath + "/" + added.Rules[0].ID}
 	t.Cleanup(func() {
 		if err := rule.Remove(context.Background()); err != nil {
 			t.Errorf("coxswaintest: %v", err)

@@ -1,6 +1,7 @@
 package coxswaintest_test
 
 import (
+	"context"
 	"testing"
 
 	coxswaintest "coxswain/kit/go"
@@ -30,5 +31,27 @@ func TestUpdateIsRetried(t *testing.T) {
 	})
 	if hits, hitsErr := rule.Hits(t.Context()); err != nil || hitsErr != nil || hits != 2 {
 		t.Errorf("the update: %v; there are %d conflicts (%v)", err, hits, hitsErr)
+	}
+}
+
+func TestFaultsAreListedAndRemoved(t *testing.T) {
+	t.Cleanup(func() {
+		if states, err := shared.Faults(context.Background()); err != nil || len(states) > 0 {
+			t.Errorf("after the test there are the rules %v (%v)", states, err)
+		}
+	})
+	match := coxswaintest.Match{Verb: "get", Resource: "nodes", Name: "a*", After: 1}
+	fault := coxswaintest.Fault{Type: coxswaintest.StaleRead, Changes: 2}
+	rule := shared.AddFault(t, match, fault)
+	shared.AddFault(t, coxswaintest.Match{Name: "b"}, coxswaintest.Fault{Type: coxswaintest.Gone})
+	states, err := shared.Faults(t.Context())
+	if err != nil || len(states) != 2 || states[0].Match != match || states[0].Fault != fault {
+		t.Errorf("the rules are %v (%v)", states, err)
+	}
+	if err := rule.Remove(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if states, err = shared.Faults(t.Context()); err != nil || len(states) != 1 {
+		t.Errorf("without the first one, the rules are %v (%v)", states, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -21,6 +22,8 @@ type Server struct {
 
 	process *process
 	http    *http.Client
+	// snapshots counts those that were taken, for their names.
+	snapshots atomic.Int64
 	// owner is the test of Start, whose log has the whole timeline.
 	owner testing.TB
 }

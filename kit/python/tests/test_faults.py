@@ -25,6 +25,14 @@ def test_rules_end_with_the_block(coxswain_server: Server, coxswain_client: clie
         core.read_node("a")
 
 
+def test_rules_are_listed_and_removed(coxswain_server: Server) -> None:
+    match, fault = {"verb": "get", "name": "a*"}, {"type": "staleRead", "changes": 2}
+    with coxswain_server.fault(match, fault) as rule:
+        assert coxswain_server.faults() == [{"id": rule.id, "match": match, "fault": fault, "hits": 0}]
+        rule.remove()
+        assert coxswain_server.faults() == []
+
+
 def test_invalid_rule_is_an_error(coxswain_server: Server) -> None:
     with pytest.raises(CoxswainError, match="type"), coxswain_server.fault({}, {"type": "none"}):
         pass

@@ -14,16 +14,19 @@
 //! # }
 //! ```
 
+mod control;
 mod process;
 mod timeline;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, ObjectMeta, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
+pub use control::{FaultRule, FaultState, Snapshot};
 use process::Process;
 pub use process::StartError;
 pub use timeline::Mark;
@@ -47,6 +50,8 @@ pub enum Error {
 pub struct Server {
     process: Process,
     client: Client,
+    /// Of the snapshots that were taken, for their names.
+    snapshots: AtomicU64,
 }
 
 /// Starts a server and waits until it is ready.
@@ -59,7 +64,7 @@ pub async fn start_with(flags: impl IntoIterator<Item = impl Into<String>>) -> R
     let flags = flags.into_iter().map(Into::into).collect();
     let process = Process::start(flags).await?;
     let client = connect(process.kubeconfig()).await?;
-    Ok(Server { process, client })
+    Ok(Server { process, client, snapshots: AtomicU64::new(0) })
 }
 
 async fn connect(kubeconfig: &Path) -> Result<Client, Error> {
@@ -93,6 +98,10 @@ impl Server {
     /// timeline is that since `Mark::default()`. Values of Secrets are not part of it.
     pub async fn timeline(&self, since: Mark) -> Result<String, Error> {
         timeline::timeline(&self.client, since).await
+    }
+
+    fn next_name(&self) -> String {
+        format!("coxswain-test-{}", self.snapshots.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Creates a namespace and returns its name, so that tests can share a server.

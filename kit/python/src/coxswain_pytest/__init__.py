@@ -6,5 +6,6 @@ with the test process, however that ends.
 
 from .faults import FaultRule
 from .server import CoxswainError, Server
+from .snapshots import Snapshot
 
-__all__ = ["CoxswainError", "FaultRule", "Server"]
+__all__ = ["CoxswainError", "FaultRule", "Server", "Snapshot"]

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 import urllib3
 from kubernetes import client, config
 
-from .faults import FaultRule
+from .faults import FAULTS, FaultRule
 from .process import CoxswainError, Process
+from .snapshots import SNAPSHOTS, Snapshot
 
 __all__ = ["CoxswainError", "Server"]
 
+CLOCK = "/testing/clock"
 
 _load_kubeconfig: Callable[..., None] = config.load_kube_config  # The package has no types for it.
 
@@ -34,6 +38,7 @@ class Server:
         :raises CoxswainError: if the program is not found, or the server does not start
         """
         self._process = Process(program, flags)
+        self._snapshots = count(1)
         self.url = self._process.url
         self.kubeconfig = self._process.kubeconfig
         settings = client.Configuration()
@@ -73,11 +78,36 @@ class Server:
         :raises CoxswainError: if the server rejects the rule
         """
         body = {"rules": [{"match": dict(match), "fault": dict(fault)}]}
-        rule = FaultRule(self.call("POST", "/testing/faults", body)["rules"][0]["id"], self.call)
+        rule = FaultRule(self.call("POST", FAULTS, body)["rules"][0]["id"], self.call)
         try:
             yield rule
         finally:
-            self.call("DELETE", f"/testing/faults/{rule.id}")
+            rule.remove()
+
+    def faults(self) -> list[dict[str, Any]]:
+        """The rules of the server, each with ``id``, ``match``, ``fault`` and ``hits``."""
+        rules: list[dict[str, Any]] = self.call("GET", FAULTS)["rules"]
+        return rules
+
+    def snapshot(self) -> Snapshot:
+        """Takes a snapshot of all objects. A server keeps at most 100."""
+        name = f"coxswain-pytest-{next(self._snapshots)}"
+        taken = self.call("POST", SNAPSHOTS, {"name": name})
+        return Snapshot(name, taken["resourceVersion"], self.call)
+
+    def now(self) -> datetime:
+        """The time of the server."""
+        return datetime.fromisoformat(self.call("GET", CLOCK)["now"].replace("Z", "+00:00"))
+
+    def advance(self, span: timedelta) -> None:
+        """Moves the time of a server with the flag ``--virtual-clock``, by whole milliseconds.
+
+        At the end, the server has done what was due until then, such as deleting Events whose time is over. A day
+        takes seconds.
+
+        :raises CoxswainError: if the server has the real clock, or the span is negative
+        """
+        self.call("POST", CLOCK, {"advance": round(span / timedelta(milliseconds=1))})
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Sends a request with a JSON body, and returns the decoded answer, which is None if it is empty.

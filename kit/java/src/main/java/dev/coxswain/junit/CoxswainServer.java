@@ -3,17 +3,18 @@ package dev.coxswain.junit;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.client.Config;
@@ -28,7 +29,10 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
  */
 public final class CoxswainServer implements AutoCloseable {
   private static final long CLOSE_SECONDS_MAX = 10;
-  private static final long REQUEST_SECONDS_MAX = 30;
+  private static final String CLOCK = "/testing/clock";
+  private static final String FAULTS = "/testing/faults";
+  private static final String SNAPSHOTS = "/testing/snapshots";
+  private static final String JSON = "application/json";
   /** No timeline is as long, so that the answer has no entries. */
   private static final String MARK_PATH = "/testing/timeline?since=" + (1L << 49);
 
@@ -38,9 +42,17 @@ public final class CoxswainServer implements AutoCloseable {
   @JsonIgnoreProperties(ignoreUnknown = true)
   private record TimelineEnd(long mark) {}
 
+  private record FaultStates(List<FaultState> rules) {}
+
+  @JsonIgnoreProperties(ignoreUnknown = true)
+  private record Clock(String now) {}
+
   private final Process process;
   private final URI url;
   private final Path kubeconfig;
+  private final Control control = new Control(this);
+  /** How many were taken, for their names. */
+  private final AtomicInteger snapshots = new AtomicInteger();
 
   private CoxswainServer(Process process, URI url, Path kubeconfig) {
     this.process = process;
@@ -102,7 +114,7 @@ public final class CoxswainServer implements AutoCloseable {
 
   /** A position in the timeline: the current end. */
   public long mark() {
-    return new KubernetesSerialization().unmarshal(read(MARK_PATH, "application/json"), TimelineEnd.class).mark();
+    return control.call("GET", MARK_PATH, null, TimelineEnd.class).mark();
   }
 
   /**
@@ -110,24 +122,47 @@ public final class CoxswainServer implements AutoCloseable {
    * the server has kept. Values of Secrets are not part of it.
    */
   public String timeline(long since) {
-    return read("/testing/timeline?since=" + since, "text/plain");
+    return control.send("GET", "/testing/timeline?since=" + since, null, "text/plain");
   }
 
-  private String read(String path, String accept) {
-    try (var client = newClient("default")) {
-      var http = client.getHttpClient();
-      var request = http.newHttpRequestBuilder().uri(url + path).header("Accept", accept).build();
-      var response = http.sendAsync(request, String.class).get(REQUEST_SECONDS_MAX, TimeUnit.SECONDS);
-      if (!response.isSuccessful()) throw new IOException("GET " + path + ": " + response.body());
-      return response.body();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (ExecutionException | TimeoutException e) {
-      throw new UncheckedIOException(new IOException("GET " + path, e));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new UncheckedIOException(new InterruptedIOException("GET " + path));
-    }
+  /**
+   * Makes requests fail until the rule is closed.
+   *
+   * @param match which requests, such as {@code Map.of("verb", "update", "count", 1)}
+   * @param fault what happens to them, such as {@code Map.of("type", "conflict")}
+   * @throws UncheckedIOException if the server rejects the rule
+   */
+  public FaultRule addFault(Map<String, ?> match, Map<String, ?> fault) {
+    var body = Map.of("rules", List.of(Map.of("match", match, "fault", fault)));
+    var added = control.call("POST", FAULTS, body, FaultStates.class).rules().get(0);
+    return new FaultRule(control, FAULTS + "/" + added.id());
+  }
+
+  /** The rules of the server, in the order in which they were added. */
+  public List<FaultState> faults() {
+    return control.call("GET", FAULTS, null, FaultStates.class).rules();
+  }
+
+  /** Takes a snapshot of all objects. A server keeps at most 100. */
+  public Snapshot snapshot() {
+    var name = "coxswain-junit-" + snapshots.incrementAndGet();
+    control.send("POST", SNAPSHOTS, Map.of("name", name), JSON);
+    return new Snapshot(control, SNAPSHOTS + "/" + name);
+  }
+
+  /** The time of the server. */
+  public Instant now() {
+    return Instant.parse(control.call("GET", CLOCK, null, Clock.class).now());
+  }
+
+  /**
+   * Moves the time of a server with the flag {@code --virtual-clock}, by whole milliseconds. At the end, the server has
+   * done what was due until then, such as deleting Events whose time is over. A day takes seconds.
+   *
+   * @throws UncheckedIOException if the server has the real clock
+   */
+  public void advance(Duration span) {
+    control.send("POST", CLOCK, Map.of("advance", span.toMillis()), JSON);
   }
 
   /** Ends the server. Clients can no longer reach it. */
