@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { etcdProgram, freePorts } from "../test/support/etcd.ts";
 import { kubeApiserver } from "../test/support/kube-apiserver.ts";
+import { executableBench } from "./start-executable.ts";
 import { libraryStartBench } from "./start-library.ts";
 
 const rounds = 5;
@@ -72,6 +73,7 @@ export async function startBench(): Promise<void> {
     const [cpu, memory] = [median(starts.map((one) => one.cpuSeconds)), median(starts.map((one) => one.memoryMiB))];
     console.log(`${setup.name}: ${cpu.toFixed(2)} s of CPU time until ready, then ${memory.toFixed(0)} MiB`);
   }
+  executableBench(main);
   await libraryStartBench(join(main, "../index.js"));
 }
 

@@ -3,11 +3,12 @@
  * and the types of each export in one file.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { type BuildOptions, build, type Metafile, type OnResolveArgs, type OnResolveResult } from "esbuild";
+import { type BuildOptions, build, type OnResolveArgs, type OnResolveResult } from "esbuild";
 import { rollUpTypes } from "./docs/public-api.ts";
 import { writeDescriptions } from "./generate/descriptions.ts";
+import { licenses } from "./licenses.ts";
 import { bundle, type Root, writeMerged } from "./merge-chunks.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -58,7 +59,7 @@ await writeMerged(commands, [], options);
 for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
   cpSync(join(root, "src/data", file), join(dist, file));
 await writeDescriptions(dist);
-writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([server, commands]));
+writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses(root, [server, commands]));
 chmodSync(join(dist, "main.js"), 0o755);
 
 /** The command imports the bundled server, the test kit, and the libraries for certificates next to it. */
@@ -66,19 +67,4 @@ function bundledEntry({ path, resolveDir }: OnResolveArgs): OnResolveResult | un
   const source = relative(root, resolve(resolveDir, path));
   const [name] = Object.entries(serverEntries).find((entry) => entry[1] === source) ?? [];
   return name === undefined ? undefined : { path: `./${name}.js`, external: true };
-}
-
-/** The license texts of the bundled packages. */
-function licenses(builds: readonly { readonly metafile: Metafile }[]): string {
-  const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  const packages = new Set(inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []));
-  return [...packages].sort().map(license).join("\n");
-}
-
-/** @throws Error when the package has no license file */
-function license(directory: string): string {
-  const { name, version } = JSON.parse(readFileSync(join(root, directory, "package.json"), "utf8"));
-  const [file] = globSync("{LICENSE,LICENCE}*", { cwd: join(root, directory) });
-  if (file === undefined) throw new Error(`${directory} has no license file`);
-  return `${name} ${version}\n\n${readFileSync(join(root, directory, file), "utf8").trim()}\n`;
 }

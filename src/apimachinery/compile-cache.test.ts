@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { compileCacheDirectory } from "./compile-cache.ts";
+import { userCacheDirectory } from "./compile-cache.ts";
 
 const isRoot = process.getuid?.() === 0;
 const otherUser = 65_534;
@@ -81,7 +81,7 @@ for (const { what, want, env = (home: string) => ({ HOME: home }), prepare, skip
   test(`keeps compiled modules where only the user can write: ${what}`, { skip: skip && "needs root" }, (t) => {
     const home = temporaryDirectory(t);
     prepare?.(home);
-    const found = compileCacheDirectory("linux", env(home));
+    const found = userCacheDirectory("linux", env(home));
     assert.equal(found, want && join(home, want));
     if (found !== undefined) assert.equal(statSync(found).mode & 0o777, 0o700);
   });

@@ -12,7 +12,7 @@ import { makeDirectory } from "./make-directory.ts";
 export function keepCompiledModules(): void {
   if (process.env.NODE_V8_COVERAGE !== undefined || nodeModule.enableCompileCache === undefined) return;
   if (nodeModule.getCompileCacheDir() !== undefined) return; // Enabled before.
-  const directory = compileCacheDirectory(process.platform, process.env);
+  const directory = userCacheDirectory(process.platform, process.env);
   if (directory !== undefined) nodeModule.enableCompileCache(directory);
 }
 
@@ -22,7 +22,7 @@ export function keepCompiledModules(): void {
  *
  * @param env of the process. The directory is `coxswain` in `XDG_CACHE_HOME`, by default `.cache` in `HOME`; on Windows in `LOCALAPPDATA`
  */
-export function compileCacheDirectory(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
+export function userCacheDirectory(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
   const parent = cacheHome(platform, env);
   if (parent === undefined || !isAbsolute(parent)) return undefined;
   const directory = join(parent, "coxswain");

@@ -4,11 +4,9 @@
  * this repository. A packed build has them in one file; without either, documents have no
  * descriptions.
  */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
-import { dataFile } from "../data/data-file.ts";
+import { readDataFile } from "../data/data-file.ts";
 import { clientFieldName } from "./client-field-name.ts";
 
 /** Finds descriptions; each function returns undefined if there is none. */
@@ -32,13 +30,11 @@ export interface DescriptionTexts {
   readonly parameters: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The file of a packed build. */
-const packedFile = dataFile("descriptions.json.br");
-
 /** Loads the descriptions of a packed build, or else of the installed client. */
 export async function loadDescriptions(): Promise<Descriptions> {
-  if (existsSync(packedFile)) {
-    const json = await promisify(brotliDecompress)(await readFile(packedFile));
+  const packed = readDataFile("descriptions.json.br");
+  if (packed !== undefined) {
+    const json = await promisify(brotliDecompress)(packed);
     return descriptionsFrom(JSON.parse(json.toString()));
   }
   const { readClientDescriptions } = await import("./client-descriptions.ts");

@@ -3,10 +3,9 @@
  * their definitions only. The hash changes whenever the document changes.
  */
 import { createHash, type Hash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { PublishedSchema } from "../catalog/contract.ts";
 import type { ServedResource } from "../catalog/discovery.ts";
-import { dataFile } from "../data/data-file.ts";
+import { readDataFile } from "../data/data-file.ts";
 import type { DocumentSource, Part } from "./documents.ts";
 
 /**
@@ -35,7 +34,7 @@ let cachedTablesHash: string | undefined;
 function tablesHash(): string {
   if (cachedTablesHash === undefined) {
     const hash = createHash("sha512");
-    for (const table of ["types.json", "resources.json"]) hash.update(readFileSync(dataFile(table)));
+    for (const table of ["types.json", "resources.json"]) hash.update(readDataFile(table) as Buffer);
     cachedTablesHash = hash.digest("hex");
   }
   return cachedTablesHash;

@@ -2,11 +2,12 @@
  * `coxswain envtest`: creates the directory of binaries that controller-runtime's envtest needs,
  * with this server as kube-apiserver.
  */
-import { mkdirSync, realpathSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { enabledControllers } from "../../controllers/enabled.ts";
+import { ownCommand } from "../../lib/processes/own-command.ts";
 import type { ExitCodes } from "../exit-codes.ts";
 import { stringSlice } from "../flag-values.ts";
 import { parseFlags } from "../flags.ts";
@@ -80,7 +81,7 @@ function problemOf(flags: readonly string[]): string | undefined {
 
 async function createPrograms(directory: string, flags: readonly string[], out: Output["out"]): Promise<void> {
   mkdirSync(directory, { recursive: true });
-  const self = [process.execPath, ...process.execArgv, realpathSync(process.argv[1] as string)].map(quoted).join(" ");
+  const self = ownCommand().map(quoted).join(" ");
   const create = (name: string, defaults: readonly string[]): Promise<void> => {
     const words = [`exec ${self} envtest ${name} "$PPID"`, ...defaults.map(quoted), '"$@"'];
     return writeFileAtomically(`${directory}/${name}`, `#!/bin/sh\n${words.join(" ")}\n`, 0o755);

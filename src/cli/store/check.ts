@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { ownCommand } from "../../lib/processes/own-command.ts";
 import { isBackup, readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import type { Damage } from "../../storage/lmdb/file/read-store.ts";
 import type { Output } from "../output.ts";
@@ -67,7 +68,8 @@ function checkBackup(path: string, output: OutputFormat, { out, err }: Output): 
  * as damage.
  */
 function readInChildProcess(dir: string, { err }: Output): Promise<StoreReport> {
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "store", "read", dir], {
+  const [program, ...args] = ownCommand();
+  const child = spawn(program, [...args, "store", "read", dir], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const progress = reportProgress(err, "Reading");

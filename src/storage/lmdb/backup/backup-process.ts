@@ -5,8 +5,8 @@
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import type { StatePin } from "../../contract.ts";
+import { backupCommand } from "./backup-command.ts";
 import type { BackupSummary } from "./write-backup.ts";
 
 interface BackupProcess {
@@ -31,9 +31,8 @@ const outcomeBytesMax = 1 << 20;
  * @param file the file descriptor to write to; when unset, the backup is in `output`
  */
 export function startBackup(dir: string, pin: StatePin, file?: number): BackupProcess {
-  // In the package, the program is next to the bundle that contains this module.
-  const program = new URL(import.meta.url.endsWith(".ts") ? "./backup-main.ts" : "./backup-main.js", import.meta.url);
-  const child = spawn(process.execPath, [fileURLToPath(program), dir], { stdio: ["ignore", file ?? "pipe", "pipe"] });
+  const [program, ...args] = backupCommand(dir);
+  const child = spawn(program, args, { stdio: ["ignore", file ?? "pipe", "pipe"] });
   // Immediately, because starting the process uses as much CPU time as the backup.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = new Promise<BackupSummary>((resolve, reject) => {
