@@ -161,6 +161,14 @@ export interface ServerFixture {
    */
   namespace(test?: object): Promise<string>;
   /**
+   * Forks the server, and closes the fork after the test, whose timeline is printed when the test fails.
+   *
+   * @param test as in `namespace`
+   * @returns a server of this test alone, with the objects that the server has now
+   * @throws Error when no test runs, or several run and `test` is undefined
+   */
+  fork(test?: object): Promise<TestServer>;
+  /**
    * Prints the timeline when a test fails, for runners whose hooks do not know whether a test has failed: Jest, Bun and
    * Deno. The kit does this itself with node:test and Vitest.
    *

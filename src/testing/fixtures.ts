@@ -2,11 +2,14 @@
 import type { ServerFixture, TestRunner, TestServer } from "./contract.ts";
 import type { TimelineMark } from "./timeline/contract.ts";
 
+/** What is done after a test, and whether that is known to have failed. */
+type CleanUp = (hasFailed: boolean) => Promise<unknown>;
+
 /** A test that runs now, and what is done after it. */
 interface Scope {
   /** The full name of the test; undefined when the runner does not say it. */
   readonly name: string | undefined;
-  readonly cleanUps: (() => Promise<unknown>)[];
+  readonly cleanUps: CleanUp[];
   /** Tests in the scope: more than one when the runner does not say which test a hook is for. */
   tests: number;
 }
@@ -23,11 +26,11 @@ export class TestScopes {
   }
 
   /** Cleans up, the newest first. @throws the first error, when all is done */
-  async leave(context: unknown): Promise<void> {
+  async leave(context: unknown, hasFailed: boolean): Promise<void> {
     const scope = this.#scopes.get(context);
     if (scope === undefined || --scope.tests > 0) return;
     this.#scopes.delete(context);
-    const done = await Promise.allSettled(scope.cleanUps.reverse().map((cleanUp) => cleanUp()));
+    const done = await Promise.allSettled(scope.cleanUps.reverse().map((cleanUp) => cleanUp(hasFailed)));
     const failed = done.find(({ status }) => status === "rejected");
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
   }
@@ -38,7 +41,7 @@ export class TestScopes {
    * @param context of the test; undefined for the only one that runs, or the innermost of nested ones
    * @throws Error when the test does not run, or it is not clear which one is meant
    */
-  cleanUpAfter(context: object | undefined, cleanUp: () => Promise<unknown>): void {
+  cleanUpAfter(context: object | undefined, cleanUp: CleanUp): void {
     this.#scopeOf(context).cleanUps.push(cleanUp);
   }
 
@@ -81,6 +84,7 @@ export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>):
   let starting: Promise<void> | undefined;
   let namespaces = 0;
   const marks = new WeakMap<object, TimelineMark>();
+  const forks = testForks(scopes);
   const begin = (): Promise<void> => {
     starting = start().then((started) => {
       server = started;
@@ -98,8 +102,9 @@ export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>):
   );
   runner.afterEach(
     hook((context) => {
-      if (isObject(context) && hasFailed(context)) printTimeline(fixture.server, marks.get(context));
-      return scopes.leave(context);
+      const failed = isObject(context) && hasFailed(context);
+      if (failed) printTimeline(fixture.server, marks.get(context));
+      return scopes.leave(context, failed);
     }),
   );
   const end = async (): Promise<void> => server?.close();
@@ -117,17 +122,45 @@ export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>):
       await expectOk(fetch("/api/v1/namespaces", { method: "POST", body: { metadata: { name } } }));
       return name;
     },
+    fork: (test) => forks.add(fixture.server, test),
     withTimeline: (run) => async () => {
       const since = fixture.server.timeline.mark();
       try {
         await run();
       } catch (error) {
         printTimeline(fixture.server, since);
+        for (const fork of forks.open) printTimeline(fork, undefined);
         throw error;
       }
     },
   };
   return fixture;
+}
+
+interface TestForks {
+  readonly open: ReadonlySet<TestServer>;
+  /** Forks a server, and closes the fork after a test. */
+  add(server: TestServer, test: object | undefined): Promise<TestServer>;
+}
+
+function testForks(scopes: TestScopes): TestForks {
+  const open = new Set<TestServer>();
+  return {
+    open,
+    async add(server, test) {
+      let opening: Promise<TestServer> | undefined;
+      scopes.cleanUpAfter(test, async (hasFailed) => {
+        const fork = await opening;
+        if (fork === undefined) return;
+        open.delete(fork);
+        if (hasFailed) printTimeline(fork, undefined);
+        await fork.close();
+      });
+      opening = server.fork();
+      open.add(await opening);
+      return opening;
+    },
+  };
 }
 
 /**

@@ -78,7 +78,14 @@ const create = async (namespace, name) => {
 };
 let former;
 
+let fork;
+
 test("one", async () => {
+  fork = await kit.fork();
+  assert.equal((await fork.fetch("/api/v1/namespaces/default", { method: "DELETE" })).status, 403);
+  const path = "/api/v1/namespaces/default/configmaps";
+  assert.equal((await fork.fetch(path, { method: "POST", body: configMap("of-the-fork") })).status, 201);
+  assert.equal((await kit.server.fetch(path + "/of-the-fork")).status, 404);
   former = await kit.namespace();
   assert.equal(await create(former, "a"), 201);
   const forbidden = await kit.server.fetch("/api/v1/secrets", { as: { user: "ann" } });
@@ -86,11 +93,13 @@ test("one", async () => {
 });
 
 test("two", async () => {
+  await assert.rejects(fork.fetch("/readyz"), "the fork of another test is closed");
   assert.notEqual(await kit.namespace(), former);
   await eventually(async () => (await kit.server.fetch(\`/api/v1/namespaces/\${former}\`)).status === 404);
 });
 
 const fails = async () => {
+  await (await kit.fork()).fetch("/api/v1/nodes/read-from-the-fork");
   assert.equal(await create(await kit.namespace(), "of-the-failed-test"), 500);
 };
 test("three", ${runner.knowsFailures ? "fails" : "kit.withTimeline(fails)"});
@@ -113,6 +122,7 @@ function check(runner: Runner, passedAndFailed: RegExp): void {
   assert.match(output, /Timeline of the failed test:/);
   assert.match(output, /create[^\n]*configmaps/);
   assert.match(output, /of-the-failed-test/);
+  assert.match(output, /get[^\n]*nodes read-from-the-fork/);
   assert.doesNotMatch(output, /\/secrets/, "requests of other tests are not printed");
   assert.doesNotMatch(output, /open handle|did not exit|leak/i);
   assert.notEqual(status, 0);
