@@ -1,0 +1,78 @@
+/**
+ * Forks and restores in one process, again and again. Guarantees: what a closed fork had is released, also when it was
+ * forked itself; the heap does not grow with the number of forks or restores; the process has no open handle afterwards,
+ * and ends by itself. COXSWAIN_TEST_FULL=1: 10,000 cycles of each.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const kit = join(import.meta.dirname, "../../../src/testing/index.ts");
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+const cycles = isFull ? 10_000 : 12;
+/** Of the heap, from the middle to the end. The engine compiles functions meanwhile, and keeps a few bytes for each timer. */
+const growthMaxMiB = isFull ? 16 : 4;
+
+/** Each is run for all cycles, in a process of its own. `fork`, `chain` and `restore` are one cycle. */
+const kinds: readonly [what: string, cycle: string][] = [
+  ["forks that are discarded", "const fork = await server.fork(); await use(fork); await fork.close(); return fork;"],
+  [
+    "forks of forks, the older of which are discarded",
+    "const fork = await newest.fork(); await use(fork); if (newest !== server) await newest.close(); newest = fork; return fork;",
+  ],
+  ["restores", "await use(server); await server.restore(snapshot); return {};"],
+];
+
+const script = (cycle: string): string => `
+import { writeSync } from "node:fs";
+import { configMap, startTestServer } from ${JSON.stringify(kit)};
+
+const maps = "/api/v1/namespaces/default/configmaps";
+const server = await startTestServer();
+await use(server);
+const snapshot = await server.snapshot();
+let newest = server;
+const watched = [];
+
+async function use(one) {
+  for (const [path, method, body] of [[maps, "POST", configMap("a")], [maps + "/a", "DELETE"]])
+    await (await one.fetch(path, { method, ...(body && { body }) })).text();
+}
+async function cycle() { ${cycle} }
+async function heapMiB() {
+  for (let round = 0; round < 3; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    gc();
+  }
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+const count = Number(process.argv[1]);
+let middle;
+for (let index = 0; index < count; index++) {
+  watched.push(new WeakRef(await cycle()));
+  if (watched.length > 20) watched.shift();
+  if (index === count >> 1) middle = await heapMiB();
+}
+const growthMiB = (await heapMiB()) - middle;
+const alive = watched.slice(0, -2).filter((one) => one.deref() !== undefined).length;
+const rssMiB = process.memoryUsage.rss() / 2 ** 20;
+if (newest !== server) await newest.close();
+await server.close();
+process.on("exit", () => writeSync(1, JSON.stringify({ growthMiB, alive, rssMiB, resources: process.getActiveResourcesInfo() })));
+`;
+
+for (const [what, cycle] of kinds) {
+  test(`${cycles} cycles of ${what} leave nothing behind`, (context) => {
+    const args = ["--expose-gc", "--input-type=module", "-e", script(cycle), String(cycles)];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    assert.equal(status, 0, stderr);
+    context.diagnostic(stdout.trim());
+    const { growthMiB, alive, resources } = JSON.parse(stdout);
+    // Servers have no pipes: this is a standard stream of the process.
+    const open = resources.filter((resource: string) => resource !== "PipeWrap");
+    assert.deepEqual({ alive, open }, { alive: 0, open: [] });
+    assert.ok(growthMiB < growthMaxMiB, `the heap has grown by ${growthMiB} MiB`);
+  });
+}
