@@ -25,7 +25,7 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
   const agents = new Map<string, Promise<Agent>>();
 
   function certificateOf({ user, groups = [] }: TestUser): Promise<KeyPair> {
-    if (user === "") throw new Error("the name of a user must not be empty");
+    if (typeof user !== "string" || user === "") throw new TypeError("a user needs a name: { user: NAME }");
     const subject = { commonName: user, organizations: groups };
     return remembered(certificates, JSON.stringify([user, groups]), () =>
       issueClient(serving.clientAuthority, subject, certificateTimes(clock)),

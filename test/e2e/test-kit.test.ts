@@ -115,7 +115,8 @@ describe("clients", () => {
       await assert.rejects(kit.server.fetch(path), /the path must start with "\/"/);
     // A URL's path can start with two slashes; it is still this server that answers.
     assert.equal((await kit.server.fetch("//example.com/")).status, 404);
-    await assert.rejects(kit.server.kubeconfigFor({ user: "" }), /must not be empty/);
+    for (const user of ["", undefined] as string[])
+      await assert.rejects(kit.server.kubeconfigFor({ user }), /a user needs a name/);
   });
 
   test("a watch can be read while it runs, and ended", async () => {
