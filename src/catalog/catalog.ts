@@ -76,7 +76,7 @@ export function openCatalog(
   const index = indexOf(definitions);
   /** Those that were used. */
   const resources = new Map<ResourceDefinition, Resource>();
-  const resolved = new Map<ServedVersion, Resolved>();
+  const resolved = new WeakMap<DefinedVersion, Resolved>();
   let ordered: readonly ResourceDefinition[] = definitions;
   let generation = 0;
 
@@ -90,12 +90,12 @@ export function openCatalog(
   const resolve = (found: DefinedVersion | undefined): Resolved | undefined => {
     if (found === undefined) return undefined;
     const { definition, version } = found;
-    const known = resolved.get(version);
+    const known = resolved.get(found);
     if (known !== undefined) return known;
     const resource = atVersion(resourceOf(definition), version);
     const converted = convertedVersion(resource, version);
     const result: Resolved = { resource, version, ...(converted !== undefined && { converted }) };
-    resolved.set(version, result);
+    resolved.set(found, result);
     return result;
   };
 
@@ -106,7 +106,6 @@ export function openCatalog(
     ordered = ordered.filter((one) => one !== definition);
     const used = resources.get(definition);
     resources.delete(definition);
-    for (const version of definition.versions) resolved.delete(version);
     return { used };
   };
 

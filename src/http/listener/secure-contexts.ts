@@ -63,6 +63,8 @@ export interface SecureContexts {
 export function secureContexts({ certificate, named, clientCa }: ServingMaterial, limits: TlsLimits): SecureContexts {
   const optionsOf = (one: ServingCertificate): tls.SecureContextOptions => secureOptions(one, clientCa, limits);
   const main = optionsOf(certificate);
+  /** Of the main certificate; parsed when a client requests a name that no other certificate has. */
+  let leaf: X509Certificate | undefined;
   const all = named.map((one) => ({
     leaf: leafOf(one),
     names: one.names,
@@ -82,8 +84,6 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     byAddress: new Map(byAddress),
     forName: all.length === 0 ? undefined : contextFor,
   };
-
-  let leaf: X509Certificate | undefined;
 
   function contextFor(requestedName: string): tls.SecureContext | undefined {
     const name = requestedName.toLowerCase();
