@@ -13,6 +13,7 @@ import { etcdProgram, freePorts } from "../test/support/etcd.ts";
 import { kubeApiserver } from "../test/support/kube-apiserver.ts";
 import { executableBench } from "./start-executable.ts";
 import { libraryStartBench } from "./start-library.ts";
+import { testKitBench } from "./start-test-kit.ts";
 
 const rounds = 5;
 const readyTimeoutMs = 120_000;
@@ -75,6 +76,7 @@ export async function startBench(): Promise<void> {
   }
   executableBench(main);
   await libraryStartBench(join(main, "../index.js"));
+  testKitBench(join(main, "../testing.js"));
 }
 
 interface Start {
