@@ -20,7 +20,7 @@ interface Speed {
 const rounds = 3;
 const measuring = join(import.meta.dirname, "test-kit-process.ts");
 
-/** Prints medians, beside which a bare `node -e 0` and a bare server of the same run are in the rows of start-library.ts. */
+/** Prints medians; start-library.ts measures a bare `node -e 0` and a bare server in the same run. */
 export function testKitBench(file: string): void {
   const run = (what: string): string => execFileSync(process.execPath, [measuring, file, what], { encoding: "utf8" });
   const figures: Speed[] = Array.from({ length: rounds }, () => JSON.parse(run("speed")));
