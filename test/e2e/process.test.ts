@@ -26,6 +26,7 @@ interface Started {
 function start(directory: string, ...flags: string[]): Promise<Started> {
   const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0", ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined }, // That of the tests: the command has its own.
   });
   let output = "";
   const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
