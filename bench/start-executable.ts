@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { median } from "./median.ts";
 
 const rounds = 5;
 const executable = join(import.meta.dirname, "../executable/coxswain");
@@ -24,8 +25,7 @@ export function executableBench(main: string): void {
   const times = rows.map((): number[] => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, [, program]] of rows.entries()) times[index]?.push(timed(program));
-  for (const [index, [what]] of rows.entries())
-    console.log(`${what}: ${times[index]?.sort((a, b) => a - b)[rounds >> 1]?.toFixed(0)} ms`);
+  for (const [index, [what]] of rows.entries()) console.log(`${what}: ${median(times[index] ?? []).toFixed(0)} ms`);
 }
 
 function timed([program = "", ...args]: readonly string[]): number {

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCertificates } from "../src/serving/certificates.ts";
+import { median } from "./median.ts";
 
 const rounds = 5;
 /** Further servers of each process. */
@@ -84,5 +85,3 @@ function timed(script: string): [ms: number, output: string] {
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
   return [performance.now() - from, output];
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;

@@ -1,6 +1,7 @@
 /** For start.ts: what tests wait for that use the packed test kit: servers, forks, snapshots of 10,000 objects, and memory of 200 servers. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { median } from "./median.ts";
 
 interface Started {
   readonly startMs: readonly number[];
@@ -45,5 +46,3 @@ export function testKitBench(file: string): void {
     console.log(`test kit, 200 ${what} in one process: ${rssMiB.toFixed(0)} MiB  goal: 1536 MiB`);
   }
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;

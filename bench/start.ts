@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { etcdProgram, freePorts } from "../test/support/etcd.ts";
 import { kubeApiserver } from "../test/support/kube-apiserver.ts";
+import { median } from "./median.ts";
 import { executableBench } from "./start-executable.ts";
 import { libraryStartBench } from "./start-library.ts";
 import { testKitBench } from "./start-test-kit.ts";
@@ -137,5 +138,3 @@ async function kill(child: ChildProcess): Promise<void> {
   child.kill("SIGKILL");
   await exited;
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
+import { median } from "./median.ts";
 
 const windowMs = 1000;
 const turns = 5;
@@ -77,10 +78,6 @@ async function window({ steady, reviewed }: Subject, fault: string): Promise<num
   await Promise.all([...others, ...reviews]);
   times.sort((a, b) => a - b);
   return times[Math.floor(times.length * 0.99)] as number;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }
 
 /** @returns as `window`, while another process calls the failing webhook */
