@@ -132,9 +132,6 @@ export function knownGates(): readonly Gate[] {
   return readGates().gates;
 }
 
-let table: GatesTable | undefined;
-
 function readGates(): GatesTable {
-  table ??= readTable("gates.json") as GatesTable;
-  return table;
+  return readTable("gates.json");
 }

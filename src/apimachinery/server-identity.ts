@@ -3,6 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/server/config.go.
  */
 import { createHash } from "node:crypto";
+import { memo } from "../lib/memo/memo.ts";
 
 /** Where the Leases of servers are, and their label. */
 export const identityNamespace = "kube-system";
@@ -13,12 +14,11 @@ export const identityLabel = ["apiserver.kubernetes.io/identity", "kube-apiserve
  * @returns `apiserver-` and 26 characters that depend only on the host name
  */
 export function serverIdentity(hostname: string): string {
-  if (last?.hostname !== hostname) last = { hostname, identity: identityOf(hostname) };
-  return last.identity;
+  return known(hostname, () => identityOf(hostname));
 }
 
-/** The identity depends on the name only, and a server asks for its own several times. */
-let last: { readonly hostname: string; readonly identity: string } | undefined;
+/** A server asks for its own identity several times. */
+const known = memo<string>(1);
 
 function identityOf(hostname: string): string {
   const hash = createHash("sha256");

@@ -30,7 +30,7 @@ export function builtinType(definition: string): Type {
 
 /** The names of all definitions in the order of the table, including special types. */
 export function builtinDefinitionNames(): string[] {
-  return Object.keys(table());
+  return Object.keys(readTypesTable());
 }
 
 /**
@@ -43,24 +43,18 @@ export function definitionOf(group: string, version: string, kind: string): stri
 }
 
 // Caches of immutable data; nothing here depends on the options of a server.
-let cachedTable: Readonly<Record<string, TypeRow>> | undefined;
 let kinds: ReadonlyMap<string, string> | undefined;
 const structs = new Map<string, Struct>();
 
-function table(): Readonly<Record<string, TypeRow>> {
-  cachedTable ??= readTypesTable();
-  return cachedTable;
-}
-
 function rowOf(definition: string): TypeRow {
-  const row = table()[definition] ?? storedTypeRow(definition);
+  const row = readTypesTable()[definition] ?? storedTypeRow(definition);
   assert.ok(row !== undefined, `no type ${definition}`);
   return row;
 }
 
 function kindIndex(): ReadonlyMap<string, string> {
   const index = new Map<string, string>();
-  for (const [definition, row] of Object.entries(table())) {
+  for (const [definition, row] of Object.entries(readTypesTable())) {
     for (const [group, version, kind] of row.gvk ?? []) {
       const key = row.everyGroupVersion ? `*/${kind}` : `${group}/${version}/${kind}`;
       if (!index.has(key)) index.set(key, definition);

@@ -12,14 +12,12 @@ interface GoField {
   readonly kind: string;
 }
 
-// Read when a message first contains a struct.
-let table: Readonly<Record<string, string>> | undefined;
 const fieldsByType = new Map<string, readonly GoField[]>();
 
 function fieldsOf(type: string): readonly GoField[] {
   const cached = fieldsByType.get(type);
   if (cached !== undefined) return cached;
-  table ??= readTable("go-forms.json") as Readonly<Record<string, string>>;
+  const table: Readonly<Record<string, string>> = readTable("go-forms.json"); // When a message first contains a struct.
   const fields = (table[type] ?? "").split(";").map((line) => {
     const [goName = "", name = "", kind = ""] = line.split(" ");
     return { goName, name, kind };

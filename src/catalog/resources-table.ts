@@ -64,10 +64,7 @@ export interface SubresourceRow {
   readonly plainText?: true;
 }
 
-let table: ResourcesTable | undefined;
-
-/** Reads the table, which takes about a millisecond, once. */
+/** Reads the table. */
 export function readResourcesTable(): ResourcesTable {
-  table ??= readTable("resources.json") as ResourcesTable;
-  return table;
+  return readTable("resources.json");
 }

@@ -13,12 +13,8 @@ interface StoredTable {
   readonly types: Readonly<Record<string, TypeRow>>;
 }
 
-// A cache of immutable data; it does not depend on the options of a server.
-let cached: StoredTable | undefined;
-
 function table(): StoredTable {
-  cached ??= readTable("stored-types.json") as StoredTable;
-  return cached;
+  return readTable("stored-types.json");
 }
 
 /** The name of the definition of a kind at a version that is only stored. */

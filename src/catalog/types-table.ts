@@ -52,7 +52,7 @@ export interface TypeRow {
   readonly fields?: readonly FieldRow[];
 }
 
-/** Reads the table, which takes a few milliseconds. */
+/** Reads the table, which takes a few milliseconds the first time. */
 export function readTypesTable(): Readonly<Record<string, TypeRow>> {
   return readTable("types.json");
 }

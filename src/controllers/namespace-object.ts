@@ -9,6 +9,7 @@ import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { currentEntry } from "../registry/current-entry.ts";
+import { decodedOnce } from "../registry/decoded-once.ts";
 import { update } from "../registry/update.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { derivedOnce } from "../watch-cache/derived-once.ts";
@@ -112,7 +113,6 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
 const phaseOf = derivedOnce((entry: Entry, store: ResourceStore): { readonly phase: unknown } => ({
   phase: store.decode(entry).status?.phase,
 }));
-const decoded = derivedOnce((entry: Entry, store: ResourceStore): KubeObject => store.decode(entry));
 
 interface Places {
   readonly namespaces: ResourceStore;
@@ -133,7 +133,7 @@ async function ensure(
   try {
     if (entry === undefined)
       await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
-    else if (correct?.(structuredClone(decoded(entry, store)))) await change(options, target, namespace, correct);
+    else if (correct?.(structuredClone(decodedOnce(entry, store)))) await change(options, target, namespace, correct);
   } catch (error) {
     if (!(error instanceof ApiError) || !isConcurrentChange(error)) throw error;
   }

@@ -116,8 +116,12 @@ class KeyQueue implements WorkQueue {
   #addNew(key: string): boolean {
     if (this.#items.size >= this.#options.keysMax) return false;
     const item: Item = {
-      ...{ failures: 0, running: false, again: false },
-      ...{ cancelDelay: undefined, begin: undefined, endWork: undefined },
+      failures: 0,
+      running: false,
+      again: false,
+      cancelDelay: undefined,
+      begin: undefined,
+      endWork: undefined,
     };
     this.#items.set(key, item);
     this.#enqueue(key, item);

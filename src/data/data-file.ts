@@ -14,8 +14,12 @@ export function readDataFile(name: string): Buffer | undefined {
   }
 }
 
-/** Reads a generated table. */
 // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape of the table it reads.
+const tables = new Map<string, any>();
+
+/** Reads a generated table, once per process. Callers must not change it. */
+// biome-ignore lint/suspicious/noExplicitAny: see above.
 export function readTable(name: string): any {
-  return JSON.parse(String(readDataFile(name)));
+  if (!tables.has(name)) tables.set(name, JSON.parse(String(readDataFile(name))));
+  return tables.get(name);
 }

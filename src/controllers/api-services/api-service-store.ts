@@ -3,8 +3,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
-import type { Entry } from "../../watch-cache/contract.ts";
-import { derivedOnce } from "../../watch-cache/derived-once.ts";
+import { decodedOnce } from "../../registry/decoded-once.ts";
 
 /** Where APIServices are stored. */
 export interface ApiServiceTarget {
@@ -19,10 +18,8 @@ export function apiServiceTarget({ catalog }: RegistryContext): ApiServiceTarget
   return target === undefined || store === undefined ? undefined : { target, store };
 }
 
-const decoded = derivedOnce((entry: Entry, store: ResourceStore): KubeObject => store.decode(entry));
-
 /** Reads the stored APIService. @returns undefined when it does not exist; callers must not change the object */
 export async function readApiService({ store }: ApiServiceTarget, name: string): Promise<KubeObject | undefined> {
   const entry = await currentEntry(store, store.keyOf("", name));
-  return entry && decoded(entry, store);
+  return entry && decodedOnce(entry, store);
 }

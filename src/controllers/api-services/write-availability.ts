@@ -41,7 +41,10 @@ export async function writeAvailability(
   return unlessConflict(async () => {
     await update(registry, {
       ...serverWrite({ target: target.target, name, subresource: "status" }),
-      next: () => ({ ...structuredClone(current), status: { ...structuredClone(current.status), conditions } }),
+      next() {
+        const object = structuredClone(current);
+        return { ...object, status: { ...object.status, conditions } };
+      },
     });
     if (isAvailable && availability.status !== "True") observer.unavailable(name, availability.reason);
   });
