@@ -27,10 +27,10 @@ export interface ServerRecords {
 
 /**
  * @param prefix ends with a slash
- * @returns undefined when Endpoints are not served
+ * @returns undefined in a catalog without Endpoints. They need not be served
  */
 export function serverRecords(registry: RegistryContext, prefix: string): ServerRecords | undefined {
-  const resource = registry.catalog.findServed("", "v1", "endpoints")?.resource;
+  const resource = registry.catalog.find("", "v1", "endpoints")?.resource;
   const store = resource?.store;
   if (resource === undefined || store === undefined) return undefined;
   const { storage } = registry;

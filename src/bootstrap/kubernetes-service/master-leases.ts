@@ -16,7 +16,7 @@ export interface MasterLeases {
   remove(ip: string): Promise<boolean>;
 }
 
-/** @returns undefined when Endpoints, which are the values of the leases, are not served */
+/** @returns undefined when Endpoints, which are the values of the leases, are not in the catalog */
 export function masterLeases(registry: RegistryContext): MasterLeases | undefined {
   const records = serverRecords(registry, "/registry/masterleases/");
   return (

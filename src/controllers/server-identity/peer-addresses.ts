@@ -16,7 +16,7 @@ const identityRecordLabel = "apiserverIdentity";
 const intervalMs = 10_000;
 const stopTimeoutMs = 2 * intervalMs;
 
-/** The records of a store; undefined when Endpoints, which are their values, are not served. */
+/** The records of a store; undefined in a catalog without Endpoints, which are their values. */
 export function peerRecords(registry: RegistryContext): ServerRecords | undefined {
   return serverRecords(registry, "/registry/peerserverleases/");
 }
