@@ -70,7 +70,7 @@ describe("a session of writes", () => {
     const { ran, file } = await record(command);
     assert.deepEqual(ran, { code: 0, out: "", err: "" });
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.equal(readFileSync(file, "utf8").split("\n")[0], '{"format":"coxswain-recording","version":1}');
+    assert.equal(readFileSync(file, "utf8").split("\n")[0], '{"format":"coxswain-recording","version":2}');
     assert.deepEqual(await replay(file, command), { code: 0, out: "", err: "" });
   });
 

@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openRecordingProxy } from "../../testing/recording/recording-proxy.ts";
+import { openRecordingFile } from "../../testing/recording/recording-file.ts";
+import { openRecordingProxy, type RecordingProxyOptions } from "../../testing/recording/recording-proxy.ts";
 import { newSecrets } from "../../testing/recording/secrets.ts";
 import { newSession } from "../../testing/recording/session.ts";
 import { runChild } from "../child/run-child.ts";
 import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
 import { type ServerOptions, withClient } from "../client/with-client.ts";
-import { writePrivateFile } from "../kubeconfig/write-private-file.ts";
 import type { Output } from "../output.ts";
 
 /** The options of `coxswain record`. */
@@ -28,23 +27,37 @@ export async function recordCommandLine(
   { err }: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  if (!force && existsSync(to)) throw new Error(`${to} exists already: --force replaces it`);
-  const session = newSession(newSecrets());
-  const code = await withClient(server, env, async (client) => {
-    const proxy = await openRecordingProxy({ forwarder: client, session, keepsLastApplied, now: Date.now() });
-    const { kubeconfig, remove } = writeTemporaryKubeconfig(proxy.kubeconfig);
+  return withClient(server, env, async (client) => {
+    const file = openRecordingFile(to, { replace: force });
     try {
-      const exitCode = await runChild(words as [string, ...string[]], environmentOf(env, kubeconfig), err);
-      const failure = proxy.failure();
-      if (failure !== undefined) throw failure;
-      return exitCode;
+      const session = newSession({ secrets: newSecrets(), append: file.append });
+      const run = (kubeconfig: string): Promise<number> =>
+        runChild(words as [string, ...string[]], environmentOf(env, kubeconfig), err);
+      const code = await recordRun({ forwarder: client, session, keepsLastApplied, now: Date.now() }, run);
+      await file.finish(session.clean);
+      return code;
     } finally {
-      await proxy.close();
-      remove();
+      await file.close();
     }
   });
-  await writePrivateFile(to, session.format(), { replace: force });
-  return code;
+}
+
+/** @throws Error if a part of the session could not be recorded */
+async function recordRun(
+  options: RecordingProxyOptions,
+  run: (kubeconfig: string) => Promise<number>,
+): Promise<number> {
+  const proxy = await openRecordingProxy(options);
+  const { kubeconfig, remove } = writeTemporaryKubeconfig(proxy.kubeconfig);
+  try {
+    const code = await run(kubeconfig);
+    const failure = proxy.failure();
+    if (failure !== undefined) throw failure;
+    return code;
+  } finally {
+    await proxy.close();
+    remove();
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ export async function replayLive(
   output: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<Replayed> {
-  const objects = initialState(await readRecording(file));
+  const objects = initialState(await readRecording(file, output));
   const server = await openCommandServer(serverSettings([]), output.err);
   try {
     const { createObjects } = await import("./create-objects.ts");

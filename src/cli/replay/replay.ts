@@ -1,6 +1,6 @@
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { printable } from "../../lib/json/printable.ts";
-import { parseRecording } from "../../testing/recording/format.ts";
+import { parseRecording } from "../../testing/recording/parse-recording.ts";
 import { type RecordedRequest, recordedRequests } from "../../testing/recording/replay.ts";
 import { openReplayServer, titleOf } from "../../testing/recording/replay-server.ts";
 import { runChild } from "../child/run-child.ts";
@@ -42,7 +42,7 @@ export async function replayFile(
   const onMismatch = (problem: string): void => {
     if (problems.push(problem) <= printedMax) output.err(`Difference: ${printable(problem)}\n`);
   };
-  const recorded = await readRecording(file);
+  const recorded = await readRecording(file, output);
   const patienceMs = durationMs(options.patience);
   const server = await openReplayServer({ recorded, patienceMs, now: Date.now(), onMismatch });
   const { kubeconfig, remove } = writeTemporaryKubeconfig(server.kubeconfig);
@@ -57,11 +57,13 @@ export async function replayFile(
   }
 }
 
-/** @throws Error with the name of the file if it is no recording */
-export async function readRecording(file: string): Promise<readonly RecordedRequest[]> {
-  const text = (await readBoundedFile(file, { bytesMax: fileBytesMax })).toString();
+/** Prints what is missing in the file. @throws Error with the name of the file if it is no recording */
+export async function readRecording(file: string, { err }: Output): Promise<readonly RecordedRequest[]> {
+  const bytes = await readBoundedFile(file, { bytesMax: fileBytesMax });
   try {
-    return recordedRequests(parseRecording(text));
+    const { lines, warnings } = parseRecording(bytes);
+    for (const warning of warnings) err(`Warning: ${printable(file)}: ${warning}\n`);
+    return recordedRequests(lines);
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
   }

@@ -2,16 +2,18 @@
  * The format of a recording: JSON lines. The first line is a {@link Header}; each other line is
  * something that happened, in the order in which it happened.
  */
-import { parseEncoded } from "../../lib/json/parse.ts";
-import { isObject } from "../../lib/json/values.ts";
 
-/** The version that this program writes and reads. */
-export const formatVersion = 1;
+/** The version that this program writes. */
+export const formatVersion = 2;
+/** Version 1 has the bodies of requests in their lines. */
+export const readVersions: readonly unknown[] = [1, formatVersion];
 
 /** The first line. */
 export interface Header {
   readonly format: "coxswain-recording";
   readonly version: number;
+  /** The session has not ended. */
+  readonly isPartial?: true;
 }
 
 /** The body of a request or an answer, without secrets. */
@@ -36,8 +38,15 @@ export interface RequestLine {
     readonly accept?: string;
     readonly contentType?: string;
     readonly userAgent?: string;
+    /** In its own line, see {@link BodyLine}. */
     readonly body?: RecordedBody;
   };
+}
+
+/** The client sent the body of its request, which ends after the request has begun. */
+export interface BodyLine {
+  readonly n: number;
+  readonly body: RecordedBody;
 }
 
 /** The server answered: for a watch when it starts, otherwise with the whole answer. */
@@ -67,53 +76,7 @@ export interface EndLine {
   readonly end: true;
 }
 
-export type Line = RequestLine | AnswerLine | EventLine | EndLine;
+export type Line = RequestLine | BodyLine | AnswerLine | EventLine | EndLine;
 
 /** The headers of answers that are recorded. No header with a credential is among them. */
 export const recordedHeaders: readonly string[] = ["content-type", "date", "etag", "retry-after", "warning"];
-
-/** The longest line that is read, in characters. */
-const lineLengthMax = 256 << 20;
-
-/** @throws Error that names the line, when the text is no recording */
-export function parseRecording(text: string): readonly Line[] {
-  const [first = "", ...rest] = text.split("\n");
-  const header = parseLine(first, 1) as Partial<Header>;
-  if (header.format !== "coxswain-recording") throw new Error("line 1: this is not a recording");
-  if (header.version !== formatVersion)
-    throw new Error(`line 1: the recording has version ${header.version}, and this program reads ${formatVersion}`);
-  if (rest.pop() !== "") throw new Error("the last line is incomplete");
-  const started = new Set<number>();
-  return rest.map((one, index) => {
-    const line = parseLine(one, index + 2) as unknown as Line;
-    const isStart = "request" in line;
-    if (!isKnown(line) || isStart === started.has(line.n))
-      throw new Error(`line ${index + 2}: expected a request, or an answer, event or end of one before`);
-    if (isStart) started.add(line.n);
-    return line;
-  });
-}
-
-function isKnown(line: Partial<RequestLine & AnswerLine & EventLine & EndLine>): boolean {
-  const { request, answer, event, end } = line;
-  if (!Number.isSafeInteger(line.n)) return false;
-  if (isObject(request)) return typeof request.path === "string" && Array.isArray(request.query);
-  if (isObject(answer)) return Number.isInteger(answer.status) && isObject(answer.headers);
-  return isObject(event) || end === true;
-}
-
-function parseLine(text: string, number: number): Record<string, unknown> {
-  if (text.length > lineLengthMax) throw new Error(`line ${number}: it is too long`);
-  const value = parsedOrUndefined(text);
-  if (!isObject(value)) throw new Error(`line ${number}: this is not a JSON object`);
-  return value;
-}
-
-function parsedOrUndefined(text: string): unknown {
-  try {
-    return parseEncoded(Buffer.from(text));
-  } catch (error) {
-    if ((error as Error).name === "JsonSyntaxError") return undefined;
-    throw error;
-  }
-}

@@ -1,13 +1,14 @@
 /** Reads bodies in every encoding of Kubernetes, for a recording. */
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
-import { parseDocument, parsedJson, resolveLiterals } from "../../lib/json/parse.ts";
+import { parseJson, resolveLiterals } from "../../lib/json/parse.ts";
 import { parseMediaType } from "../../lib/media-type/media-type.ts";
 import { decodeProtobuf } from "../../lib/protobuf/decode.ts";
 import { readEnvelope } from "../../lib/protobuf/envelope.ts";
 import { isProtobuf } from "../../lib/protobuf/media-types.ts";
 import { retainedDepthMax } from "../../lib/schema/decode.ts";
 import { decodeYaml } from "../../lib/yaml/decode.ts";
+import { isWithinDepth } from "./depth.ts";
 import type { RecordedBody } from "./format.ts";
 import { type RedactOptions, redact } from "./redact.ts";
 import type { Target } from "./target.ts";
@@ -63,8 +64,8 @@ const decodingErrors: ReadonlySet<string> = new Set([
 ]);
 
 function jsonOf(bytes: Buffer): unknown {
-  const document = parseDocument(bytes);
-  return (document.depth ?? Number.POSITIVE_INFINITY) > retainedDepthMax ? undefined : parsedJson(document).value;
+  const { value } = parseJson(bytes);
+  return isWithinDepth(value, retainedDepthMax) ? value : undefined;
 }
 
 /** @returns undefined for kinds whose message is not known */

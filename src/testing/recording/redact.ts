@@ -1,5 +1,6 @@
 /** Replaces the secrets in API objects, patches, lists, Tables and events of watches. */
 import { isObject, setMember } from "../../lib/json/values.ts";
+import { isWithinDepth } from "./depth.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** What the path of a request says about its bodies, whose kind can be unset. */
@@ -90,16 +91,11 @@ const nestedMax = 100;
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && depthOf(value, nestedMax) <= nestedMax ? value : undefined;
+    return isObject(value) && isWithinDepth(value, nestedMax) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function depthOf(value: unknown, max: number): number {
-  if (typeof value !== "object" || value === null || max < 0) return 0;
-  return 1 + Math.max(0, ...Object.values(value).map((item) => depthOf(item, max - 1)));
 }
 
 /** Removes the traces of known secrets from all texts and keys of a value. */

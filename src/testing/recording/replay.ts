@@ -50,9 +50,14 @@ export function recordedRequests(lines: readonly Line[]): readonly RecordedReque
         events: own,
       });
     } else if ("answer" in line) Object.assign(found.get(line.n) as object, { answer: line.answer, answeredAt: at });
+    else if ("body" in line) addBody(found.get(line.n) as { request: RequestLine["request"] }, line.body);
     else events.get(line.n)?.push({ at, body: "event" in line ? line.event : undefined });
   });
   return [...found.values()];
+}
+
+function addBody(to: { request: RequestLine["request"] }, body: RecordedBody): void {
+  to.request = { ...to.request, body };
 }
 
 /** Starts a replay. */

@@ -46,6 +46,7 @@ const event = (message: string): Part => ({
   bytes: json({ apiVersion: "v1", kind: "Event", message }),
 });
 
+const beforeSecret = "an Event before the Secret is seen";
 const schema = builtinSchema("io.k8s.api.core.v1.Secret");
 const rows: [title: string, ...parts: Part[]][] = [
   ["a Secret", known],
@@ -152,7 +153,7 @@ const rows: [title: string, ...parts: Part[]][] = [
   ["a proxied body", { url: "/api/v1/namespaces/default/services/s/proxy/", bytes: json({ a: planted }) }],
   ["a log", { url: `${pods}/p/log`, bytes: Buffer.from(planted), contentType: "text/plain" }],
   ["an Event", known, event(`cannot use ${planted}`)],
-  ["an Event before the Secret is seen", event(`cannot use ${planted}`), known],
+  [beforeSecret, event(`cannot use ${planted}`), known],
   ["a quoted text in an Event", known, event(JSON.stringify(JSON.stringify({ a: planted })))],
   ["base64 in an Event", known, event(base64(planted))],
   ["base64 of base64", known, event(base64(base64(planted)))],
@@ -207,17 +208,22 @@ const forms = [
 
 for (const [title, ...parts] of rows) {
   test(`${title} is not recorded`, () => {
-    const recording = record(parts);
-    for (const form of forms)
-      assert.ok(!recording.toLowerCase().includes(form.toLowerCase()), `${form} in ${recording}`);
-    assert.ok(!recording.includes(base64(short)));
-    assert.match(recording, /redacted-|omitted|cmVkYWN0ZWQt/);
+    const { during, complete } = record(parts);
+    // Until a Secret is seen, a text that will turn out to be its value cannot be recognized.
+    for (const recording of title === beforeSecret ? [complete] : [during, complete]) {
+      for (const form of forms)
+        assert.ok(!recording.toLowerCase().includes(form.toLowerCase()), `${form} in ${recording}`);
+      assert.ok(!recording.includes(base64(short)));
+      assert.match(recording, /redacted-|omitted|cmVkYWN0ZWQt/);
+    }
   });
 }
 
-function record(parts: readonly Part[]): string {
+/** @returns what is written during the session, and at its end */
+function record(parts: readonly Part[]): { during: string; complete: string } {
   const found = newSecrets();
-  const session = newSession(found);
+  const lines: string[] = [];
+  const session = newSession({ secrets: found, append: (line) => lines.push(line) });
   for (const { url, bytes = Buffer.alloc(0), contentType = "application/json", contentEncoding = "" } of parts) {
     const target = readTarget(url, found);
     const exchange = session.begin({ method: "GET", path: target.path, query: target.query });
@@ -225,7 +231,7 @@ function record(parts: readonly Part[]): string {
     const body: RecordedBody | undefined = recordedBody({ bytes, contentType, contentEncoding }, target, options);
     if (body !== undefined) exchange.body(body);
   }
-  return session.format();
+  return { during: lines.join("\n"), complete: lines.map(session.clean).join("\n") };
 }
 
 test("a secret has the same placeholder everywhere in a recording, and another one in the next", () => {
@@ -234,9 +240,9 @@ test("a secret has the same placeholder everywhere in a recording, and another o
     { url: secrets, bytes: json({ stringData: { a: text }, data: { b: base64(text) } }) },
     event(text),
   ];
-  const [first, second] = [record(parts), record(parts)].map((recording) => [
+  const [first, second] = [record(parts), record(parts)].map(({ during }) => [
     ...new Set(
-      [...recording.matchAll(/redacted-[0-9a-f]{24}|cmVkYWN0ZWQt[A-Za-z0-9+/]{32}/g)].map(([found]) =>
+      [...during.matchAll(/redacted-[0-9a-f]{24}|cmVkYWN0ZWQt[A-Za-z0-9+/]{32}/g)].map(([found]) =>
         found.startsWith("cmV") ? Buffer.from(found, "base64").toString() : found,
       ),
     ),
@@ -247,11 +253,11 @@ test("a secret has the same placeholder everywhere in a recording, and another o
 
 test("ordinary words in Secrets do not change other objects", () => {
   const words = ["default", "kube-system", "postgres", "true"];
-  const recording = record([
+  const { complete } = record([
     { url: secrets, bytes: json({ data: Object.fromEntries(words.map((word) => [word, base64(word)])) }) },
     event(words.join(" ")),
   ]);
-  assert.ok(recording.includes(words.join(" ")));
+  assert.ok(complete.includes(words.join(" ")));
 });
 
 test("the last-applied annotation is kept on request, except on Secrets", () => {
@@ -267,8 +273,9 @@ test("the last-applied annotation is kept on request, except on Secrets", () => 
 });
 
 test("a session that is too long omits bodies", () => {
-  const session = newSession(newSecrets(), 300);
+  const lines: string[] = [];
+  const session = newSession({ secrets: newSecrets(), append: (line) => lines.push(line), lengthMax: 300 });
   const exchange = session.begin({ method: "GET", path: "/a", query: [] });
   exchange.answer({ status: 200, headers: {}, body: { text: "a".repeat(300) } });
-  assert.match(session.format(), /"body":\{"omitted":"the recording is full"\}/);
+  assert.match(lines.join("\n"), /"body":\{"omitted":"the recording is full"\}/);
 });

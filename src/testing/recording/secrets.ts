@@ -28,12 +28,14 @@ export function newSecrets(): Secrets {
   const compute = placeholders();
   const known = new Map<string, Placeholder>();
   const byStart = new Map<string, SecretForm[]>();
+  const hashes = new Uint8Array(hashMax + 1);
   let length = 0;
 
   function addForms(forms: readonly SecretForm[]): void {
     for (const form of forms) {
       const start = form.text.slice(0, formLengthMin);
       const same = byStart.get(start);
+      hashes[hashOfStart(start, 0)] = 1;
       if (same === undefined) byStart.set(start, [form]);
       else if (same.some(({ text }) => text === form.text)) continue;
       else insertByLength(same, form);
@@ -58,7 +60,7 @@ export function newSecrets(): Secrets {
     placeholderOf: (text) => compute(Buffer.from(text)).text,
     clean(text) {
       if (text.length < formLengthMin) return text;
-      const cleaned = byStart.size === 0 ? text : withoutForms(text, byStart);
+      const cleaned = byStart.size === 0 ? text : withoutForms(text, byStart, hashes);
       return cleaned.replace(credentials, (found) => compute(Buffer.from(found)).text);
     },
   };
@@ -70,11 +72,23 @@ function insertByLength(forms: SecretForm[], form: SecretForm): void {
   forms.splice(at < 0 ? forms.length : at, 0, form);
 }
 
-function withoutForms(text: string, byStart: ReadonlyMap<string, readonly SecretForm[]>): string {
+const hashMax = 0xffff;
+
+/** Most positions of a text begin no form: this is found without a copy of the characters. */
+function hashOfStart(text: string, at: number): number {
+  const first = text.charCodeAt(at) * 0x1f3d;
+  const middle = text.charCodeAt(at + 3) * 0x35b;
+  const last = text.charCodeAt(at + formLengthMin - 1) * 0x11;
+  return (first ^ middle ^ last) & hashMax;
+}
+
+function withoutForms(text: string, byStart: ReadonlyMap<string, readonly SecretForm[]>, hashes: Uint8Array): string {
   let out = "";
   let kept = 0;
   for (let at = 0; at + formLengthMin <= text.length; ) {
-    const form = byStart.get(text.slice(at, at + formLengthMin))?.find((one) => text.startsWith(one.text, at));
+    const isStart = hashes[hashOfStart(text, at)] === 1;
+    const start = isStart ? byStart.get(text.slice(at, at + formLengthMin)) : undefined;
+    const form = start?.find((one) => text.startsWith(one.text, at));
     if (form === undefined) at++;
     else {
       out += text.slice(kept, at) + form.replacement;

@@ -1,14 +1,7 @@
-/** A session with a server, kept in memory until it ends: then all secrets are known. */
+/** A session with a server: what happens becomes lines without secrets. */
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
-import {
-  type AnswerLine,
-  formatVersion,
-  type Header,
-  type Line,
-  type RecordedBody,
-  type RequestLine,
-} from "./format.ts";
+import type { AnswerLine, Line, RecordedBody, RequestLine } from "./format.ts";
 import { cleanValue } from "./redact.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -21,52 +14,52 @@ export interface RecordedExchange {
   end(): void;
 }
 
-/** Collects lines. */
+/** A session that is recorded. */
 export interface Session {
   readonly secrets: Secrets;
   begin(request: RequestLine["request"]): RecordedExchange;
-  /** @returns the recording, with a newline after each line */
-  format(): string;
+  /** Removes the secrets that the session has shown since from a line. */
+  clean(line: string): string;
+}
+
+export interface SessionOptions {
+  readonly secrets: Secrets;
+  /** Is called with each line, without the secrets that are known by then. */
+  readonly append: (line: string) => void;
+  readonly lengthMax?: number;
 }
 
 /** The size of a session, in characters. Bodies that do not fit are omitted. */
-export const sessionLengthMax = 128 << 20;
-/** The lines of a session; further requests and events are not recorded. */
+const sessionLengthMax = 128 << 20;
+/** The lines of a session; more are an error. */
 const linesMax = 1_000_000;
 
-export function newSession(secrets: Secrets, lengthMax = sessionLengthMax): Session {
-  const lines: string[] = [];
-  let length = 0;
-  let requests = 0;
+export function newSession({ secrets, append, lengthMax = sessionLengthMax }: SessionOptions): Session {
+  let [lines, length, requests] = [0, 0, 0];
 
-  function store(line: Line, omitting: (omitted: RecordedBody) => Line, at = lines.length): void {
-    const text = encodeAny(line);
+  function add(line: Line, omitting: (omitted: RecordedBody) => Line): void {
+    if (lines >= linesMax) throw new Error(`the session has more than ${linesMax} requests, answers and events`);
+    const text = encodeAny(cleanValue(line, secrets));
     const isLong = length + text.length > lengthMax;
-    const stored = isLong ? encodeAny(omitting({ omitted: "the recording is full" })) : text;
-    length += stored.length;
-    lines[at] = stored;
+    const added = isLong ? encodeAny(cleanValue(omitting({ omitted: "the recording is full" }), secrets)) : text;
+    lines++;
+    length += added.length;
+    append(added);
   }
 
   return {
     secrets,
     begin(request) {
-      const at = lines.length;
       requests++;
       const n = requests;
-      if (at >= linesMax) throw new Error(`the session has more than ${linesMax} requests, answers and events`);
-      store({ n, request }, () => ({ n, request }));
+      add({ n, request }, () => ({ n, request }));
       return {
-        body: (body) =>
-          store({ n, request: { ...request, body } }, (omitted) => ({ n, request: { ...request, body: omitted } }), at),
-        answer: (answer) => store({ n, answer }, (body) => ({ n, answer: { ...answer, body } })),
-        event: (event) => store({ n, event }, (omitted) => ({ n, event: omitted })),
-        end: () => store({ n, end: true }, () => ({ n, end: true })),
+        body: (body) => add({ n, body }, (omitted) => ({ n, body: omitted })),
+        answer: (answer) => add({ n, answer }, (body) => ({ n, answer: { ...answer, body } })),
+        event: (event) => add({ n, event }, (omitted) => ({ n, event: omitted })),
+        end: () => add({ n, end: true }, () => ({ n, end: true })),
       };
     },
-    format() {
-      const header: Header = { format: "coxswain-recording", version: formatVersion };
-      const cleaned = lines.map((line) => encodeAny(cleanValue(parseEncoded(Buffer.from(line)), secrets)));
-      return [JSON.stringify(header), ...cleaned, ""].join("\n");
-    },
+    clean: (line) => encodeAny(cleanValue(parseEncoded(Buffer.from(line)), secrets)),
   };
 }
