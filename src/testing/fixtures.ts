@@ -1,85 +1,14 @@
 /** Servers whose life the hooks of a test runner decide. */
 import type { ServerFixture, TestRunner, TestServer } from "./contract.ts";
+import { isObject, TestScopes } from "./test-scopes.ts";
 import type { TimelineMark } from "./timeline/contract.ts";
-
-/** What is done after a test, and whether that is known to have failed. */
-type CleanUp = (hasFailed: boolean) => Promise<unknown>;
-
-/** A test that runs now, and what is done after it. */
-interface Scope {
-  /** The full name of the test; undefined when the runner does not say it. */
-  readonly name: string | undefined;
-  readonly cleanUps: CleanUp[];
-  /** Tests in the scope: more than one when the runner does not say which test a hook is for. */
-  tests: number;
-}
-
-/** The tests that run now. */
-export class TestScopes {
-  readonly #scopes = new Map<unknown, Scope>();
-
-  /** @param context of the test; undefined when the runner passes none to hooks */
-  enter(context: unknown): void {
-    const scope = this.#scopes.get(context);
-    if (scope !== undefined) scope.tests++;
-    else this.#scopes.set(context, { name: fullNameOf(context), cleanUps: [], tests: 1 });
-  }
-
-  /** Cleans up, the newest first. @throws the first error, when all is done */
-  async leave(context: unknown, hasFailed: boolean): Promise<void> {
-    const scope = this.#scopes.get(context);
-    if (scope === undefined || --scope.tests > 0) return;
-    this.#scopes.delete(context);
-    const done = await Promise.allSettled(scope.cleanUps.reverse().map((cleanUp) => cleanUp(hasFailed)));
-    const failed = done.find(({ status }) => status === "rejected");
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
-  }
-
-  /**
-   * Runs `cleanUp` after a test.
-   *
-   * @param context of the test; undefined for the only one that runs, or the innermost of nested ones
-   * @throws Error when the test does not run, or it is not clear which one is meant
-   */
-  cleanUpAfter(context: object | undefined, cleanUp: CleanUp): void {
-    this.#scopeOf(context).cleanUps.push(cleanUp);
-  }
-
-  #scopeOf(context: object | undefined): Scope {
-    const running = [...this.#scopes.values()];
-    const scope = context === undefined ? innermost(running) : this.#scopes.get(context);
-    if (scope !== undefined) return scope;
-    if (context !== undefined) throw new Error("this is not the context of a test that runs now");
-    if (running.length === 0) throw new Error("no test runs now: call it in a test or in a beforeEach hook");
-    throw new Error("several tests run now: pass the context of the test, so that it is clear which one is meant");
-  }
-}
-
-/** The contexts of Vitest are functions. */
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
-function fullNameOf(context: unknown): string | undefined {
-  const name = isObject(context) && "fullName" in context ? context.fullName : undefined;
-  return typeof name === "string" ? name : undefined;
-}
-
-/** @returns undefined when they are not one test and its subtests */
-function innermost(running: readonly Scope[]): Scope | undefined {
-  const isNested = running.every(({ name, tests }, at) => {
-    const outer = running[at - 1];
-    return tests === 1 && (outer === undefined || name?.startsWith(`${outer.name} > `) === true);
-  });
-  return isNested ? running.at(-1) : undefined;
-}
 
 /** For busy machines: the runners' own limits are 5 and 10 seconds. */
 const startTimeoutMs = 60_000;
 
 /** Registers the hooks. @param start starts the server, and prepares it */
 export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>): ServerFixture {
-  const scopes = new TestScopes();
+  const scopes = new TestScopes(() => fixture.server.faults.list());
   let server: TestServer | undefined;
   let starting: Promise<void> | undefined;
   let namespaces = 0;

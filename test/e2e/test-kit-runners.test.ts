@@ -1,6 +1,6 @@
 /**
- * The fixtures of the test kit with each test runner, in a child process: a namespace for each test, the timeline of
- * failed tests, and an end without open handles. node:test runs always; the others need COXSWAIN_TEST_FULL=1: builds
+ * The fixtures of the test kit with each test runner, in a child process: a namespace for each test, the end of its
+ * faults, the timeline of failed tests, and an end without open handles. node:test runs always; the others need COXSWAIN_TEST_FULL=1: builds
  * the package and installs the runners.
  */
 import assert from "node:assert/strict";
@@ -90,9 +90,11 @@ test("one", async () => {
   assert.equal(await create(former, "a"), 201);
   const forbidden = await kit.server.fetch("/api/v1/secrets", { as: { user: "ann" } });
   assert.equal(forbidden.status, 403);
+  kit.server.faults.add({}, { type: "internalError" });
 });
 
 test("two", async () => {
+  assert.deepEqual(kit.server.faults.list(), [], "the rules of another test have ended");
   await assert.rejects(fork.fetch("/readyz"), "the fork of another test is closed");
   assert.notEqual(await kit.namespace(), former);
   await eventually(async () => (await kit.server.fetch(\`/api/v1/namespaces/\${former}\`)).status === 404);

@@ -9,6 +9,7 @@ import {
   customResourceDefinition,
   deployment,
   eventually,
+  type FaultHandle,
   hasCondition,
   job,
   namespace,
@@ -174,6 +175,52 @@ describe("namespaces of tests", () => {
         await checked();
       });
   });
+});
+
+describe("rules of faults", () => {
+  const { before, after } = runner;
+  const add = (name: string): FaultHandle => kit.server.faults.add({ name }, { type: "latency", ms: 0 });
+  const names = (): unknown[] => kit.server.faults.list().map(({ rule }) => rule.name);
+  let shared: FaultHandle;
+  let former = "";
+  before(() => {
+    shared = add("of-all");
+  });
+  after(() => shared.remove());
+
+  test("can make all requests fail", async () => {
+    former = await kit.namespace();
+    kit.server.faults.add({}, { type: "internalError" });
+    assert.equal((await kit.server.fetch("/version")).status, 500);
+  });
+
+  test("end with their test, also before its namespace is deleted", async () => {
+    assert.deepEqual(names(), ["of-all"]);
+    await eventually(async () => (await kit.server.fetch(`/api/v1/namespaces/${former}`)).status === 404);
+  });
+
+  test("end with the innermost of nested tests", async (t) => {
+    add("of-the-outer");
+    await t.test("nested", () => void add("of-the-inner"));
+    assert.deepEqual(names(), ["of-all", "of-the-outer"]);
+  });
+
+  describe("of concurrent tests", { concurrency: true }, () => {
+    const added = meeting(2);
+    const ended = Promise.withResolvers<void>();
+    test("stay until all end that can have added them", async () => {
+      await added();
+      await ended.promise;
+      assert.deepEqual(names(), ["of-all", "of-a-test"]);
+    });
+    test("are added by one of them", async (t) => {
+      t.after(() => ended.resolve());
+      add("of-a-test");
+      await added();
+    });
+  });
+
+  test("are gone after concurrent tests", () => assert.deepEqual(names(), ["of-all"]));
 });
 
 describe("checks", () => {

@@ -4,7 +4,9 @@ import java.util.List;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -17,7 +19,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  *
  * <p>The client of a test has a namespace of its own, {@code client.getNamespace()}, which is deleted
  * after the test. Tests share a server, which starts with the first of them and ends with the last.
- * Clients of constructors and of {@code @BeforeAll} methods have the namespace {@code default}.
+ * Clients of constructors and of {@code @BeforeAll} methods have the namespace {@code default}. Faults that a test has
+ * added end with it.
  *
  * <p>When a test fails, the requests of all clients since it began are printed to standard error.
  *
@@ -29,7 +32,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * }
  * }</pre>
  */
-public final class CoxswainExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
+public final class CoxswainExtension
+    implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback, ParameterResolver {
   private static final Namespace STORE = Namespace.create(CoxswainExtension.class);
   private static final String MARK = "mark";
   private static final int TIMELINE_CHARACTERS_MAX = 64 << 10;
@@ -54,13 +58,32 @@ public final class CoxswainExtension implements BeforeEachCallback, AfterEachCal
   }
 
   @Override
+  public void beforeAll(ExtensionContext context) {
+    server(context).scopes().begin(context.getUniqueId());
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    closeRules(context);
+  }
+
+  @Override
   public void beforeEach(ExtensionContext context) {
     context.getStore(STORE).put(MARK, server(context).mark());
+    server(context).scopes().begin(context.getUniqueId());
   }
 
   @Override
   public void afterEach(ExtensionContext context) {
-    if (context.getExecutionException().isEmpty()) return;
+    if (context.getExecutionException().isPresent()) printTimeline(context);
+    closeRules(context);
+  }
+
+  private void closeRules(ExtensionContext context) {
+    server(context).scopes().end(context.getUniqueId()).forEach(FaultRule::close);
+  }
+
+  private void printTimeline(ExtensionContext context) {
     var timeline = server(context).timeline(context.getStore(STORE).get(MARK, Long.class));
     var over = Math.max(timeline.length() - TIMELINE_CHARACTERS_MAX, 0);
     System.err.println("Timeline of the server in " + context.getDisplayName() + ":");

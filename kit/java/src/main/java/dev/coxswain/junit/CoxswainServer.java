@@ -51,6 +51,7 @@ public final class CoxswainServer implements AutoCloseable {
   private final URI url;
   private final Path kubeconfig;
   private final Control control = new Control(this);
+  private final RuleScopes scopes = new RuleScopes();
   /** How many were taken, for their names. */
   private final AtomicInteger snapshots = new AtomicInteger();
 
@@ -126,7 +127,8 @@ public final class CoxswainServer implements AutoCloseable {
   }
 
   /**
-   * Makes requests fail until the rule is closed.
+   * Makes requests fail until the rule is closed, or the test of {@link CoxswainExtension} ends that has added it. A rule
+   * that a {@code @BeforeAll} method has added ends with the class.
    *
    * @param match which requests, such as {@code Map.of("verb", "update", "count", 1)}
    * @param fault what happens to them, such as {@code Map.of("type", "conflict")}
@@ -135,12 +137,16 @@ public final class CoxswainServer implements AutoCloseable {
   public FaultRule addFault(Map<String, ?> match, Map<String, ?> fault) {
     var body = Map.of("rules", List.of(Map.of("match", match, "fault", fault)));
     var added = control.call("POST", FAULTS, body, FaultStates.class).rules().get(0);
-    return new FaultRule(control, FAULTS + "/" + added.id());
+    return new FaultRule(control, FAULTS + "/" + added.id(), scopes);
   }
 
   /** The rules of the server, in the order in which they were added. */
   public List<FaultState> faults() {
     return control.call("GET", FAULTS, null, FaultStates.class).rules();
+  }
+
+  RuleScopes scopes() {
+    return scopes;
   }
 
   /** Takes a snapshot of all objects. A server keeps at most 100. */

@@ -1,14 +1,17 @@
 package dev.coxswain.junit;
 
-/** A rule that makes requests fail until it is closed. */
+/** A rule that makes requests fail until it is closed, or the test that has added it ends. */
 public final class FaultRule implements AutoCloseable {
   private final Control control;
   private final String path;
+  private final RuleScopes scopes;
   private boolean isRemoved;
 
-  FaultRule(Control control, String path) {
+  FaultRule(Control control, String path, RuleScopes scopes) {
     this.control = control;
     this.path = path;
+    this.scopes = scopes;
+    scopes.added(this);
   }
 
   /** How often the fault has happened. */
@@ -21,6 +24,7 @@ public final class FaultRule implements AutoCloseable {
   public void close() {
     if (isRemoved) return;
     isRemoved = true;
+    scopes.closed(this);
     control.send("DELETE", path, null, "application/json");
   }
 }
