@@ -35,7 +35,8 @@ async function send(method: string, path: string, body?: object, server: TestSer
 
 runner.test("runs a Website in a Deployment, and reports its state", async (t) => {
   const namespace = await kit.namespace();
-  const config = await kit.server.kubeConfig(k8s.KubeConfig);
+  const user = { user: "website-controller", groups: ["system:masters"] };
+  const config = await kit.server.kubeConfig(k8s.KubeConfig, user);
   const stop = await startController(config, { namespace, reconcile });
   t.after(stop);
   const websites = `/apis/example.com/v1/namespaces/${namespace}/websites`;

@@ -238,7 +238,6 @@ test("the timeline has rules and hits", async () => {
   assert.deepEqual(lines, [
     `fault ${handle.id} added: internalError {} for {"verb":"get","resource":"configmaps"}`,
     "get    configmaps default/x → 500 InternalError (Internal error occurred: a fault of the test kit) ",
-    `fault ${handle.id} hit: internalError for GET ${configMaps}/x`,
     `fault ${handle.id} removed: after 1 hits`,
     "",
   ]);

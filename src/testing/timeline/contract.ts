@@ -19,8 +19,9 @@ export interface Timeline {
    */
   entries(options?: { readonly since?: TimelineMark }): readonly TimelineEntry[];
   /**
-   * The entries as text for a terminal: a line for each request, and indented lines for what it changed.
-   * Control characters are escaped.
+   * The entries as text for a terminal: a line for each request, and indented lines for what it changed. Equal requests
+   * that change nothing, such as polls, are one line; writes of the server itself to other objects and namespaces
+   * are only counted. Control characters are escaped.
    */
   format(options?: { readonly since?: TimelineMark }): string;
 }

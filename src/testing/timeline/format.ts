@@ -1,17 +1,30 @@
 /** Writes entries of the timeline for a terminal. */
 import { printable } from "../../lib/json/printable.ts";
+import { condense, type Repeated } from "./condense.ts";
 import type { ChangedField, TimelineChange, TimelineEntry, TimelineRequest } from "./contract.ts";
 
 /**
- * Formats an entry as a line, and indented lines for changes; each ends with a newline. Clients
- * choose many of the texts, so control characters are escaped.
+ * Formats entries: a line for each, and indented lines for changes; each ends with a newline. Requests that are repeated
+ * and change nothing are one line.
  */
-export function formatEntry(entry: TimelineEntry): string {
-  const time = new Date(entry.at).toISOString().slice(11, 23);
+export function formatEntries(entries: readonly TimelineEntry[]): string {
+  const condensed = condense(entries);
+  const { omitted } = condensed;
+  const lines = condensed.entries.map(formatEntry).join("");
+  return omitted === 0 ? lines : `${lines}(${omitted} writes of the server itself to other objects are left out)\n`;
+}
+
+/** Clients choose many of the texts, so control characters are escaped. */
+function formatEntry(repeated: Repeated): string {
+  const { entry } = repeated;
   const lines = (): string[] => {
     switch (entry.kind) {
       case "request":
-        return [requestLine(entry), ...entry.changes.flatMap(changeLines), ...moreLine(entry.moreChanges, "objects")];
+        return [
+          requestLine(entry, repeated),
+          ...entry.changes.flatMap(changeLines),
+          ...moreLine(entry.moreChanges, "objects"),
+        ];
       case "server":
         return ["the server itself", ...changeLines(entry.change)];
       case "fault":
@@ -21,18 +34,24 @@ export function formatEntry(entry: TimelineEntry): string {
     }
   };
   return lines()
-    .map((line, index) => `${index === 0 ? time : "   "} ${printable(line)}\n`)
+    .map((line, index) => `${index === 0 ? timeText(entry.at) : "   "} ${printable(line)}\n`)
     .join("");
 }
 
-function requestLine(request: TimelineRequest): string {
-  const { verb, userAgent, user, durationMs, events, dryRun, fault } = request;
+function timeText(at: number): string {
+  return new Date(at).toISOString().slice(11, 23);
+}
+
+function requestLine(request: TimelineRequest, { times, lastAt, durationMs }: Repeated): string {
+  const { verb, userAgent, user, events, dryRun, fault } = request;
   const parts = [
     verb.padEnd(6),
     targetOf(request),
     ...(dryRun ? ["(dry run)"] : []),
     `→ ${resultOf(request)}`,
     ...(events === undefined ? [] : [`${events} events`]),
+    ...(isUpdateWithoutChange(request) ? ["(no change)"] : []),
+    ...(times === 1 ? [] : [`× ${times} until ${timeText(lastAt)}, up to`]),
     durationMs === undefined ? "(open)" : `${durationMs} ms`,
     ...(fault === undefined ? [] : [`[fault ${fault}]`]),
     `· ${user || "(not authenticated)"} · ${userAgent || "(no user agent)"}`,
@@ -40,11 +59,17 @@ function requestLine(request: TimelineRequest): string {
   return parts.join(" ");
 }
 
+/** It succeeded, and did not have the effect that its client may expect, such as one of the status to the object itself. */
+function isUpdateWithoutChange({ verb, resource, subresource, code, dryRun, changes }: TimelineRequest): boolean {
+  const isUpdate = (verb === "update" || verb === "patch") && resource !== "" && subresource !== "proxy";
+  return isUpdate && code === 200 && !dryRun && changes.length === 0;
+}
+
 /** Such as `deployments.apps/status shop/web`, or the path. */
 function targetOf(request: TimelineRequest): string {
   const { path, group, resource, subresource, namespace, name, fieldSelector, labelSelector } = request;
   if (resource === "") return path;
-  const full = `${resource}${group === "" ? "" : `.${group}`}${subresource === "" ? "" : `/${subresource}`}`;
+  const full = `${resourceOf(request)}${subresource === "" ? "" : `/${subresource}`}`;
   const isNamespace = resource === "namespaces" && group === "";
   const object = [isNamespace ? "" : namespace, name].filter((part) => part !== "").join("/");
   const selectors = [
@@ -56,7 +81,14 @@ function targetOf(request: TimelineRequest): string {
     .join(" ");
 }
 
-function resultOf({ code, reason, message, durationMs }: TimelineRequest): string {
+function resourceOf({ group, resource }: TimelineRequest): string {
+  return group === "" ? resource : `${resource}.${group}`;
+}
+
+function resultOf(request: TimelineRequest): string {
+  const { code, reason, name, durationMs } = request;
+  // The rest of the line says it.
+  const message = request.message === `${resourceOf(request)} "${name}" not found` ? "" : request.message;
   if (code === 0) return durationMs === undefined ? "no answer yet" : "connection closed without an answer";
   return [String(code), ...(reason === "" ? [] : [reason]), ...(message === "" ? [] : [`(${message})`])].join(" ");
 }

@@ -10,7 +10,7 @@ import type {
   TimelineLimits,
   TimelineServerWrite,
 } from "./contract.ts";
-import { formatEntry } from "./format.ts";
+import { formatEntries } from "./format.ts";
 import { describeChange } from "./object-change.ts";
 import { objectBytes, RequestRecord } from "./request-record.ts";
 
@@ -86,7 +86,7 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
     mark: () => next,
     entries,
     format(options) {
-      const lines = entries(options).map(formatEntry).join("");
+      const lines = formatEntries(entries(options));
       return dropped === 0 ? lines : `(${dropped} older entries were dropped)\n${lines}`;
     },
     begin(context) {
