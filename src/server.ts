@@ -1,4 +1,5 @@
 /** Composition root: builds each part of a server from the ones before it. The builders are in server/. */
+
 import { pooledRandom } from "./apimachinery/random.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import type { RequestExtension } from "./http/contract.ts";
@@ -15,6 +16,7 @@ import { openAuthentication } from "./server/authentication.ts";
 import { openAuthorization } from "./server/authorization.ts";
 import { ensureBootObjects } from "./server/bootstrap.ts";
 import { openServerCatalog } from "./server/catalog.ts";
+import { checkCaches } from "./server/check-caches.ts";
 import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
 import { denialFinder } from "./server/find-denial.ts";
@@ -128,6 +130,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   const http = await openHttp(options, { ...served, ...security });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, ...security, ...own });
   loadCaches(options, { gates, catalog, state, closers });
+  checkCaches(options, { registry, installer, state, closers });
   const definitions = await startControllers(settings.controllers, options, {
     ...{ registry, serviceAddresses, catalog, aggregation, flowControl },
     listener: http.listener,

@@ -23,6 +23,7 @@ interface CountedCache {
   /** The number of reads per bucket of waiting time, and the total waiting time. */
   readonly waits: readonly number[];
   readonly waitedSeconds: number;
+  readonly checks: Readonly<Record<"success" | "failure" | "error", number>>;
   readonly shardWatches: number;
   readonly shardWatchesStarted: number;
   readonly excludedByShard: number;
@@ -117,6 +118,7 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
       ),
       shardWatches(all),
       consistentReads(all),
+      consistencyChecks(all),
       readWaits(all, waitBounds),
     ];
   };
@@ -175,6 +177,20 @@ function consistentReads(all: Counted): Metric {
   );
   const help = "Consistent lists from a watch cache, or with fallback from the store, because the cache was behind.";
   return { name: "apiserver_watch_cache_consistent_read_total", type: "counter", stability: "ALPHA", help, samples };
+}
+
+function consistencyChecks(all: Counted): Metric {
+  const samples = all.flatMap(([{ group, resource }, { checks }]) =>
+    Object.entries(checks)
+      .filter(([, value]) => value > 0)
+      .map(([status, value]) => ({
+        suffix: "",
+        labels: formatLabels(["group", "resource", "status"], [group, resource, status]),
+        value,
+      })),
+  );
+  const help = "Comparisons of a watch cache with the store, by their result.";
+  return { name: "apiserver_storage_consistency_checks_total", type: "counter", stability: "ALPHA", help, samples };
 }
 
 function readWaits(all: Counted, bounds: readonly number[]): Metric {

@@ -2,7 +2,6 @@
 import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import { knownGates } from "../apimachinery/feature-gates.ts";
-import type { GroupResource } from "../apimachinery/object.ts";
 import type { Installer } from "../catalog/install.ts";
 import { versionBody } from "../http/endpoints/version.ts";
 import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
@@ -30,9 +29,9 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type Storage, StorageUnavailable } from "../storage/contract.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
-import type { WatchCache } from "../watch-cache/contract.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
 import type { CallObserver } from "../webhook/contract.ts";
+import { cachesByResource } from "./caches-by-resource.ts";
 import type { ObjectCounts } from "./object-counts.ts";
 
 /** @throws Error when an option, or the file that it names, is not valid */
@@ -144,20 +143,5 @@ function sizeOf(cluster: Storage): Promise<number | undefined> {
   return cluster.sizeBytes().catch((error: unknown) => {
     if (!(error instanceof StorageUnavailable)) throw error;
     return undefined;
-  });
-}
-
-/** The watch caches that were used. Events are counted once, as those of the core group. */
-function cachesByResource(
-  catalog: Needs["catalog"],
-  installer: Needs["installer"],
-): (readonly [GroupResource, WatchCache])[] {
-  const byPrefix = new Map(installer.caches());
-  return catalog.definitions().flatMap(({ resource, storage: form }) => {
-    if (form === undefined) return [];
-    const cache = byPrefix.get(form.prefix);
-    if (cache === undefined) return [];
-    byPrefix.delete(form.prefix);
-    return [[{ group: form.group, resource }, cache] as const];
   });
 }

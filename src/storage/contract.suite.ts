@@ -5,6 +5,7 @@ import { ignored, listed, type Open, put, remove, show, suiteOptions, turn } fro
 import {
   type Check,
   type LogSubscriber,
+  type RangeOptions,
   RevisionCompacted,
   RevisionInFuture,
   type Storage,
@@ -167,6 +168,9 @@ export function storageContract(name: string, open: Open): void {
         ["/p/\uffee", "/p/\u{1f600}"],
       ]);
       assert.deepEqual([await storage.count("/p/"), await storage.count(""), await storage.count("/x")], [6, 8, 0]);
+      const revisionsOf = async (options: RangeOptions): Promise<string[]> =>
+        (await storage.range("/p/", options)).entries.map(({ key, revision }) => `${key}@${revision}`);
+      assert.deepEqual(await revisionsOf({ limit: 4, keysOnly: true }), await revisionsOf({ limit: 4 }));
       await storage.close();
     });
 

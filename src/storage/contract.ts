@@ -143,6 +143,8 @@ export interface RangeOptions {
   readonly limit?: number;
   /** Read the state at this revision; the newest when unset. */
   readonly revision?: number;
+  /** The caller does not use the values: a remote store need not send them, and they may be empty. */
+  readonly keysOnly?: boolean;
 }
 
 /**

@@ -77,6 +77,14 @@ export interface Snapshot {
   count(prefix: string, after?: string): number;
 }
 
+/** An object that a cache does not have as the store has it at the same state. */
+export interface CacheDifference {
+  readonly key: string;
+  /** The revisions of the object; 0 where it is absent. */
+  readonly cached: number;
+  readonly stored: number;
+}
+
 /** The contract of a watch cache. It loads the objects on first use. */
 export interface WatchCache {
   /** Counters for metrics. Callers that list report the entries they read. */
@@ -138,6 +146,13 @@ export interface WatchCache {
    */
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription;
   /**
+   * Compares the loaded objects with the store. If they differ, the subscriptions end with 410, and
+   * the next request loads the cache again.
+   * @returns the first difference; undefined when there is none, or the cache is not loaded
+   * @throws RevisionCompacted · StorageUnavailable
+   */
+  check(): Promise<CacheDifference | undefined>;
+  /**
    * Reports that the store was compacted to the revision: `exactly` rejects earlier revisions from
    * now on. Cached events are not affected.
    */
@@ -177,7 +192,8 @@ export interface CacheSubscriber {
   /**
    * Reports the end: the cache was reloaded or closed, or dropped events that a paused subscriber
    * needs.
-   * @param error 410 when an older state of the store was restored: clients must list again
+   * @param error 410 when an older state of the store was restored, or the cache had missed changes: clients must list
+   *   again
    */
   end(error?: ApiError): void;
 }

@@ -55,6 +55,8 @@ export class CacheCounts {
   readonly waits: number[] = [...readWaitBounds.map(() => 0), 0];
   /** Total wait time of reads. */
   waitedSeconds = 0;
+  /** Comparisons with the store, by their result. */
+  readonly checks = { success: 0, failure: 0, error: 0 };
 
   /** Counts a list. @param index the index that was used; empty for none */
   countList(index: string, { fetched, returned }: { fetched: number; returned: number }): void {

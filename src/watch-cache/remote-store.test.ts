@@ -39,6 +39,10 @@ async function put(storage: Storage, name: string): Promise<number> {
   return done.revision;
 }
 
+async function remove(storage: Storage, name: string): Promise<void> {
+  await storage.commit([], [{ key: prefix + name, value: null }]);
+}
+
 async function fixture(...names: readonly string[]): Promise<Fixture> {
   const first = await openStore(...names);
   const remote = remoteStorage(first);
@@ -126,4 +130,49 @@ test("a watch that the reload of a cache ends may continue at its revision", asy
   assert.deepEqual(ended, [undefined]);
   await cache.ready();
   cache.subscribe(2, { events() {}, end() {} });
+});
+
+type Change = (store: Storage) => Promise<unknown>;
+
+const missed: [what: string, change: Change, difference: object][] = [
+  ["an object that was created", (store) => put(store, "c"), { key: `${prefix}c`, cached: 0, stored: 4 }],
+  [
+    "an object that was created before all others",
+    (store) => put(store, "A"),
+    { key: `${prefix}A`, cached: 0, stored: 4 },
+  ],
+  ["an update", (store) => put(store, "b"), { key: `${prefix}b`, cached: 3, stored: 4 }],
+  ["a deletion", (store) => remove(store, "a"), { key: `${prefix}a`, cached: 2, stored: 0 }],
+  ["the deletion of the last object", (store) => remove(store, "b"), { key: `${prefix}b`, cached: 3, stored: 0 }],
+];
+for (const [what, change, difference] of missed) {
+  test(`a check finds that the cache missed ${what}, and the cache loads again`, async () => {
+    const { cache, first, hideEvents } = await fixture("a", "b");
+    const ended: (string | undefined)[] = [];
+    cache.subscribe(3, { events() {}, end: (error) => void ended.push(error?.message) });
+    hideEvents();
+    await change(first);
+    await turns();
+    assert.deepEqual(await cache.check(), difference);
+    assert.deepEqual(ended, ["too old resource version: 3 (4)"]);
+    assert.deepEqual(names(await cache.current()), names(await cache.exactly(4)));
+    assert.equal(cache.counts.loads, 2);
+    assert.equal(await cache.check(), undefined);
+  });
+}
+
+test("a check of many objects finds no difference, also while objects change", async () => {
+  const { cache, first } = await fixture(...Array.from({ length: 2_500 }, (_, at) => `n${at}`));
+  const checked = cache.check();
+  await Promise.all([put(first, "n7"), put(first, "m"), remove(first, "n9")]);
+  assert.equal(await checked, undefined);
+  assert.equal(cache.isLoaded, true);
+  assert.equal(cache.counts.loads, 1);
+});
+
+test("a cache that is not loaded has nothing to check", async () => {
+  const { cache, compactLog } = await fixture("a");
+  compactLog();
+  assert.equal(await cache.check(), undefined);
+  assert.equal(cache.isLoaded, false);
 });

@@ -15,10 +15,20 @@ import {
   type Stored,
   type Subscription,
 } from "../storage/contract.ts";
-import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
+import type {
+  CacheDifference,
+  CacheEvent,
+  CacheSubscriber,
+  CacheSubscription,
+  Entry,
+  Snapshot,
+  Topic,
+  WatchCache,
+} from "./contract.ts";
 import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
 import { bytesOf, EventRing } from "./event-ring.ts";
+import { findDifference } from "./find-difference.ts";
 import { followReadable, type ReadableFollower } from "./follow-readable.ts";
 import { readHistory, supersededAt } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
@@ -347,6 +357,19 @@ class StorageWatchCache implements WatchCache {
     };
   }
 
+  async check(): Promise<CacheDifference | undefined> {
+    const log = this.#log;
+    if (log === undefined) return undefined;
+    const { storage, prefix } = this.#options;
+    const newest = await storage.current(); // The state of an idle cache may have been compacted.
+    if (this.#reportsProgress && newest > this.#revision) await this.#wait(newest, freshWaitMs);
+    if (this.#log !== log) return undefined;
+    const difference = await findDifference(storage, prefix, this.latest());
+    if (difference === undefined || this.#log !== log) return undefined; // It was loaded again meanwhile.
+    this.#unload(this.#revision);
+    return difference;
+  }
+
   followReadable(follower: ReadableFollower): Promise<CacheSubscription> {
     return followReadable(this.#options, follower);
   }
@@ -373,9 +396,9 @@ class StorageWatchCache implements WatchCache {
 
   /**
    * Ends all subscriptions. The next request loads the cache again.
-   * @param restored the revision of the older state that was restored
+   * @param listFrom set when the events so far are not those of the store, so that clients must list again: its revision
    */
-  #unload(restored?: number): void {
+  #unload(listFrom?: number): void {
     this.#log?.close();
     this.#log = undefined;
     if (this.#flush !== undefined) clearImmediate(this.#flush);
@@ -390,7 +413,7 @@ class StorageWatchCache implements WatchCache {
     this.#byTopic.clear();
     this.#awaitingProgress.clear();
     for (const { subscriber, from } of readers)
-      subscriber.end(restored === undefined ? undefined : expired(`too old resource version: ${from} (${restored})`));
+      subscriber.end(listFrom === undefined ? undefined : expired(`too old resource version: ${from} (${listFrom})`));
     for (const { wake } of this.#waiters) wake();
   }
 

@@ -245,6 +245,7 @@ function cacheAndQueueMetrics(): Metric[] {
     lists: new Map([["f:x", { lists: 1, fetched: 1 }]]),
     waits: [...readWaitBounds.map(() => 1), 1],
     waitedSeconds: 9,
+    checks: { success: 1, failure: 1, error: 1 },
     shardWatches: 1,
     shardWatchesStarted: 1,
     excludedByShard: 1,

@@ -5,6 +5,8 @@ export interface RemoteStorage {
   readonly storage: Storage;
   /** From here on subscribers receive nothing, as when a connection is broken; reads still work. */
   stopLog(): void;
+  /** From here on subscribers miss all changes, and receive only progress. */
+  hideEvents(): void;
   /** Ends all subscriptions, because compaction has overtaken them. */
   compactLog(): void;
   /** Replaces the store. The next read notices it and ends all subscriptions. */
@@ -15,6 +17,7 @@ export interface RemoteStorage {
 export function remoteStorage(first: Storage): RemoteStorage {
   let store = first;
   let isStopped = false;
+  let isHiding = false;
   let isReplaced = false;
   const subscribers = new Set<LogSubscriber>();
   const endAll = (error: Error): void => {
@@ -41,7 +44,7 @@ export function remoteStorage(first: Storage): RemoteStorage {
       const isCut = (): boolean => isStopped || store !== source;
       subscribers.add(subscriber);
       const log = store.log(prefix, from, {
-        events: (batch) => isCut() || subscriber.events(batch),
+        events: (batch) => isCut() || isHiding || subscriber.events(batch),
         progress: (revision) => isCut() || subscriber.progress(revision),
         end: (error) => isCut() || subscriber.end(error),
       });
@@ -65,6 +68,9 @@ export function remoteStorage(first: Storage): RemoteStorage {
     storage,
     stopLog() {
       isStopped = true;
+    },
+    hideEvents() {
+      isHiding = true;
     },
     compactLog: () => endAll(new RevisionCompacted(1)),
     restore(older) {

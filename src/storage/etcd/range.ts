@@ -19,7 +19,7 @@ export interface RangeSource {
 export async function readRange(
   { keys, read, storedOf }: RangeSource,
   prefix: string,
-  { after, limit = Number.POSITIVE_INFINITY, revision }: RangeOptions,
+  { after, limit = Number.POSITIVE_INFINITY, revision, keysOnly }: RangeOptions,
 ): Promise<Range> {
   const { key: first, rangeEnd } = keys.rangeOf(prefix);
   const bytesMax = limit === Number.POSITIVE_INFINITY ? limit : pageBytes;
@@ -39,6 +39,7 @@ export async function readRange(
       range_end: rangeEnd,
       limit: max,
       ...(at !== undefined && { revision: at }),
+      ...(keysOnly && { keys_only: true }),
     });
     at ??= header.revision;
     for (const kv of kvs) entries.push(storedOf(kv));

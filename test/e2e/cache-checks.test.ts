@@ -1,0 +1,80 @@
+/**
+ * Checks of the watch caches over a store that servers share. Guarantees: equal caches are counted as such; when a cache has missed a change, open watches end with 410, and later reads show the change.
+ */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { eventually } from "../support/collector-cluster.ts";
+import { http2Client, type WatchEvent } from "../support/http2-client.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { remoteStorage } from "../support/remote-storage.ts";
+import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+/** The longest time between two checks. */
+const intervalMs = 450_000;
+
+function clientOf(t: TestContext, server: TestServer): RawClient {
+  const client = rawClient(server.kubeconfig);
+  t.after(() => client.close());
+  t.after(() => server.close());
+  return client;
+}
+
+/** The number of checks of the ConfigMaps with a result. */
+async function checks(client: RawClient, status: string): Promise<number> {
+  const { text } = await client.send({ path: "/metrics" });
+  const labels = `group="",resource="configmaps",status="${status}"`;
+  const [, value] =
+    new RegExp(`^apiserver_storage_consistency_checks_total\\{${labels}\\} (\\d+)$`, "m").exec(text) ?? [];
+  return Number(value ?? 0);
+}
+
+test("caches of a shared store are compared with it", async (t) => {
+  const clock = manualClock(Date.now());
+  const shared = await openSharedStorage();
+  t.after(() => shared.close());
+  const client = clientOf(t, await startTestServer({ clock }, shared));
+  for (const name of ["a", "b"]) await client.send({ method: "POST", path: configMaps, body: { metadata: { name } } });
+  for (const count of [1, 2]) {
+    clock.advance(intervalMs);
+    await eventually("the check", async () => (await checks(client, "success")) === count);
+  }
+  assert.deepEqual([await checks(client, "failure"), await checks(client, "error")], [0, 0]);
+});
+
+test("no cache is compared without the gate", async (t) => {
+  const clock = manualClock(Date.now());
+  const shared = await openSharedStorage();
+  t.after(() => shared.close());
+  const client = clientOf(t, await startTestServer({ clock, featureGates: "DetectCacheInconsistency=false" }, shared));
+  await client.send({ path: configMaps });
+  clock.advance(2 * intervalMs);
+  await client.send({ path: configMaps });
+  assert.equal(await checks(client, "success"), 0);
+});
+
+test("a cache that missed a change is loaded again, and its watches end with 410", async (t) => {
+  const shared = await openSharedStorage();
+  t.after(() => shared.close());
+  const { storage, hideEvents } = remoteStorage(shared);
+  const clock = manualClock(Date.now());
+  const other = clientOf(t, await startTestServer({ hostname: "other" }, shared));
+  const server = await startTestServer({ hostname: "checked", clock }, storage);
+  const client = clientOf(t, server);
+  await client.send({ path: configMaps });
+  const events: WatchEvent[] = [];
+  const watching = http2Client(server.kubeconfig);
+  t.after(() => watching.close());
+  watching.watch(`${configMaps}?watch=1`, (event) => events.push(event));
+  await other.send({ method: "POST", path: configMaps, body: { metadata: { name: "seen" } } });
+  await eventually("the event", async () => events.some(({ object }) => object.metadata?.name === "seen"));
+  hideEvents();
+  await other.send({ method: "POST", path: configMaps, body: { metadata: { name: "missed" } } });
+  assert.equal((await client.send({ path: `${configMaps}/missed` })).status, 404);
+  clock.advance(intervalMs);
+  await eventually("the check", async () => (await checks(client, "failure")) === 1);
+  await eventually("the end of the watch", async () => events.at(-1)?.type === "ERROR");
+  assert.equal(events.at(-1)?.object.code, 410);
+  assert.equal((await client.send({ path: `${configMaps}/missed` })).status, 200);
+});
