@@ -36,7 +36,7 @@ import { validationObserver } from "./server/validation.ts";
 import { type ServingSetup, servingSetup } from "./serving/serving-setup.ts";
 import type { Storage } from "./storage/contract.ts";
 
-export type { ServerKeys, ServerSnapshot, ServerSnapshots } from "./server/snapshots.ts";
+export type { RestoreSteps, ServerKeys, ServerSnapshot, ServerSnapshots } from "./server/snapshots.ts";
 
 /** What the test kit replaces in a server, or adds to it. */
 export interface ServerExtensions {
@@ -116,7 +116,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),
     ...(isShared && { sharedEncoding: sharedEncoding(options, gates) }),
-    ...(own.requests !== undefined && { changed: own.requests.changed }),
+    ...(own.requests !== undefined && { changed: own.requests.changed, decide: own.requests.decide }),
     random,
   };
   const security = { authorization, serving, loopback, state, metrics, closers };

@@ -43,9 +43,9 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
   if (target === undefined || configMaps === undefined || secrets === undefined)
     return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("bootstrap_signer_queue"),
-    reconcile: () => sign(registry, { target, configMaps, secrets }),
+    reconcile: (_key, deciding) => sign(deciding, { target, configMaps, secrets }),
     failed: (_key, error) =>
       logger.warn("Failed to sign the ConfigMap cluster-info, retrying", { error: String(error) }),
     concurrency: 1,

@@ -60,10 +60,10 @@ export function clusterTrustController({
   if (target === undefined || store === undefined) return { start() {}, update() {}, stop: async () => {} };
   const key = store.keyOf(namespace, name);
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("cluster_authentication_trust_controller"),
-    async reconcile() {
-      await write(registry, trust, { target, store });
+    async reconcile(_key, deciding) {
+      await write(deciding, trust, { target, store });
       return true;
     },
     failed: (_key, error) =>

@@ -49,9 +49,9 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
   if (namespaces === undefined || target === undefined || store === undefined)
     return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
-    clock: registry.clock,
-    async reconcile(namespace) {
-      await ensure(options, { namespaces, target, store }, namespace);
+    registry,
+    async reconcile(namespace, deciding) {
+      await ensure({ ...options, registry: deciding }, { namespaces, target, store }, namespace);
       return true;
     },
     failed: (namespace, error) =>

@@ -29,9 +29,9 @@ export function namespaceController({ registry, logger, queues }: ControllerOpti
   const store = registry.catalog.findResource("", "namespaces")?.store;
   if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are not served.
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("namespace"),
-    reconcile: (name) => reconcile(registry, store, name),
+    reconcile: (name, deciding) => reconcile(deciding, store, name),
     failed: (name, error) =>
       logger.warn("Namespace deletion failed, retrying", { namespace: name, error: String(error) }),
     concurrency: namespacesAtOnce,

@@ -1,5 +1,6 @@
 /** Repeats a task, as controllers do that act at an interval and not on changes. */
 import { repeat } from "../apimachinery/repeat.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
@@ -11,21 +12,24 @@ interface Repeated {
   readonly runsAtStart?: boolean;
   /** Delay of the first retry, doubled for each further one up to the interval; the interval when unset. */
   readonly retryMs?: number;
-  /** Never runs twice at the same time. */
-  run(): Promise<void>;
+  /**
+   * Never runs twice at the same time.
+   * @param registry for the writes of this run
+   */
+  run(registry: RegistryContext): Promise<void>;
 }
 
 const key = "task";
 
 /** Creates a controller that runs the task at each interval, and retries it when it fails. */
 export function repeatedController(
-  { registry: { clock }, logger }: ControllerOptions,
+  { registry, logger }: ControllerOptions,
   { task, intervalMs, runsAtStart = false, retryMs = intervalMs, run }: Repeated,
 ): Controller {
   let cancel = (): void => {};
   const queue = openWorkQueue({
-    clock,
-    reconcile: () => run().then(() => true),
+    registry,
+    reconcile: (_key, deciding) => run(deciding).then(() => true),
     failed: (_key, error) => logger.warn(`Failed to ${task}`, { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
@@ -34,7 +38,7 @@ export function repeatedController(
   });
   return {
     start() {
-      cancel = repeat(clock, intervalMs, () => queue.add(key));
+      cancel = repeat(registry.clock, intervalMs, () => queue.add(key));
       if (runsAtStart) queue.add(key);
     },
     async stop() {

@@ -34,11 +34,11 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
   /** Keys of the aggregated roles. */
   const aggregated = new Set<string>();
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("ClusterRoleAggregator"),
-    async reconcile(key) {
+    async reconcile(key, deciding) {
       await undefined; // All events of a batch, and all roles of the first list, are read before.
-      await aggregate(registry, { target, store, roles }, key);
+      await aggregate(deciding, { target, store, roles }, key);
       return true;
     },
     failed: (key, error) => logger.warn("Failed to aggregate a role, retrying", { key, error: String(error) }),

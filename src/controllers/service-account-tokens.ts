@@ -47,10 +47,10 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
   if (target === undefined || secrets === undefined || accounts === undefined)
     return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("serviceaccount_tokens_service"),
-    async reconcile(key) {
-      await reconcile(options, { secrets, target, accounts }, key);
+    async reconcile(key, deciding) {
+      await reconcile({ ...options, registry: deciding }, { secrets, target, accounts }, key);
       return true;
     },
     failed: (key, error) =>

@@ -25,10 +25,10 @@ export function tokenCleaner({ registry, logger, queues }: ControllerOptions): C
   const secrets = target?.resource.store;
   if (target === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("token_cleaner"),
-    async reconcile(key) {
-      await deleteIfExpired(registry, target, secrets, key);
+    async reconcile(key, deciding) {
+      await deleteIfExpired(deciding, target, secrets, key);
       return true;
     },
     failed: (key, error) =>

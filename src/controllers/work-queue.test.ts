@@ -1,22 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Decision } from "../registry/contract.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 /** A queue whose clock and reconciliations the test controls. */
-function harness(options: { concurrency?: number; keysMax?: number } = {}) {
+function harness({ decide, ...options }: { concurrency?: number; keysMax?: number; decide?: () => Decision } = {}) {
   const runs: string[] = [];
   const delays: number[] = [];
   const timers: (() => void)[] = [];
   const errors: unknown[] = [];
   const results = new Map<string, ((done: boolean | Error) => void)[]>();
   const queue: WorkQueue = openWorkQueue({
-    clock: {
-      now: () => 0,
-      after(delayMs, run) {
-        delays.push(delayMs);
-        timers.push(run);
-        return () => timers.splice(timers.indexOf(run), 1);
+    registry: {
+      clock: {
+        now: () => 0,
+        after(delayMs, run) {
+          delays.push(delayMs);
+          timers.push(run);
+          return () => timers.splice(timers.indexOf(run), 1);
+        },
       },
+      ...(decide && { decide }),
     },
     reconcile: (key) => {
       runs.push(key);
@@ -106,7 +110,7 @@ test("reconciliations that do not wait yield to the event loop", async () => {
   let runs = 0;
   let othersRan = 0;
   const queue = openWorkQueue({
-    clock: { now: () => 0, after: () => () => {} },
+    registry: { clock: { now: () => 0, after: () => () => {} } },
     reconcile: async () => {
       runs += 1;
       return true;
@@ -120,5 +124,24 @@ test("reconciliations that do not wait yield to the event loop", async () => {
   for (let key = 0; key < 1_000; key++) queue.add(String(key));
   for (; runs < 1_000; othersRan++) await new Promise(setImmediate);
   assert.ok(othersRan >= 5, `others ran ${othersRan} times`);
+  await queue.stop();
+});
+
+test("reconciles a key again at once when the state was replaced during its run, whatever the outcome", async () => {
+  let [state, decisions] = [0, 0];
+  const decide = (): Decision => {
+    const since = state;
+    decisions += 1;
+    return { isCurrent: () => state === since, check() {} };
+  };
+  const { queue, runs, delays, errors, settle } = harness({ decide });
+  queue.add("a");
+  for (const outcome of [true, false, new Error("conflict")]) {
+    state += 1;
+    await settle("a", outcome);
+  }
+  assert.deepEqual([runs, decisions, errors, delays], [["a", "a", "a", "a"], 4, [], []]);
+  await settle("a", false);
+  assert.deepEqual([runs.length, delays], [4, [100]]);
   await queue.stop();
 });

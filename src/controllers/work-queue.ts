@@ -2,14 +2,22 @@
  * A queue of keys to reconcile. A key is reconciled one at a time, and retried with exponential
  * backoff.
  */
-import { type Clock, realClock } from "../apimachinery/clock.ts";
+import { realClock } from "../apimachinery/clock.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import type { QueueObserver } from "./contract.ts";
 
-interface WorkQueueOptions {
-  readonly clock: Clock;
-  /** Reconciles one key. @returns whether it is done; false or a rejection causes a retry */
-  reconcile(key: string): Promise<boolean>;
-  /** Called for every rejection. */
+/** The parts of the registry that a queue uses. */
+type QueueRegistry = Pick<RegistryContext, "clock" | "decide" | "decision">;
+
+interface WorkQueueOptions<Registry extends QueueRegistry> {
+  readonly registry: Registry;
+  /**
+   * Reconciles one key.
+   * @param registry for all writes of this run: they fail when the state has been replaced since its start
+   * @returns whether it is done; false or a rejection causes a retry
+   */
+  reconcile(key: string, registry: Registry): Promise<boolean>;
+  /** Called for every rejection, unless the state was replaced meanwhile: then the key is reconciled again at once. */
   failed(key: string, error: unknown): void;
   /** Keys that are reconciled concurrently. */
   readonly concurrency: number;
@@ -59,12 +67,12 @@ interface Item {
 }
 
 /** Creates a queue. */
-export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
+export function openWorkQueue<Registry extends QueueRegistry>(options: WorkQueueOptions<Registry>): WorkQueue {
   return new KeyQueue(options);
 }
 
-class KeyQueue implements WorkQueue {
-  readonly #options: WorkQueueOptions;
+class KeyQueue<Registry extends QueueRegistry> implements WorkQueue {
+  readonly #options: WorkQueueOptions<Registry>;
   /** The keys that wait, run or are to be retried. */
   readonly #items = new Map<string, Item>();
   readonly #ready = new ReadyKeys();
@@ -77,7 +85,7 @@ class KeyQueue implements WorkQueue {
   /** Resolve the promises of `idle`. */
   #idleWaiters: (() => void)[] = [];
 
-  constructor(options: WorkQueueOptions) {
+  constructor(options: WorkQueueOptions<Registry>) {
     this.#options = options;
   }
 
@@ -132,7 +140,7 @@ class KeyQueue implements WorkQueue {
     item.cancelDelay?.();
     item.cancelDelay = undefined;
     item.begin = this.#options.observer?.added();
-    item.endWork ??= this.#options.clock.beginWork?.();
+    item.endWork ??= this.#options.registry.clock.beginWork?.();
     this.#ready.push(key);
     this.#startReady();
   }
@@ -160,11 +168,12 @@ class KeyQueue implements WorkQueue {
     item.running = true;
     item.again = false;
     const ended = item.begin?.();
-    const done = await tryReconcile(this.#options, key);
+    const { isDone, isCurrent } = await tryReconcile(this.#options, key);
+    item.again ||= !isCurrent;
     ended?.();
     item.running = false;
     this.#running -= 1;
-    this.#finish(key, item, done);
+    this.#finish(key, item, isDone);
     if (this.#running === 0) this.#stopped?.();
     this.#startReady();
     if (!this.#isIdle) return;
@@ -180,11 +189,11 @@ class KeyQueue implements WorkQueue {
     }
     if (this.#stopped !== undefined) return;
     if (done) return void this.#items.delete(key);
-    const { clock, observer, firstDelayMs = 50, delayMaxMs = 5_000 } = this.#options;
+    const { registry, observer, firstDelayMs = 50, delayMaxMs = 5_000 } = this.#options;
     observer?.retried();
     const delayMs = Math.min(firstDelayMs * 2 ** item.failures, delayMaxMs);
     item.failures += 1;
-    item.cancelDelay = realClock(clock).after(delayMs, () => {
+    item.cancelDelay = realClock(registry.clock).after(delayMs, () => {
       item.cancelDelay = undefined;
       this.#enqueue(key, item);
     });
@@ -222,11 +231,28 @@ class ReadyKeys {
   }
 }
 
-async function tryReconcile({ reconcile, failed }: WorkQueueOptions, key: string): Promise<boolean> {
+interface Outcome {
+  readonly isDone: boolean;
+  /** Whether the state on which the run has decided was not replaced. */
+  readonly isCurrent: boolean;
+}
+
+async function tryReconcile<Registry extends QueueRegistry>(
+  { registry, reconcile, failed }: WorkQueueOptions<Registry>,
+  key: string,
+): Promise<Outcome> {
+  const deciding = decidingRegistry(registry);
+  const isCurrent = (): boolean => deciding.decision?.isCurrent() ?? true;
   try {
-    return await reconcile(key);
+    return { isDone: await reconcile(key, deciding), isCurrent: isCurrent() };
   } catch (error) {
-    failed(key, error); // Any error causes a retry.
-    return false;
+    if (isCurrent()) failed(key, error); // Any error causes a retry.
+    return { isDone: false, isCurrent: isCurrent() };
   }
+}
+
+/** @returns the registry of what is decided from now on */
+function decidingRegistry<Registry extends QueueRegistry>(registry: Registry): Registry {
+  const decision = registry.decide?.();
+  return decision === undefined ? registry : { ...registry, decision };
 }

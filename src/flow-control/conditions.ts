@@ -15,32 +15,26 @@ const minuteMs = 60_000;
 
 /** Keeps the conditions of flow schemas true. */
 export class DanglingConditions {
-  readonly #registry: RegistryContext;
   /** Times of the updates in the last minute, by flow schema. */
   readonly #updates = new Map<string, number[]>();
-
-  constructor(registry: RegistryContext) {
-    this.#registry = registry;
-  }
 
   /**
    * Updates the condition if needed.
    * @returns false if the flow schema was updated too often, so that the caller tries again later
    * @throws ApiError if the write fails
    */
-  async ensure(schema: KubeObject, levelExists: boolean): Promise<boolean> {
-    const { clock } = this.#registry;
+  async ensure(registry: RegistryContext, schema: KubeObject, levelExists: boolean): Promise<boolean> {
+    const now = registry.clock.now();
     const level: string = schema.spec?.priorityLevelConfiguration?.name ?? "";
-    const condition = danglingCondition(level, levelExists, clock.now());
+    const condition = danglingCondition(level, levelExists, now);
     if (hasCondition(schema, condition)) return true;
     const name = schema.metadata.name as string;
-    if (!this.#mayUpdate(name)) return false;
-    await this.#apply(name, condition);
+    if (!this.#mayUpdate(name, now)) return false;
+    await writeCondition(registry, name, condition);
     return true;
   }
 
-  #mayUpdate(name: string): boolean {
-    const now = this.#registry.clock.now();
+  #mayUpdate(name: string, now: number): boolean {
     for (const [other, times] of this.#updates) {
       const recent = times.filter((time) => time > now - minuteMs);
       if (recent.length === 0) this.#updates.delete(other);
@@ -51,25 +45,25 @@ export class DanglingConditions {
     this.#updates.set(name, [...times, now]);
     return true;
   }
+}
 
-  async #apply(name: string, condition: Condition): Promise<void> {
-    const target = this.#registry.catalog.findServed("flowcontrol.apiserver.k8s.io", "v1", "flowschemas");
-    if (target === undefined) return; // Disabled by --runtime-config.
-    const intent = {
-      apiVersion: "flowcontrol.apiserver.k8s.io/v1",
-      kind: "FlowSchema",
-      metadata: { name },
-      status: { conditions: [condition] },
-    };
-    try {
-      await apply(this.#registry, {
-        ...serverWrite({ target, name, subresource: "status", fieldManager: conditionManager }),
-        body: Buffer.from(JSON.stringify(intent)),
-        force: true,
-        fieldValidation: "Ignore",
-      });
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error; // It was deleted.
-    }
+async function writeCondition(registry: RegistryContext, name: string, condition: Condition): Promise<void> {
+  const target = registry.catalog.findServed("flowcontrol.apiserver.k8s.io", "v1", "flowschemas");
+  if (target === undefined) return; // Disabled by --runtime-config.
+  const intent = {
+    apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+    kind: "FlowSchema",
+    metadata: { name },
+    status: { conditions: [condition] },
+  };
+  try {
+    await apply(registry, {
+      ...serverWrite({ target, name, subresource: "status", fieldManager: conditionManager }),
+      body: Buffer.from(JSON.stringify(intent)),
+      force: true,
+      fieldValidation: "Ignore",
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error; // It was deleted.
   }
 }

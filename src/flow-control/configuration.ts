@@ -116,14 +116,14 @@ export function followConfiguration<Request>(options: ConfigurationOptions<Reque
 type Parts = Pick<ConfigurationOptions<never>, "registry" | "clock" | "logger" | "queues">;
 
 /** A queue of flow schemas whose condition may have to change. */
-function conditionQueue({ registry, clock, logger, queues }: Parts, stored: StoredObjects): WorkQueue {
-  const conditions = new DanglingConditions(registry);
+function conditionQueue({ registry, logger, queues }: Parts, stored: StoredObjects): WorkQueue {
+  const conditions = new DanglingConditions();
   return openWorkQueue({
-    clock,
+    registry,
     observer: queues?.("priority_and_fairness_config_queue"),
-    async reconcile(key) {
+    async reconcile(key, deciding) {
       const found = stored.schemas.get(key);
-      return found === undefined || conditions.ensure(found.object, stored.hasLevel(found.schema.level));
+      return found === undefined || conditions.ensure(deciding, found.object, stored.hasLevel(found.schema.level));
     },
     failed: (key, error) => logger.warn("Failed to update a flow schema, retrying", { key, error: String(error) }),
     concurrency: 1,

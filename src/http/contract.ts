@@ -7,7 +7,7 @@ import type { RequestAudit } from "../audit/contract.ts";
 import type { AuditAnnotations } from "../authentication/contract.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
-import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
+import type { Decision, ObjectChange, RegistryContext } from "../registry/contract.ts";
 import type { WatchStreamOptions } from "./endpoints/watch-stream.ts";
 import type { Encoding } from "./representation/contract.ts";
 import type { PathRoute } from "./serve.ts";
@@ -254,6 +254,8 @@ export interface RequestExtension {
   probe(context: RequestContext): RequestProbe | undefined;
   /** Called for each change that the server itself commits; those of requests go to their registry. */
   changed(change: ObjectChange): void;
+  /** Called when a controller begins to reconcile. */
+  decide(): Decision;
   /** Served after authorization, as other paths. */
   readonly routes: readonly PathRoute[];
 }

@@ -9,7 +9,7 @@ test("a work queue: waiting keys, running reconciliations and retries", async ()
   const metrics = queueMetrics(clock.now);
   const reconciliations: ((done: boolean) => void)[] = [];
   const queue = openWorkQueue({
-    clock,
+    registry: { clock },
     reconcile: () => new Promise((resolve) => reconciliations.push(resolve)),
     failed: () => assert.fail(),
     concurrency: 1,

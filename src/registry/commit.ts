@@ -196,8 +196,8 @@ const fencedAttemptsMax = 20;
 
 /** @throws ApiError 503 when the fence does not permit the write; 409 when another state was restored meanwhile */
 async function commitFenced(registry: RegistryContext, ...[checks, writes]: Commit): Promise<Committed | Conflict> {
-  const { storage, fence, checkDecided } = registry;
-  checkDecided?.();
+  const { storage, fence, decision } = registry;
+  decision?.check();
   if (fence === undefined) return storage.commit(checks, writes);
   for (let attempts = 1; ; attempts++) {
     const condition = fence.check();

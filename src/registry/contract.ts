@@ -163,6 +163,17 @@ export interface ObjectChange {
   readonly after: Buffer | undefined;
 }
 
+/** A decision on the state of the store, which the restores of the test kit replace. */
+export interface Decision {
+  /** Whether the state on which it is made has not been replaced. */
+  isCurrent(): boolean;
+  /**
+   * Called in the turn of each commit.
+   * @throws ApiError 409 unless it is current
+   */
+  check(): void;
+}
+
 /** The dependencies of the verbs; one per server. */
 export interface RegistryContext {
   readonly storage: Storage;
@@ -178,11 +189,10 @@ export interface RegistryContext {
   readonly findDenial: FindDenial;
   /** Undefined for a store that this server alone uses: writes have no second form then. */
   readonly sharedEncoding?: SharedEncoding;
-  /**
-   * Called in the turn of each commit, for the restores of the test kit.
-   * @throws ApiError when its decisions were made on a state that has been replaced
-   */
-  readonly checkDecided?: () => void;
+  /** What all commits with this registry were decided on; undefined: nothing replaces the state. */
+  readonly decision?: Decision;
+  /** Called when a controller begins to reconcile; undefined: nothing replaces the state. */
+  readonly decide?: () => Decision;
   /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
   readonly changed?: (change: ObjectChange) => void;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */

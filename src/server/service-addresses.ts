@@ -61,20 +61,20 @@ export function serverServiceAddresses(
   };
   const addresses = addressRepair(registry, (object, warning) => void addressEvents.warn(object, warning));
   const report = rangeReporter(options);
-  const ensureRange = (): Promise<void> => ensureDefaultServiceRange(registry, serviceClusterIpRange, report);
+  const ensureRange = (deciding: RegistryContext): Promise<void> =>
+    ensureDefaultServiceRange(deciding, serviceClusterIpRange, report);
   const attempt = async (what: string, repair: Promise<void>): Promise<void> =>
     repair.catch((error: unknown) => logger.error(`Could not repair ${what} at the start`, { error: String(error) }));
-  const repairPorts = (): Promise<void> => repairNodePorts(ports);
   return {
-    ensureRange,
-    repairPorts: () => attempt("the node ports in use", repairPorts()),
+    ensureRange: () => ensureRange(registry),
+    repairPorts: () => attempt("the node ports in use", repairNodePorts(ports)),
     repairAddresses: () => attempt("service addresses", repairAllAddresses(addresses)),
     controllers: [
       addressRepairController(options, addresses),
       repeatedController(options, {
         task: "repair the node ports in use",
         intervalMs: repairIntervalMs,
-        run: repairPorts,
+        run: (deciding) => repairNodePorts({ ...ports, registry: deciding }),
       }),
       repeatedController(options, {
         task: "maintain the default ServiceCIDR",

@@ -26,6 +26,14 @@ export interface ServerSnapshot {
   readonly keys: ServerKeys;
 }
 
+/** Called by a restore. */
+export interface RestoreSteps {
+  /** In the turn in which its changes are decided. */
+  begun(): void;
+  /** In the turn in which readers see the restored state. */
+  visible(): void;
+}
+
 /** Takes and restores snapshots. */
 export interface ServerSnapshots {
   /** @throws StorageUnavailable when the server is closed */
@@ -34,11 +42,11 @@ export interface ServerSnapshots {
    * Gives the server the state of a snapshot. Resolves when all decisions are made on that state: of RBAC, admission,
    * quotas and definitions. The watches of clients end with the error 410 before they see any of the changes.
    *
-   * @param begun called in the turn in which its changes are decided: commits from then on replace the restored state
+   * @param steps reports its progress: commits after `begun` replace the restored state, readers after `visible` see it
    * @throws Error when the snapshot is of a server with other authorities
    * @throws StorageUnavailable when the server is closed
    */
-  restore(snapshot: Pick<ServerSnapshot, "state" | "keys">, begun: () => void): Promise<void>;
+  restore(snapshot: Pick<ServerSnapshot, "state" | "keys">, steps: RestoreSteps): Promise<void>;
 }
 
 interface Needs {
@@ -65,7 +73,7 @@ export function openSnapshots(needs: Needs): ServerSnapshots | undefined {
   };
   return {
     take: () => memory.state((state) => ({ state, caches: installer.cacheStates(state.revision), keys })),
-    async restore(snapshot, begun) {
+    async restore(snapshot, { begun, visible }) {
       // The store has certificates and tokens of the authorities.
       if (snapshot.keys.certificates.ca.cert !== keys.certificates.ca.cert || snapshot.keys.lineage !== keys.lineage)
         throw new Error(
@@ -73,6 +81,7 @@ export function openSnapshots(needs: Needs): ServerSnapshots | undefined {
         );
       begun();
       const revision = await memory.restore(snapshot.state, (restored) => {
+        visible();
         installer.forgetBefore(restored);
         http.watches.expireAll(restored);
       });

@@ -67,6 +67,7 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
         faults.changed(change);
         if (hasStarted) timeline.wrote(change);
       },
+      decide: () => gate.decide(),
       routes: options.control === true ? controlPaths(routes) : [],
     },
   };
@@ -82,7 +83,7 @@ interface Parts {
 
 function probeOf(context: RequestContext, { timeline, faults, gate }: Parts): RequestProbe {
   const record = timeline.begin(context);
-  const checkDecided = gate.enter(context.info);
+  const decision = gate.decide(context.info);
   let served: RegistryContext | undefined;
   return {
     get registry() {
@@ -93,7 +94,7 @@ function probeOf(context: RequestContext, { timeline, faults, gate }: Parts): Re
         faults.changed(change);
         timeline.changed(record, change);
       };
-      served = await faults.enter(context, { ...registry, changed, checkDecided }, record);
+      served = await faults.enter(context, { ...registry, changed, decision }, record);
     },
     watch: (options) => faults.watch(context, recordedWatch(options, record, timeline), record),
     failed: (status) => record.failed(status),

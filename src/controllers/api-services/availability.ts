@@ -4,6 +4,7 @@
  */
 import { type ApiServices, type ApiServiceView, type Backends, isRemote } from "../../aggregator/contract.ts";
 import { repeat } from "../../apimachinery/repeat.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import type { ServiceSource } from "../../webhook/service-resolver.ts";
 import type { Controller, ControllerOptions, QueueObserver } from "../contract.ts";
 import { openWorkQueue } from "../work-queue.ts";
@@ -38,13 +39,16 @@ export function apiServiceAvailability(options: AvailabilityOptions): Controller
   const { registry, logger, queues, services } = options;
   const target = apiServiceTarget(registry);
   if (target === undefined) return { start() {}, stop: async () => {} };
-  const queueOf = (observer: QueueObserver | undefined, check: (view: ApiServiceView) => Promise<boolean>) =>
+  const queueOf = (
+    observer: QueueObserver | undefined,
+    check: (view: ApiServiceView, registry: RegistryContext) => Promise<boolean>,
+  ) =>
     openWorkQueue({
-      clock: registry.clock,
+      registry,
       observer,
-      async reconcile(name) {
+      async reconcile(name, deciding) {
         const view = services.get(name);
-        return view === undefined || check(view);
+        return view === undefined || check(view, deciding);
       },
       failed: (name, error) => logger.warn("Failed to check an APIService, retrying", { name, error: String(error) }),
       concurrency,
@@ -52,13 +56,13 @@ export function apiServiceAvailability(options: AvailabilityOptions): Controller
       firstDelayMs: firstRetryMs,
       delayMaxMs: retryMsMax,
     });
-  const localQueue = queueOf(queues?.("LocalAvailabilityController"), (view) =>
-    isRemote(view) ? Promise.resolve(true) : writeAvailability(options, target, view, local),
+  const localQueue = queueOf(queues?.("LocalAvailabilityController"), (view, deciding) =>
+    isRemote(view) ? Promise.resolve(true) : writeAvailability({ ...options, registry: deciding }, target, view, local),
   );
-  const remoteQueue = queueOf(queues?.("RemoteAvailabilityController"), async (view) => {
+  const remoteQueue = queueOf(queues?.("RemoteAvailabilityController"), async (view, deciding) => {
     if (!isRemote(view)) return true;
     const availability = await checkAvailability(view, options);
-    const written = await writeAvailability(options, target, view, availability);
+    const written = await writeAvailability({ ...options, registry: deciding }, target, view, availability);
     return written && availability.reason !== "FailedDiscoveryCheck"; // It is checked again soon.
   });
   const endpoints = new FollowedEndpoints(options, (name) => remoteQueue.add(name));

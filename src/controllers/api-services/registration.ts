@@ -5,6 +5,7 @@
 import type { ApiServices } from "../../aggregator/contract.ts";
 import { ApiError, notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Catalog } from "../../catalog/contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -50,7 +51,7 @@ export function apiServiceRegistration(options: RegistrationOptions): ApiService
   let queue: WorkQueue | undefined;
   const definitions = new DefinedApiServices((name) => queue?.add(name));
   if (target === undefined) return { definitions, tried: Promise.resolve(), start() {}, stop: async () => {} };
-  const registered = new RegisteredApiServices(registry, target, definitions);
+  const registered = new RegisteredApiServices(registry.catalog, target, definitions);
   const untried = new Set(registered.builtinNames);
   const { promise: tried, resolve } = Promise.withResolvers<void>();
   const ended = (name: string): void => {
@@ -62,9 +63,9 @@ export function apiServiceRegistration(options: RegistrationOptions): ApiService
     tried,
     start() {
       const started = openWorkQueue({
-        clock: registry.clock,
+        registry,
         observer: queues?.("autoregister"),
-        reconcile: (name) => registered.reconcile(name).finally(() => ended(name)),
+        reconcile: (name, deciding) => registered.reconcile(deciding, name).finally(() => ended(name)),
         failed: (name, error) =>
           logger.warn("Failed to register an APIService, retrying", { name, error: String(error) }),
         concurrency,
@@ -86,7 +87,6 @@ export function apiServiceRegistration(options: RegistrationOptions): ApiService
 }
 
 class RegisteredApiServices {
-  readonly #registry: RegistryContext;
   readonly #target: ApiServiceTarget;
   readonly #builtin: ReadonlyMap<string, DesiredApiService>;
   readonly #definitions: DefinedApiServices;
@@ -95,11 +95,10 @@ class RegisteredApiServices {
   /** Names that were reconciled without an error. */
   readonly #synced = new Set<string>();
 
-  constructor(registry: RegistryContext, target: ApiServiceTarget, definitions: DefinedApiServices) {
-    this.#registry = registry;
+  constructor(catalog: Catalog, target: ApiServiceTarget, definitions: DefinedApiServices) {
     this.#target = target;
     this.#definitions = definitions;
-    this.#builtin = new Map(builtinApiServices(registry.catalog).map((one) => [one.name, one]));
+    this.#builtin = new Map(builtinApiServices(catalog).map((one) => [one.name, one]));
   }
 
   get builtinNames(): readonly string[] {
@@ -111,48 +110,52 @@ class RegisteredApiServices {
   }
 
   /** @returns false when another writer has changed the APIService */
-  async reconcile(name: string): Promise<boolean> {
-    const done = await this.#reconcile(name);
+  async reconcile(registry: RegistryContext, name: string): Promise<boolean> {
+    const done = await this.#reconcile(registry, name);
     if (done) this.#synced.add(name);
     return done;
   }
 
   /** The cases are those of the table of `checkAPIService`. */
-  async #reconcile(name: string): Promise<boolean> {
+  async #reconcile(registry: RegistryContext, name: string): Promise<boolean> {
     const desired = this.#definitions.find(name) ?? this.#builtin.get(name);
-    const current = await this.#read(name, desired);
+    const current = await this.#read(registry, name, desired);
     if (desired?.managed === "onstart" && this.#synced.has(name)) return true; // Clients may delete and change it.
-    if (current === undefined) return desired === undefined || this.#create(desired);
+    if (current === undefined) return desired === undefined || this.#create(registry, desired);
     const managed = current.metadata.labels?.[managedLabel];
     if (managed !== "onstart" && managed !== "true") return true; // It is not ours.
     if (managed === "onstart" && (!this.#atStart.has(name) || this.#synced.has(name))) return true;
-    if (desired === undefined) return this.#delete(current);
+    if (desired === undefined) return this.#delete(registry, current);
     const spec = specOf(desired);
     if (deepEqual(normalized(current.spec), spec)) return true;
-    return this.#update(current, spec);
+    return this.#update(registry, current, spec);
   }
 
   /** Removes a built-in APIService that cannot be read, so that it is created again. */
-  async #read(name: string, desired: DesiredApiService | undefined): Promise<KubeObject | undefined> {
+  async #read(
+    registry: RegistryContext,
+    name: string,
+    desired: DesiredApiService | undefined,
+  ): Promise<KubeObject | undefined> {
     try {
       return await readApiService(this.#target, name);
     } catch (error) {
       if (!(error instanceof ApiError) || desired?.managed !== "onstart") throw error;
       const { target, store } = this.#target;
-      const stored = await this.#registry.storage.get(store.keyOf("", name));
+      const stored = await registry.storage.get(store.keyOf("", name));
       if (stored === undefined) return undefined;
       try {
         entryFromStored(stored, store.source);
       } catch (unread) {
         if (!isReadFailure(unread) || unread instanceof EncryptedValue) throw unread;
-        await removeUnread(this.#registry, target.resource, name, stored);
+        await removeUnread(registry, target.resource, name, stored);
         return undefined;
       }
       throw error;
     }
   }
 
-  async #create(desired: DesiredApiService): Promise<boolean> {
+  async #create(registry: RegistryContext, desired: DesiredApiService): Promise<boolean> {
     const decode = (): KubeObject => ({
       kind: "APIService",
       apiVersion: "apiregistration.k8s.io/v1",
@@ -160,7 +163,7 @@ class RegisteredApiServices {
       spec: specOf(desired),
     });
     try {
-      await create(this.#registry, { ...serverWrite({ target: this.#target.target, name: "" }), decode });
+      await create(registry, { ...serverWrite({ target: this.#target.target, name: "" }), decode });
       return true;
     } catch (error) {
       // Its creation has added the name to the queue.
@@ -169,11 +172,11 @@ class RegisteredApiServices {
     }
   }
 
-  #update({ metadata }: KubeObject, spec: object): Promise<boolean> {
+  #update(registry: RegistryContext, { metadata }: KubeObject, spec: object): Promise<boolean> {
     const { name = "", resourceVersion } = metadata;
     const { target } = this.#target;
     return unlessConflict(async () => {
-      await update(this.#registry, {
+      await update(registry, {
         ...serverWrite({ target, name }),
         next(current) {
           const next = current?.();
@@ -186,11 +189,11 @@ class RegisteredApiServices {
     });
   }
 
-  #delete({ metadata: { name = "", uid } }: KubeObject): Promise<boolean> {
+  #delete(registry: RegistryContext, { metadata: { name = "", uid } }: KubeObject): Promise<boolean> {
     const preconditions = uid === undefined ? {} : { uid };
     return unlessConflict(async () => {
       const request = serverWrite({ target: this.#target.target, name });
-      await deleteOne(this.#registry, { ...request, options: { dryRun: false, preconditions } });
+      await deleteOne(registry, { ...request, options: { dryRun: false, preconditions } });
     });
   }
 }

@@ -33,10 +33,10 @@ export function candidacy(options: CandidacyOptions): Controller {
   let follower: Follower | undefined;
   let cancel = (): void => {};
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("leasecandidate"),
-    async reconcile(name) {
-      await renew(options);
+    async reconcile(name, deciding) {
+      await renew({ ...options, registry: deciding });
       cancel();
       cancel = registry.clock.after(renewMs, () => void queue.add(name));
       return true;

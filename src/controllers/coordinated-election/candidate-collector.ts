@@ -2,6 +2,7 @@
  * Deletes LeaseCandidates that have ended. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/leaderelection/leasecandidategc_controller.go`.
  */
+import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
@@ -17,11 +18,11 @@ export function candidateCollector(options: ControllerOptions, kinds: ElectionKi
     task: "delete expired lease candidates",
     intervalMs,
     runsAtStart: true,
-    run: () => collectExpired(options, kinds),
+    run: (registry) => collectExpired(registry, kinds),
   });
 }
 
-async function collectExpired({ registry }: ControllerOptions, { candidates: target }: ElectionKinds): Promise<void> {
+async function collectExpired(registry: RegistryContext, { candidates: target }: ElectionKinds): Promise<void> {
   const { store } = target;
   for (const entry of (await store.cache.current()).range(store.form.prefix)) {
     const candidate = candidateOf(store.decode(entry), entry.revision);

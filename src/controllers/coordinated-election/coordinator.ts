@@ -29,10 +29,10 @@ export function electionCoordinator(options: ControllerOptions, kinds: ElectionK
     );
   };
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("leader-election-controller"),
-    async reconcile(key) {
-      if (await stepElection(options, kinds, key)) again(key);
+    async reconcile(key, deciding) {
+      if (await stepElection({ ...options, registry: deciding }, kinds, key)) again(key);
       return true;
     },
     failed: (lease, error) => {

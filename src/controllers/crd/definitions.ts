@@ -9,6 +9,7 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { MutableCatalog, Resolved, ResourceDefinition } from "../../catalog/contract.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import { update } from "../../registry/update.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
@@ -50,19 +51,19 @@ export function definitionController(options: DefinitionControllerOptions): Defi
     return { start() {}, stop: async () => {}, ready: Promise.resolve(), settled: async () => {} };
   const definitions = new Definitions(options, target);
   const finalizing = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("crd_finalizer"),
-    reconcile: (name) => definitions.finalize(name),
+    reconcile: (name, deciding) => definitions.finalize(name, deciding),
     failed: (name, error) =>
       logger.warn("Failed to delete the objects of a definition, retrying", { definition: name, error: String(error) }),
     concurrency: finalizerConcurrency,
     keysMax: definitionsMax,
   });
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.("crd_naming_condition_controller"),
-    reconcile: (name) =>
-      definitions.reconcile(name, {
+    reconcile: (name, deciding) =>
+      definitions.reconcile(name, deciding, {
         enqueue: (other) => queue.add(other),
         finalize: (terminating) => finalizing.add(terminating),
       }),
@@ -151,8 +152,8 @@ class Definitions {
   }
 
   /** @returns whether there is nothing left to do */
-  async reconcile(name: string, { enqueue, finalize }: Next): Promise<boolean> {
-    const { rules, registry } = this.#options;
+  async reconcile(name: string, registry: RegistryContext, { enqueue, finalize }: Next): Promise<boolean> {
+    const { rules } = this.#options;
     const entry = await currentEntry(this.#store, this.#store.keyOf("", name));
     if (entry === undefined) {
       this.#remove(name, enqueue);
@@ -169,7 +170,7 @@ class Definitions {
     const next: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
     const isNew = this.#serve(next) && rules.setCondition(next, rules.establish(next), now);
     if (accepted === undefined && !isNew) return true;
-    await this.#write(definition, next.status);
+    await this.#write(registry, definition, next.status);
     if (accepted !== undefined) this.#enqueueWaiting(definition, enqueue);
     return true;
   }
@@ -202,21 +203,25 @@ class Definitions {
    * reports the progress in its conditions.
    * @returns whether it is done
    */
-  async finalize(name: string): Promise<boolean> {
-    const { rules, registry } = this.#options;
+  async finalize(name: string, registry: RegistryContext): Promise<boolean> {
+    const { rules } = this.#options;
     const entry = await currentEntry(this.#store, this.#store.keyOf("", name));
     if (entry === undefined) return true;
     const now = registry.clock.now();
     const definition = this.#store.decode(entry);
     const { deletionTimestamp, finalizers = [] } = definition.metadata;
     if (deletionTimestamp === undefined || !finalizers.includes(rules.cleanupFinalizer)) return true;
-    await this.#change(name, (next) => rules.setCondition(next, terminating.inProgress, now));
+    await this.#change(registry, name, (next) => rules.setCondition(next, terminating.inProgress, now));
     const kind = this.#kinds.find(name);
-    if (kind !== undefined && (await countObjects(registry, kind)) > 0 && !(await this.#deleteObjects(name, kind, now)))
+    if (
+      kind !== undefined &&
+      (await countObjects(registry, kind)) > 0 &&
+      !(await this.#deleteObjects(registry, name, kind, now))
+    )
       return false;
     const outcome =
       kind === undefined ? terminating.unserved(rules.isConditionTrue(definition, "Established")) : terminating.done;
-    await this.#change(name, (next) => {
+    await this.#change(registry, name, (next) => {
       rules.setCondition(next, outcome, now);
       next.metadata.finalizers = (next.metadata.finalizers ?? []).filter(
         (finalizer) => finalizer !== rules.cleanupFinalizer,
@@ -226,17 +231,22 @@ class Definitions {
   }
 
   /** @returns whether all objects are deleted; a failure is reported in a condition */
-  async #deleteObjects(name: string, kind: ResourceDefinition, now: number): Promise<boolean> {
-    const { rules, registry } = this.#options;
+  async #deleteObjects(
+    registry: RegistryContext,
+    name: string,
+    kind: ResourceDefinition,
+    now: number,
+  ): Promise<boolean> {
+    const { rules } = this.#options;
     const deleted = await deleteObjects(registry, kind);
     if ("gone" in deleted) return deleted.gone;
-    await this.#change(name, (next) => rules.setCondition(next, terminating.failed(deleted.failure), now));
+    await this.#change(registry, name, (next) => rules.setCondition(next, terminating.failed(deleted.failure), now));
     return false;
   }
 
   /** Changes metadata and status of the current definition. @throws ApiError 404 */
-  async #change(name: string, change: (next: KubeObject) => void): Promise<void> {
-    await update(this.#options.registry, {
+  async #change(registry: RegistryContext, name: string, change: (next: KubeObject) => void): Promise<void> {
+    await update(registry, {
       ...writes.of(this.#target, "", name, "status"),
       next(current) {
         if (current === undefined) throw missing(name);
@@ -264,9 +274,9 @@ class Definitions {
   }
 
   /** Writes the status if the definition has not changed. @throws ApiError 404, 409 */
-  async #write({ metadata, spec }: KubeObject, status: KubeObject["status"]): Promise<void> {
+  async #write(registry: RegistryContext, { metadata, spec }: KubeObject, status: KubeObject["status"]): Promise<void> {
     const name = metadata.name as string;
-    await update(this.#options.registry, {
+    await update(registry, {
       ...writes.of(this.#target, "", name, "status"),
       next(current) {
         if (current === undefined) throw missing(name);

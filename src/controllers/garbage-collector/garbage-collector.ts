@@ -41,9 +41,9 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
   const followers = new KindFollowers({ registry, logger, graph, requestSweep: (part) => sweeper.request(part) });
   const catchUp = sharedRun(() => followers.catchUp());
   const queue = openWorkQueue({
-    clock,
+    registry,
     observer: queues?.("garbage_collector_attempt_to_delete"),
-    reconcile: (key) => collect({ registry, misplaced, graph, enqueue, catchUp }, key),
+    reconcile: (key, deciding) => collect({ registry: deciding, misplaced, graph, enqueue, catchUp }, key),
     failed: logFailures({ registry, logger }),
     concurrency: itemsAtOnce,
     keysMax: itemsMax,

@@ -16,6 +16,7 @@ import { update } from "../../registry/update.ts";
 import type { Entry, Snapshot } from "../../watch-cache/contract.ts";
 import type { Controller } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
+import { repeatedController } from "../repeated.ts";
 import { dayMs, formatDay, parseDay } from "./dates.ts";
 import { lastUsedLabel } from "./last-used.ts";
 import { trackingName, trackingNamespace } from "./tracking.ts";
@@ -47,20 +48,20 @@ export function legacyTokenCleaner(options: LegacyTokenCleanerOptions): Controll
   const places = placesIn(registry);
   if (places === undefined) return { start() {}, stop: async () => {} };
   let stopped = false;
-  let cancel = (): void => {};
-  let running: Promise<void> = Promise.resolve();
-  const clean = (): void => {
-    running = cleanLegacyTokens(options, places, () => stopped).catch((error: unknown) =>
-      logger.warn("Failed to clean legacy tokens, retrying in a day", { error: String(error) }),
-    );
-    cancel = registry.clock.after(dayMs, clean);
-  };
+  const cleaner = repeatedController(
+    { registry, logger },
+    {
+      task: "clean legacy tokens",
+      intervalMs: dayMs,
+      runsAtStart: true,
+      run: (deciding) => cleanLegacyTokens({ ...options, registry: deciding }, places, () => stopped),
+    },
+  );
   return {
-    start: clean,
+    start: cleaner.start,
     async stop() {
       stopped = true;
-      cancel();
-      await running;
+      await cleaner.stop();
     },
   };
 }

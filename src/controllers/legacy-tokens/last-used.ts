@@ -40,10 +40,10 @@ export function openSecretUses({
   const secrets = target?.resource.store;
   const isWritten = (label: string | undefined): boolean =>
     label === formatDay(clock.now()) || label === formatDay(clock.now() + dayMs);
-  const write = async (namespace: string, name: string): Promise<void> => {
+  const write = async (deciding: RegistryContext, namespace: string, name: string): Promise<void> => {
     const found = secrets && (await currentEntry(secrets, secrets.keyOf(namespace, name)));
     if (target === undefined || found === undefined || isWritten(found.index.labels.get(lastUsedLabel))) return;
-    await update(registry, {
+    await update(deciding, {
       ...writes.of(target, namespace, name),
       next(current) {
         const object = current?.();
@@ -54,11 +54,11 @@ export function openSecretUses({
     });
   };
   const queue = openWorkQueue({
-    clock,
-    async reconcile(key) {
+    registry,
+    async reconcile(key, deciding) {
       const slash = key.indexOf("/");
       try {
-        await write(key.slice(0, slash), key.slice(slash + 1));
+        await write(deciding, key.slice(0, slash), key.slice(slash + 1));
       } catch (error) {
         // The Secret or its namespace was deleted.
         if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;

@@ -40,10 +40,10 @@ export function openSecretReferences({
 }): SecretReferences {
   const target = registry.catalog.findServed("", "v1", "serviceaccounts");
   const accounts = target?.resource.store;
-  const remove = async ({ namespace, account, uid, secret }: Reference): Promise<void> => {
+  const remove = async (deciding: RegistryContext, { namespace, account, uid, secret }: Reference): Promise<void> => {
     const entry = accounts && (await currentEntry(accounts, accounts.keyOf(namespace, account)));
     if (target === undefined || entry === undefined || !isNamed(accounts?.decode(entry), uid, secret)) return;
-    await update(registry, {
+    await update(deciding, {
       ...writes.of(target, namespace, account),
       next(current) {
         const object = current?.();
@@ -55,11 +55,11 @@ export function openSecretReferences({
     });
   };
   const queue = openWorkQueue({
-    clock: registry.clock,
-    async reconcile(key) {
+    registry,
+    async reconcile(key, deciding) {
       const [namespace = "", account = "", uid = "", secret = ""] = key.split("/");
       try {
-        await remove({ namespace, account, uid, secret });
+        await remove(deciding, { namespace, account, uid, secret });
       } catch (error) {
         if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;
       }

@@ -31,10 +31,10 @@ export function policyStatusController({ registry, logger, queues, loadChecker }
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
-    clock: registry.clock,
+    registry,
     observer: queues?.(name),
-    async reconcile(key) {
-      await checkPolicy(registry, { target, store, loadChecker }, key);
+    async reconcile(key, deciding) {
+      await checkPolicy(deciding, { target, store, loadChecker }, key);
       return true;
     },
     failed: (key, error) => logger.warn("Failed to check a policy, retrying", { key, error: String(error) }),

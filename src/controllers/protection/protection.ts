@@ -6,6 +6,7 @@
 import { realClock } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
@@ -60,9 +61,9 @@ class ProtectionController<Use> implements Controller {
     this.#target = target;
     this.#store = store;
     this.#queue = openWorkQueue({
-      clock: registry.clock,
+      registry,
       observer: queues?.(protection.queue),
-      reconcile: (key) => this.#reconcile(key),
+      reconcile: (key, deciding) => this.#reconcile(key, deciding),
       failed: (key, error) =>
         logger.warn("Failed to protect an object in use, retrying", { key, error: String(error) }),
       concurrency,
@@ -141,7 +142,7 @@ class ProtectionController<Use> implements Controller {
   }
 
   /** @returns whether there is nothing left to do until another event */
-  async #reconcile(key: string): Promise<boolean> {
+  async #reconcile(key: string, registry: RegistryContext): Promise<boolean> {
     const { finalizer, addsFinalizer, isUsed, updateStatus } = this.#protection;
     const entry = await currentEntry(this.#store, key);
     if (entry === undefined) return true;
@@ -150,16 +151,16 @@ class ProtectionController<Use> implements Controller {
     if (object.metadata.deletionTimestamp !== undefined) {
       if (!isProtected) return true;
       if (!(await this.#knowsUsers())) return false;
-      return isUsed(object, this.#uses.of(key)) || this.#write(entry, "", withoutFinalizer(finalizer));
+      return isUsed(object, this.#uses.of(key)) || this.#write(registry, entry, "", withoutFinalizer(finalizer));
     }
     if (updateStatus !== undefined) {
       if (!(await this.#knowsUsers())) return false;
-      const { clock } = this.#options.registry;
-      const change = (changed: KubeObject): boolean => updateStatus(changed, this.#uses.of(key), clock.now());
+      const now = registry.clock.now();
+      const change = (changed: KubeObject): boolean => updateStatus(changed, this.#uses.of(key), now);
       // The event of this write causes the next reconciliation.
-      if (change(object)) return this.#write(entry, "status", change);
+      if (change(object)) return this.#write(registry, entry, "status", change);
     }
-    return isProtected || !addsFinalizer || this.#write(entry, "", withFinalizer(finalizer));
+    return isProtected || !addsFinalizer || this.#write(registry, entry, "", withFinalizer(finalizer));
   }
 
   /** Whether the index of uses is as new as the store at the time of the call. */
@@ -172,11 +173,16 @@ class ProtectionController<Use> implements Controller {
   }
 
   /** Writes the state that was checked, with a change. @returns false if another writer changed the object */
-  #write(entry: Entry, subresource: string, change: (object: KubeObject) => void): Promise<boolean> {
+  #write(
+    registry: RegistryContext,
+    entry: Entry,
+    subresource: string,
+    change: (object: KubeObject) => void,
+  ): Promise<boolean> {
     const { namespace, name } = entry.index;
     const request = writesAs(this.#protection.writer).of(this.#target, namespace, name, subresource);
     return unlessConflict(async () => {
-      await update(this.#options.registry, {
+      await update(registry, {
         ...request,
         next: () => {
           const object = this.#store.decode(entry);

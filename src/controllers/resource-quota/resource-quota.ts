@@ -68,9 +68,9 @@ class QuotaController implements Controller {
     this.#changes = queues?.("resource_quota_controller_resource_changes");
     const open = (name: "primary" | "priority"): ReturnType<typeof openWorkQueue> =>
       openWorkQueue({
-        clock: registry.clock,
+        registry,
         observer: queues?.(`resourcequota_${name}`),
-        reconcile: (key) => syncQuota({ registry, target, store, kinds: this.#kinds }, key),
+        reconcile: (key, deciding) => syncQuota({ registry: deciding, target, store, kinds: this.#kinds }, key),
         failed: (key, error) =>
           logger.warn("Failed to count the usage of a quota, retrying", { key, error: String(error) }),
         concurrency,

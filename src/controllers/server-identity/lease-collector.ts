@@ -26,7 +26,7 @@ export function identityLeaseCollector(options: ControllerOptions): Controller {
     task: "delete expired leases of servers",
     intervalMs,
     runsAtStart: true,
-    run: () => collectExpired(registry, target, store),
+    run: (deciding) => collectExpired(deciding, target, store),
   });
 }
 

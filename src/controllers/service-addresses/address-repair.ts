@@ -5,6 +5,7 @@
  */
 import { repeat } from "../../apimachinery/repeat.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
@@ -91,9 +92,12 @@ class AddressRepairController implements Controller {
   constructor(options: ControllerOptions, repair: AddressRepair) {
     this.#options = options;
     this.#repair = repair;
-    this.#services = this.#queue("services", async (key) => repairService(repair, key).then(() => true));
-    this.#addresses = this.#queue("ipaddresses", async (key) => {
-      const againMs = await repairAddress(repair, key);
+    this.#services = this.#queue("services", async (key, registry) => {
+      await repairService({ ...repair, registry }, key);
+      return true;
+    });
+    this.#addresses = this.#queue("ipaddresses", async (key, registry) => {
+      const againMs = await repairAddress({ ...repair, registry }, key);
       if (againMs !== undefined) this.#wait(key, againMs);
       return true;
     });
@@ -115,10 +119,10 @@ class AddressRepairController implements Controller {
     await Promise.all([this.#services.stop(), this.#addresses.stop()]);
   }
 
-  #queue(name: string, reconcile: (key: string) => Promise<boolean>): WorkQueue {
+  #queue(name: string, reconcile: (key: string, registry: RegistryContext) => Promise<boolean>): WorkQueue {
     const { registry, logger, queues } = this.#options;
     return openWorkQueue({
-      clock: registry.clock,
+      registry,
       observer: queues?.(name),
       reconcile,
       failed: (key, error) =>

@@ -4,9 +4,9 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/controller/servicecidrs/servicecidrs_controller.go.
  */
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
 import { storeOf } from "../../catalog/catalog.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
@@ -64,9 +64,9 @@ class ServiceCidrController implements Controller {
     this.#cidrs = storeOf(target.resource);
     this.#addresses = addresses;
     this.#queue = openWorkQueue({
-      clock: registry.clock,
+      registry,
       observer: queues?.("ipaddresses"),
-      reconcile: (key) => this.#reconcile(key),
+      reconcile: (key, deciding) => this.#reconcile(key, deciding),
       failed: (key, error) => logger.warn("Failed to maintain a ServiceCIDR, retrying", { key, error: String(error) }),
       concurrency,
       keysMax,
@@ -131,11 +131,11 @@ class ServiceCidrController implements Controller {
     }
   }
 
-  async #reconcile(key: string): Promise<boolean> {
+  async #reconcile(key: string, registry: RegistryContext): Promise<boolean> {
     const entry = await currentEntry(this.#cidrs, key);
     if (entry === undefined) return true;
     const cidr = this.#cidrs.decode(entry);
-    const write = { registry: this.#options.registry, target: this.#target, cidr };
+    const write = { registry, target: this.#target, cidr };
     if (cidr.metadata.deletionTimestamp === undefined) {
       await setFinalizer(write, true);
       await this.#setReady(write);
@@ -145,7 +145,7 @@ class ServiceCidrController implements Controller {
       await applyReady(write, component, blocked);
       return true;
     }
-    const age = this.#options.registry.clock.now() - Date.parse(cidr.metadata.deletionTimestamp);
+    const age = registry.clock.now() - Date.parse(cidr.metadata.deletionTimestamp);
     if (age < deletionGraceMs) this.#wait(key, deletionGraceMs - age);
     else await setFinalizer(write, false);
     return true;
@@ -159,13 +159,18 @@ class ServiceCidrController implements Controller {
     } catch (error) {
       if (error instanceof ApiError && !this.#reported.has(name) && this.#reported.size < keysMax) {
         this.#reported.add(name);
-        await this.#report(write.cidr);
+        await this.#report(write);
       }
       throw error;
     }
   }
 
-  #report({ metadata: { name = "", uid = "", resourceVersion = "" } }: KubeObject): Promise<void> {
+  #report({
+    registry,
+    cidr: {
+      metadata: { name = "", uid = "", resourceVersion = "" },
+    },
+  }: CidrWrite): Promise<void> {
     const subject = {
       apiVersion: "networking.k8s.io/v1",
       kind: "ServiceCIDR",
@@ -176,7 +181,7 @@ class ServiceCidrController implements Controller {
     };
     const message = "The ServiceCIDR Status can not be set to Ready=True";
     const text = { type: "Warning", reason: "KubernetesServiceCIDRError", message, component } as const;
-    return recordEvent(this.#options.registry, writesAs(account), subject, text);
+    return recordEvent(registry, writesAs(account), subject, text);
   }
 
   #wait(key: string, delayMs: number): void {

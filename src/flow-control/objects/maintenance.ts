@@ -12,6 +12,6 @@ export function flowControlMaintenance(options: ControllerOptions): Controller {
     task: "maintain flow control objects",
     intervalMs,
     retryMs: 1_000,
-    run: () => maintainFlowControlObjects(options.registry),
+    run: maintainFlowControlObjects,
   });
 }

@@ -42,7 +42,7 @@ export function snapshotMethods(
     snapshot: async () => snapshotOf(await inMemory().take()),
     async restore(snapshot) {
       const taken = contentsOf(snapshot);
-      await gate.run((begun) => inMemory().restore(taken, begun));
+      await gate.run((steps) => inMemory().restore(taken, steps));
     },
     fork: async () => fork(await inMemory().take()),
   };
