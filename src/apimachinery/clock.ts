@@ -33,7 +33,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs).unref();
-    return () => clearTimeout(timer);
+    // Node.js keeps a list for each delay until it has passed, unless the cleared timer was ref'd:
+    // a process in which many servers start and stop would keep one for each random delay.
+    return () => clearTimeout(timer.ref());
   },
 };
 
