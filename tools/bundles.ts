@@ -2,7 +2,8 @@
 import { cpSync, globSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type OnResolveArgs, type OnResolveResult } from "esbuild";
-import { type Bundle, bundle, type Root, writeMerged } from "./merge-chunks.ts";
+import { type Bundle, bundle, fileOf, writeMerged } from "./merge-chunks.ts";
+import { writeAsScript } from "./server-script.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -22,6 +23,7 @@ const options = {
 const serverEntries = {
   index: "src/index.ts",
   testing: "src/testing/index.ts",
+  "run-script": "src/apimachinery/run-script.ts",
   "certificate-structure": "src/serving/certificate-structure.ts",
   "request-structure": "src/lib/x509/request-structure.ts",
 };
@@ -45,10 +47,16 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
     },
     plugins: [{ name: "server-entries", setup: (plugin) => plugin.onResolve({ filter: /\.ts$/ }, bundledEntry) }],
   });
-  const testKit = "src/testing/index.ts";
-  const shared: Root = { file: join(outdir, "shared.js"), sharedBy: [testKit, "src/server.ts"] }; // So that importing the test kit does not load the server.
-  const roots = ["src/index.ts", shared, "src/server.ts", testKit, "src/serving/certificate-structure.ts"];
-  await writeMerged(server, roots, own);
+  // In this order, so that importing the test kit does not load the server.
+  const roots = [
+    "src/index.ts",
+    "src/testing/index.ts",
+    "src/server.ts",
+    "src/testing/servers.ts",
+    "src/serving/certificate-structure.ts",
+  ];
+  const merged = await writeMerged(server, roots, own);
+  await writeAsScript(fileOf(server.metafile, "src/server.ts"), merged, own);
   await writeMerged(commands, [], own);
   for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
     cpSync(join(root, "src/data", file), join(root, outdir, file));

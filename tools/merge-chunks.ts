@@ -12,9 +12,6 @@ export interface Bundle {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** The source of the file, or a new file for what the files of these sources share. */
-export type Root = string | { readonly file: string; readonly sharedBy: readonly string[] };
-
 type Options = BuildOptions & { readonly absWorkingDir: string; readonly outdir: string };
 
 /** @returns the bundle, in memory */
@@ -28,8 +25,9 @@ export async function bundle(options: Options): Promise<Bundle> {
 /**
  * Writes a bundle.
  * @param roots the sources of roots. Each takes in what earlier ones have not, so that loading an earlier root does not load a later one
+ * @returns what describes the written files
  */
-export async function writeMerged(bundled: Bundle, roots: readonly Root[], options: Options): Promise<void> {
+export async function writeMerged(bundled: Bundle, roots: readonly string[], options: Options): Promise<Metafile> {
   const rootOf = assignRoots(bundled.metafile, roots);
   const separate = [...bundled.texts.keys()].filter((path) => !rootOf.has(path));
   const files = new Set([...separate, ...rootOf.values()]);
@@ -40,23 +38,17 @@ export async function writeMerged(bundled: Bundle, roots: readonly Root[], optio
   const { outputFiles } = await build({ ...merge, write: false, plugins: [chunkPlugin(bundled, rootOf, () => true)] });
   const statements = outputFiles.flatMap(({ text }) => text.match(/import\{[^}]*\}from"/g) ?? []);
   const imported = new Set(statements.flatMap((statement) => statement.match(/(?<=[{,])[\w$]+/g) ?? []));
-  await build({ ...merge, plugins: [chunkPlugin(bundled, rootOf, (name) => imported.has(name))] });
+  const plugins = [chunkPlugin(bundled, rootOf, (name) => imported.has(name))];
+  const { metafile } = await build({ ...merge, metafile: true, plugins });
+  return metafile;
 }
 
-/** @returns the root of each merged file, and of each root that is not a new file */
-function assignRoots(metafile: Metafile, roots: readonly Root[]): Map<string, string> {
+/** @returns the root of each merged file, and of each root */
+function assignRoots(metafile: Metafile, roots: readonly string[]): Map<string, string> {
   const rootOf = new Map<string, string>();
-  for (const root of roots) {
-    const [files, path] =
-      typeof root === "string"
-        ? [loadedBy(metafile, root), fileOf(metafile, root)]
-        : [
-            root.sharedBy
-              .map((source) => loadedBy(metafile, source))
-              .reduce((a, b) => a.filter((file) => b.includes(file))),
-            root.file,
-          ];
-    for (const file of files) if (!rootOf.has(file)) rootOf.set(file, path);
+  for (const source of roots) {
+    const root = fileOf(metafile, source);
+    for (const file of loadedBy(metafile, source)) if (!rootOf.has(file)) rootOf.set(file, root);
   }
   return rootOf;
 }
@@ -72,7 +64,8 @@ function loadedBy(metafile: Metafile, source: string): string[] {
   return [...loaded];
 }
 
-function fileOf({ outputs }: Metafile, source: string): string {
+/** @returns the file of a bundle that a source is the entry point of, or of a dynamic import */
+export function fileOf({ outputs }: Metafile, source: string): string {
   const file = Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source);
   if (file === undefined) throw new Error(`${source} is not the source of a file of the bundle`);
   return file;

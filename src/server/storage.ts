@@ -7,7 +7,7 @@ import type { ServerOptions } from "../options.ts";
 import type { SharedEncoding } from "../registry/contract.ts";
 import { startCompactor } from "../storage/compactor.ts";
 import type { Storage, StorageObserver } from "../storage/contract.ts";
-import type { MemoryStorage } from "../storage/memory.ts";
+import { type MemoryStorage, openMemoryStorage } from "../storage/memory.ts";
 import { type StorageDamage, type StorageOptions, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
 import { isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";
@@ -89,8 +89,7 @@ async function openEngine(options: ServerOptions, observer: StorageObserver): Pr
   return openLmdbStorage({ ...embeddedOptions(options), onDamage, dir });
 }
 
-async function openMemory(options: ServerOptions, snapshot: Existing["snapshot"]): Promise<MemoryStorage> {
-  const { openMemoryStorage } = await import("../storage/memory.ts");
+function openMemory(options: ServerOptions, snapshot: Existing["snapshot"]): Promise<MemoryStorage> {
   return openMemoryStorage(embeddedOptions(options), snapshot?.state);
 }
 

@@ -3,14 +3,11 @@
  *
  * @packageDocumentation
  */
+import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
 import type { KitOptions } from "./kit.ts";
-import { openTestServer } from "./open-test-server.ts";
-import { readSnapshot } from "./snapshots/snapshot-file.ts";
-import { contentsOf, snapshotOf } from "./snapshots/snapshot-methods.ts";
-import { type Beginning, openFrom, startKey } from "./start-states.ts";
 
 export type * from "../public-types.ts";
 export {
@@ -113,13 +110,8 @@ export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage"
  * ```
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { timeline, control, snapshot, fullStart = false, ...server } = options;
-  const kit = { ...(timeline && { timeline }), ...(control !== undefined && { control }) };
-  const open = (from: Beginning): Promise<TestServer> => openTestServer(server, kit, from);
-  // With other options, the definitions of kinds can differ from those of the cached objects.
-  if (snapshot !== undefined) return open({ snapshot: { ...contentsOf(snapshot), caches: new Map() } });
-  const key = fullStart ? undefined : startKey(server);
-  return key === undefined ? open({}) : openFrom(key, open);
+  const { startServer } = await loadServers();
+  return startServer(options);
 }
 
 /**
@@ -136,7 +128,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
  * await server.close();
  * ```
  */
-export function startControlledServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
+export async function startControlledServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
+  const { openTestServer } = await loadServers();
   return openTestServer(options, { control: true });
 }
 
@@ -145,7 +138,14 @@ export function startControlledServer(options: Partial<ServerOptions> = {}): Pro
  * @throws Error when the file is damaged or incomplete, is not a snapshot, or one of a newer version
  */
 export async function loadSnapshot(file: string): Promise<Snapshot> {
-  return snapshotOf(await readSnapshot(file));
+  const { readSnapshot } = await loadServers();
+  return readSnapshot(file);
+}
+
+/** Loads the server and what only its users need. */
+function loadServers(): Promise<typeof import("./servers.ts")> {
+  keepCompiledModules();
+  return import("./servers.ts");
 }
 
 /** Options of {@link useTestServer}. */

@@ -1,8 +1,8 @@
 /** Opens the servers of the test kit, and their forks. */
-import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import { silentLogger } from "../apimachinery/logger.ts";
 import { defaultOptions } from "../index.ts";
 import type { ServerOptions } from "../options.ts";
+import { openServer } from "../server.ts";
 import type { TestServer } from "./contract.ts";
 import { type KitOptions, openKit } from "./kit.ts";
 import { writeOwnPort } from "./own-port.ts";
@@ -22,8 +22,6 @@ export async function openTestServer(
   const { snapshot, isNew = false, clock } = from;
   const options = { ...defaultOptions, logger: silentLogger, ...some, ...(clock && { clock }) };
   const kit = openKit(options, kitOptions);
-  keepCompiledModules(); // Before the import of most modules.
-  const { openServer } = await import("../server.ts");
   const { running, registry, serving, snapshots } = await openServer(options, {
     requests: kit.extension,
     ...(snapshot && { snapshot }),
