@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { NumberLiteral } from "../../lib/json/exact.ts";
 import { isObject, setMember } from "../../lib/json/values.ts";
-import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
+import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 
 /** A file cannot be read or is invalid; the message is for the user. */
 export class InputError extends Error {
@@ -19,11 +19,21 @@ export type PlainObject = Readonly<Record<string, unknown>>;
  *
  * @throws InputError
  */
-export function readDocuments(file: string): unknown[] {
+export function readDocuments(file: string, { mebibytesMax, isStrict = false }: DocumentLimits = {}): unknown[] {
   const text = readText(file);
+  if (mebibytesMax !== undefined && text.length > mebibytesMax << 20)
+    throw new InputError(`${file} has more than ${mebibytesMax} MiB`);
   return documentsOf(text)
-    .map((document) => decode(document, file))
+    .map((document) => decode(document, file, isStrict))
     .filter((value) => value !== null);
+}
+
+/** Limits of {@link readDocument}. */
+export interface DocumentLimits {
+  /** Bytes of the file; unlimited if unset. */
+  readonly mebibytesMax?: number;
+  /** Whether a key that is repeated in an object is an error; otherwise its last value counts. */
+  readonly isStrict?: boolean;
 }
 
 /**
@@ -32,8 +42,8 @@ export function readDocuments(file: string): unknown[] {
  * @returns null for an empty file
  * @throws InputError also for several documents
  */
-export function readDocument(file: string): unknown {
-  const documents = readDocuments(file);
+export function readDocument(file: string, limits: DocumentLimits = {}): unknown {
+  const documents = readDocuments(file, limits);
   if (documents.length > 1) throw new InputError(`${file} has ${documents.length} documents, but only one is allowed`);
   return documents[0] ?? null;
 }
@@ -62,9 +72,11 @@ function documentsOf(text: string): string[] {
   return documents;
 }
 
-function decode(text: string, file: string): unknown {
+function decode(text: string, file: string, isStrict: boolean): unknown {
   try {
-    return plain(decodeYaml(Buffer.from(text)).value);
+    const { value, strictErrors } = decodeYaml(Buffer.from(text));
+    if (isStrict && strictErrors.length > 0) throw new InputError(`${file}: ${strictYamlError(strictErrors)}`);
+    return plain(value);
   } catch (error) {
     if (error instanceof YamlError) throw new InputError(`${file}: ${error.message}`);
     throw error;

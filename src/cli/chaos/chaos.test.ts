@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer, type TestServer } from "../../testing/index.ts";
+import type { Sender } from "../client/ask.ts";
 import { withClient } from "../client/with-client.ts";
 import { chaosCommand } from "./command.ts";
 import { addedRules, applyRules } from "./rules.ts";
@@ -88,6 +89,19 @@ const wrong: [argv: string[], message: string][] = [
   [["--list", "--for", "1s"], "--for needs --filename"],
   [["-f", join(directory, "missing.yaml")], `${join(directory, "missing.yaml")} cannot be read: ENOENT`],
   [["-f", fileOf("list.yaml", "- a\n")], "the file must have an object with the field rules, a list"],
+  [["-f", fileOf("empty.yaml", "rules: []\n")], "the file has no rules"],
+  [
+    ["-f", fileOf("twice.yaml", "rules:\n- match: {verb: get, verb: list}\n  fault: {type: gone}\n")],
+    `${join(directory, "twice.yaml")}: yaml: unmarshal errors:\n  line 2: key "verb" already set in map`,
+  ],
+  [
+    ["-f", fileOf("large.yaml", "rules:\n- match: {count: 9007199254740993}\n  fault: {type: gone}\n")],
+    "rules[0].match.count: must be a whole number between 1 and 1000000000",
+  ],
+  [
+    ["-f", fileOf("huge.yaml", `# ${"x".repeat(1 << 20)}\n${rules}`)],
+    `${join(directory, "huge.yaml")} has more than 1 MiB`,
+  ],
   [["-f", fileOf("wrong.yaml", "rules:\n- fault: {type: latency}\n")], "rules[0].fault.ms: is required"],
 ];
 for (const [argv, message] of wrong) {
@@ -96,6 +110,38 @@ for (const [argv, message] of wrong) {
     assert.deepEqual(controlled.faults.list(), []);
   });
 }
+
+for (const [span, message] of [
+  ["-1s", "must not be negative"],
+  ["577h", "must be at most 576h"],
+  ["soon", "invalid duration"],
+]) {
+  test(`rejects --for ${span}`, async () => {
+    const [code, , err] = await run(controlled, "-f", fileOf("rules.yaml", rules), "--for", span as string);
+    assert.equal(code, 2);
+    assert.match(err, new RegExp(message as string));
+    assert.deepEqual(controlled.faults.list(), []);
+  });
+}
+
+test("removes the other rules when one cannot be removed", async () => {
+  const rules = [1, 2, 3].map(() => ({ fault: { type: "conflict" } }));
+  await withClient({ kubeconfig: fileOf("kubeconfig", controlled.kubeconfig) }, {}, async (sender) => {
+    const added = await addedRules(sender, { rules });
+    const failing: Sender = {
+      async send(request) {
+        if (request.path.endsWith(`/${added[1]?.id}`)) throw new Error("connection lost");
+        return sender.send(request);
+      },
+    };
+    await assert.rejects(applyRules(failing, added, { print() {}, end: AbortSignal.abort() }), /connection lost/);
+    assert.deepEqual(
+      controlled.faults.list().map(({ id }) => id),
+      [added[1]?.id],
+    );
+    controlled.faults.clear();
+  });
+});
 
 test("says which flag a server without control paths needs", async () => {
   const message = "Error: the server cannot be controlled; Coxswain can with --enable-test-control\n";

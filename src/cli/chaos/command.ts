@@ -41,9 +41,14 @@ function addOptions(command: Command): Command {
   return addServerOptions(command);
 }
 
+/** Timers of Node.js count to 2^31 ms. */
+const forHoursMax = 576;
+
 function parseFor(text: string): number {
   try {
-    return durationMs(text);
+    const ms = durationMs(text);
+    if (ms > forHoursMax * 3_600_000) throw new FlagValueError(`must be at most ${forHoursMax}h`);
+    return ms;
   } catch (error) {
     if (error instanceof FlagValueError) throw new InvalidArgumentError(error.message);
     throw error;
@@ -60,16 +65,17 @@ async function chaos(options: ChaosOptions, output: Output, env: NodeJS.ProcessE
     else if (options.clear) output.out(await clearRules(client));
     else {
       const { readDocument } = await import("../cel/documents.ts");
-      const rules = await addedRules(client, readDocument(options.filename as string));
-      await applyRules(client, rules, { print: output.out, end: endOf(options.for) });
+      const file = readDocument(options.filename as string, { mebibytesMax: 1, isStrict: true });
+      const end = endOf(options.for);
+      await applyRules(client, await addedRules(client, file), { print: output.out, end });
     }
     return 0;
   });
 }
 
-/** Aborts at the first SIGINT or SIGTERM, or after a time. */
+/** Aborts at the first signal that asks the command to end, that of a closed terminal included, or after a time. */
 function endOf(afterMs: number | undefined): AbortSignal {
   const interrupt = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupt.abort());
   return afterMs === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, AbortSignal.timeout(afterMs)]);
 }

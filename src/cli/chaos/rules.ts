@@ -19,6 +19,7 @@ interface ShownRule {
 /** Adds the rules of a file. @throws Error with the server's message if one is not valid */
 export async function addedRules(client: Sender, file: unknown): Promise<readonly ShownRule[]> {
   if (!isObject(file)) throw new Error("the file must have an object with the field rules, a list");
+  if (Array.isArray(file.rules) && file.rules.length === 0) throw new Error("the file has no rules");
   return rulesOf(await control(client, "POST", path, file));
 }
 
@@ -56,9 +57,19 @@ export async function applyRules(
       }
     }
   } finally {
-    for (const { id } of rules) await control(client, "DELETE", `${path}/${id}`).catch(unlessRemoved);
+    await removeAll(client, rules);
   }
   print("Removed.\n");
+}
+
+/** @throws the first error, when all others are removed */
+async function removeAll(client: Sender, rules: readonly ShownRule[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { id } of rules)
+    await control(client, "DELETE", `${path}/${id}`)
+      .catch(unlessRemoved)
+      .catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 function unlessAborted(error: unknown): void {

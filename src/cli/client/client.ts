@@ -4,6 +4,7 @@
  */
 import type { ClientRequest as HttpRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import https from "node:https";
+import { encodeAny } from "../../lib/json/encode-any.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import {
   type ClusterConfig,
@@ -275,7 +276,7 @@ function exchange(
   { method, path, headers = {}, body }: ClientRequest,
   { server, agent, timeoutMs }: Connection,
 ): Promise<IncomingMessage> {
-  const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const payload = body === undefined ? undefined : Buffer.from(encodeAny(body));
   const sent = { accept: "application/json", "user-agent": "coxswain", ...mutable(headers) };
   if (payload !== undefined)
     Object.assign(sent, { "content-type": "application/json", "content-length": String(payload.length) });
