@@ -7,7 +7,7 @@ import type { Website, WebsiteClients } from "./website.ts";
 
 const { reconcile } = await import(process.env.BUGGY === "1" ? "./buggy.ts" : "./controller.ts");
 
-test("runs a Website in a Deployment, and reports its state", async () => {
+test("reports the state of a Website to a fake", async () => {
   const metadata = { name: "blog", namespace: "default", uid: "1", generation: 1 };
   const websites = new Map<string, Website>([["blog", { metadata, spec: { image: "nginx", replicas: 2 } }]]);
   const deployments = new Map<string, V1Deployment>();
