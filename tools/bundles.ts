@@ -15,7 +15,7 @@ const options = {
   platform: "node",
   target: "node22",
   mainFields: ["module", "main"],
-  external: ["commander", "lmdb", "ws", "undici", "@grpc/grpc-js", "@kubernetes/client-node"], // The libraries for requests of certificates are bundled: they load in half the time.
+  external: ["commander", "lmdb", "ws", "undici", "@grpc/grpc-js", "@kubernetes/client-node"], // The libraries for certificates are bundled: they load in half the time.
   logLevel: "warning",
   banner: { js: 'import "./check-runtime.js";' },
 } as const satisfies BuildOptions;
@@ -24,6 +24,7 @@ const serverEntries = {
   index: "src/index.ts",
   testing: "src/testing/index.ts",
   "run-script": "src/apimachinery/run-script.ts",
+  "certificate-structure": "src/serving/certificate-structure.ts",
   "request-structure": "src/lib/x509/request-structure.ts",
 };
 
@@ -47,7 +48,13 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
     plugins: [{ name: "server-entries", setup: (plugin) => plugin.onResolve({ filter: /\.ts$/ }, bundledEntry) }],
   });
   // In this order, so that importing the test kit does not load the server.
-  const roots = ["src/index.ts", "src/testing/index.ts", "src/server.ts", "src/testing/servers.ts"];
+  const roots = [
+    "src/index.ts",
+    "src/testing/index.ts",
+    "src/server.ts",
+    "src/testing/servers.ts",
+    "src/serving/certificate-structure.ts",
+  ];
   const merged = await writeMerged(server, roots, own);
   await writeAsScript(fileOf(server.metafile, "src/server.ts"), merged, own);
   await writeMerged(commands, [], own);
@@ -56,7 +63,7 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
   return [server, commands];
 }
 
-/** The command imports the bundled server, the test kit, and the libraries for requests of certificates next to it. */
+/** The command imports the bundled server, the test kit, and the libraries for certificates next to it. */
 function bundledEntry({ path, resolveDir }: OnResolveArgs): OnResolveResult | undefined {
   const source = relative(root, resolve(resolveDir, path));
   const [name] = Object.entries(serverEntries).find((entry) => entry[1] === source) ?? [];

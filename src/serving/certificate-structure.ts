@@ -1,16 +1,38 @@
-/** The structures of certificates, and their encoding. Source: RFC 5280, section 4.1. */
-import { createHash, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
+/** The structures of certificates, and their encoding. Loaded with the first certificate that is created. Source: RFC 5280, section 4.1. */
+import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { addressValue } from "../lib/ip-range/ip-range.ts";
+import { AsnConvert, OctetString } from "@peculiar/asn1-schema";
 import {
-  bitString,
-  type DecodedValue,
-  decodeValues,
-  encodeValue,
-  objectIdentifier,
-  sequence,
-  tags,
-} from "../lib/x509/der.ts";
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  GeneralName,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
+  id_kp_clientAuth,
+  id_kp_serverAuth,
+  KeyIdentifier,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectKeyIdentifier,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+} from "@peculiar/asn1-x509";
 import type { Leaf, Subject } from "./x509.ts";
 
 /** How the key of an authority signs. */
@@ -22,33 +44,15 @@ export interface Signer {
   sign(bytes: Buffer): Buffer;
 }
 
-/** Encoded, except for the times, which are in milliseconds since 1970. */
 interface Fields {
-  readonly subject: Buffer;
-  readonly issuer: Buffer;
-  readonly publicKey: Buffer;
-  readonly extensions: readonly Buffer[];
+  readonly subject: Name;
+  readonly issuer: Name;
+  readonly publicKey: SubjectPublicKeyInfo;
+  readonly extensions: Extension[];
+  /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
 }
-
-const oids = {
-  subjectKeyIdentifier: objectIdentifier("2.5.29.14"),
-  keyUsage: objectIdentifier("2.5.29.15"),
-  subjectAltName: objectIdentifier("2.5.29.17"),
-  basicConstraints: objectIdentifier("2.5.29.19"),
-  authorityKeyIdentifier: objectIdentifier("2.5.29.35"),
-  extKeyUsage: objectIdentifier("2.5.29.37"),
-  server: objectIdentifier("1.3.6.1.5.5.7.3.1"),
-  client: objectIdentifier("1.3.6.1.5.5.7.3.2"),
-  organization: objectIdentifier("2.5.4.10"),
-  commonName: objectIdentifier("2.5.4.3"),
-} as const;
-
-const yes = encodeValue(tags.boolean, Buffer.of(0xff));
-/** The number of unused bits, and the bits: digitalSignature is the first, keyCertSign and cRLSign are the sixth and seventh. */
-const authorityUsage = encodeValue(tags.bitString, Buffer.of(1, 0b1000_0110));
-const leafUsage = encodeValue(tags.bitString, Buffer.of(7, 0b1000_0000));
 
 /** @returns a self-signed certificate as PEM */
 export function authorityCertificate(
@@ -58,11 +62,12 @@ export function authorityCertificate(
 ): string {
   const publicKey = publicKeyInfo(key);
   const keyId = hashOf(publicKey);
+  const usages = KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign;
   const extensions = [
-    extension(oids.basicConstraints, sequence(yes), { critical: true }),
-    extension(oids.keyUsage, authorityUsage, { critical: true }),
-    extension(oids.subjectKeyIdentifier, encodeValue(tags.octetString, keyId)),
-    extension(oids.authorityKeyIdentifier, sequence(encodeValue(tags.implicit(0), keyId))),
+    extension(id_ce_basicConstraints, new BasicConstraints({ cA: true }), { critical: true }),
+    extension(id_ce_keyUsage, new KeyUsage(usages), { critical: true }),
+    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId)),
+    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(keyId) })),
   ];
   const name = nameOf(subject);
   return signed({ subject: name, issuer: name, publicKey, extensions, ...validity }, signer);
@@ -71,7 +76,6 @@ export function authorityCertificate(
 /**
  * @param authority as PEM
  * @returns a certificate as PEM
- * @throws Error when the authority is malformed
  */
 export function leafCertificate(
   { subject, usage, names, ...validity }: Leaf,
@@ -79,97 +83,88 @@ export function leafCertificate(
   authority: string,
   signer: Signer,
 ): string {
-  const issuer = issuerOf(authority);
+  const issuer = AsnConvert.parse(new X509Certificate(authority).raw, Certificate).tbsCertificate;
+  const purpose = usage === "server" ? id_kp_serverAuth : id_kp_clientAuth;
   const extensions = [
-    extension(oids.basicConstraints, sequence(), { critical: true }),
-    extension(oids.keyUsage, leafUsage, { critical: true }),
-    extension(oids.extKeyUsage, sequence(oids[usage])),
-    extension(oids.authorityKeyIdentifier, sequence(encodeValue(tags.implicit(0), issuer.keyId))),
+    extension(id_ce_basicConstraints, new BasicConstraints(), { critical: true }),
+    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), { critical: true }),
+    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([purpose])),
+    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: keyIdOf(issuer) })),
   ];
-  if (names.length > 0) extensions.push(extension(oids.subjectAltName, sequence(...names.map(alternativeName))));
-  const fields = { subject: nameOf(subject), issuer: issuer.name, publicKey: publicKeyInfo(key), extensions };
+  if (names.length > 0)
+    extensions.push(extension(id_ce_subjectAltName, new SubjectAlternativeName(names.map(alternativeName))));
+  const fields = { subject: nameOf(subject), issuer: issuer.subject, publicKey: publicKeyInfo(key), extensions };
   return signed({ ...fields, ...validity }, signer);
 }
 
 function signed({ subject, issuer, publicKey, extensions, notBefore, notAfter }: Fields, signer: Signer): string {
-  const algorithm = sequence(
-    objectIdentifier(signer.algorithm),
-    ...(signer.hasNullParameters ? [encodeValue(tags.null)] : []),
-  );
-  const certificate = sequence(
-    encodeValue(tags.explicit(0), encodeValue(tags.integer, Buffer.of(2))), // Version 3.
-    encodeValue(tags.integer, serialNumber()),
-    algorithm,
+  const { algorithm, hasNullParameters } = signer;
+  const signature = new AlgorithmIdentifier({ algorithm, ...(hasNullParameters && { parameters: null }) });
+  const tbsCertificate = new TBSCertificate({
+    version: Version.v3,
+    serialNumber: serialNumber(),
+    signature,
     issuer,
-    sequence(time(notBefore), time(notAfter)),
+    validity: new Validity({ notBefore: new Date(notBefore), notAfter: new Date(notAfter) }),
     subject,
-    publicKey,
-    encodeValue(tags.explicit(3), sequence(...extensions)),
-  );
-  return new X509Certificate(sequence(certificate, algorithm, bitString(signer.sign(certificate)))).toString();
+    subjectPublicKeyInfo: publicKey,
+    extensions: new Extensions(extensions),
+  });
+  const signatureValue = bytesOf(signer.sign(Buffer.from(AsnConvert.serialize(tbsCertificate))));
+  const certificate = new Certificate({ tbsCertificate, signatureAlgorithm: signature, signatureValue });
+  return new X509Certificate(Buffer.from(AsnConvert.serialize(certificate))).toString();
 }
 
-function extension(type: Buffer, value: Buffer, { critical = false } = {}): Buffer {
-  return sequence(type, ...(critical ? [yes] : []), encodeValue(tags.octetString, value));
+function extension(extnID: string, value: unknown, { critical = false } = {}): Extension {
+  return new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }
 
-/** A SubjectPublicKeyInfo. */
-function publicKeyInfo(key: KeyObject): Buffer {
-  return key.export({ type: "spki", format: "der" });
+function publicKeyInfo(key: KeyObject): SubjectPublicKeyInfo {
+  return AsnConvert.parse(key.export({ type: "spki", format: "der" }), SubjectPublicKeyInfo);
 }
 
-/** The name of an authority, and the identifier that it chose for its key; OpenSSL rejects any other. Source: RFC 5280, section 4.2.1.1. */
-function issuerOf(authority: string): { readonly name: Buffer; readonly keyId: Buffer } {
-  const [certificate] = partsOf(decodeValues(new X509Certificate(authority).raw)[0]);
-  const fields = partsOf(certificate);
-  // Only version 1 has no field for the version.
-  const [, , , , subject, publicKey, ...others] = fields[0]?.tag === tags.explicit(0) ? fields.slice(1) : fields;
-  if (subject === undefined || publicKey === undefined) throw new Error("asn1: the authority has no name or key");
-  const extensions = partsOf(partsOf(others.find(({ tag }) => tag === tags.explicit(3)))[0]);
-  const chosen = extensions.map(partsOf).find(([type]) => type?.whole.equals(oids.subjectKeyIdentifier));
-  return { name: subject.whole, keyId: partsOf(chosen?.at(-1))[0]?.contents ?? hashOf(publicKey.whole) };
+/** The identifier that the authority chose for its key; OpenSSL rejects any other. Source: RFC 5280, section 4.2.1.1. */
+function keyIdOf({ extensions, subjectPublicKeyInfo }: TBSCertificate): KeyIdentifier {
+  const chosen = extensions?.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier);
+  if (chosen === undefined) return new KeyIdentifier(hashOf(subjectPublicKeyInfo));
+  return new KeyIdentifier(AsnConvert.parse(chosen.extnValue.buffer, SubjectKeyIdentifier).buffer);
 }
 
-const partsOf = (value: DecodedValue | undefined): DecodedValue[] => (value ? decodeValues(value.contents) : []);
-
-/** Of the bits of the key, whose first byte is the number of unused ones. Source: RFC 5280, section 4.2.1.2, method 1. */
-function hashOf(publicKey: Buffer): Buffer {
-  const key = partsOf(decodeValues(publicKey)[0])[1]?.contents ?? Buffer.alloc(0);
-  return createHash("sha1").update(key.subarray(1)).digest();
+/** Source: RFC 5280, section 4.2.1.2, method 1. */
+function hashOf({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
+  return bytesOf(createHash("sha1").update(new Uint8Array(subjectPublicKey)).digest());
 }
 
-function alternativeName(name: string): Buffer {
-  const family = isIP(name);
-  if (family === 0) return encodeValue(tags.implicit(2), Buffer.from(name));
-  const digits = addressValue(name).toString(16);
-  return encodeValue(tags.implicit(7), Buffer.from(digits.padStart(family === 6 ? 32 : 8, "0"), "hex"));
+function alternativeName(name: string): GeneralName {
+  if (isIP(name) === 0) return new GeneralName({ dNSName: name });
+  // The library misreads IPv6 addresses that end in an IPv4 one; a URL's host has none.
+  return new GeneralName({ iPAddress: isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name });
 }
 
-function nameOf({ commonName, organizations = [] }: Subject): Buffer {
-  return sequence(
-    ...organizations.map((organization) => nameAttribute(oids.organization, organization)),
-    nameAttribute(oids.commonName, commonName),
-  );
+const organizationName = "2.5.4.10";
+const commonNameType = "2.5.4.3";
+
+function nameOf({ commonName, organizations = [] }: Subject): Name {
+  return new Name([
+    ...organizations.map((organization) => nameAttribute(organizationName, organization)),
+    nameAttribute(commonNameType, commonName),
+  ]);
 }
 
-function nameAttribute(type: Buffer, text: string): Buffer {
+function nameAttribute(type: string, text: string): RelativeDistinguishedName {
   const isPrintable = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text);
-  const value = encodeValue(isPrintable ? tags.printableString : tags.utf8String, Buffer.from(text));
-  return encodeValue(tags.set, sequence(type, value));
-}
-
-/** From 2050 on, years have four digits. Source: RFC 5280, section 4.1.2.5. */
-function time(ms: number): Buffer {
-  const date = new Date(ms);
-  const digits = date.toISOString().replace(/\.\d+|[-:T]/g, "");
-  return date.getUTCFullYear() < 2050
-    ? encodeValue(tags.utcTime, Buffer.from(digits.slice(2)))
-    : encodeValue(tags.generalizedTime, Buffer.from(digits));
+  const value = new AttributeValue(isPrintable ? { printableString: text } : { utf8String: text });
+  return new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value })]);
 }
 
 /** A random positive number. */
-function serialNumber(): Buffer {
-  const bytes = randomBytes(16);
+function serialNumber(): ArrayBuffer {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
-  return bytes;
+  return bytes.buffer;
+}
+
+/** The library reads all of an ArrayBuffer, and those of small Buffers are shared. */
+function bytesOf(buffer: Buffer): ArrayBuffer {
+  return new Uint8Array(buffer).buffer;
 }

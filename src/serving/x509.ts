@@ -1,6 +1,6 @@
 /** Creates X.509 certificates with P-256 keys, which Node's crypto cannot. Source: RFC 5280 */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { authorityCertificate, leafCertificate, type Signer } from "./certificate-structure.ts";
+import type { Signer } from "./certificate-structure.ts";
 import { formatSec1Key } from "./sec1-key.ts";
 
 /** A certificate and its private key, both PEM. */
@@ -29,6 +29,7 @@ export interface Leaf extends Validity {
 
 /** Creates a self-signed authority. */
 export async function createAuthority(options: { subject: Subject } & Validity): Promise<KeyPair> {
+  const { authorityCertificate } = await import("./certificate-structure.ts");
   const { publicKey, privateKey } = newKeys();
   return { cert: authorityCertificate(options, publicKey, signerOf(privateKey)), key: formatSec1Key(privateKey) };
 }
@@ -39,6 +40,7 @@ export async function createAuthority(options: { subject: Subject } & Validity):
  * @throws Error for other keys
  */
 export async function issueCertificate(authority: KeyPair, leaf: Leaf): Promise<KeyPair> {
+  const { leafCertificate } = await import("./certificate-structure.ts");
   const signer = signerOf(createPrivateKey(authority.key));
   const { publicKey, privateKey } = newKeys();
   return { cert: leafCertificate(leaf, publicKey, authority.cert, signer), key: formatSec1Key(privateKey) };
