@@ -9,7 +9,7 @@ import { systemClock } from "./apimachinery/clock.ts";
 import { silentLogger } from "./apimachinery/logger.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
 import { defaultLeaderElection } from "./controllers/leader-election/options.ts";
-import { defaultMetricsOptions } from "./metrics/options.ts";
+import { defaultMetricsOptions } from "./metrics/default-options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 
 export type * from "./public-types.ts";

@@ -9,14 +9,6 @@ import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { currentRelease } from "./life-cycle.ts";
 
-/** Upstream's defaults. */
-export const defaultMetricsOptions: MetricsOptions = {
-  showHiddenForVersion: "",
-  disabled: [],
-  allowLabels: new Map(),
-  allowLabelsManifest: undefined,
-};
-
 const metricName = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const labelName = "[a-zA-Z_][a-zA-Z0-9_]*";
 const nameForm = new RegExp(`^${metricName}$`);

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { MetricsOptions } from "./contract.ts";
+import { defaultMetricsOptions } from "./default-options.ts";
 import { formatMetrics, type Metric, type Stability } from "./exposition.ts";
 import { isHidden } from "./life-cycle.ts";
-import { checkMetricsOptions, defaultMetricsOptions } from "./options.ts";
+import { checkMetricsOptions } from "./options.ts";
 import { shownMetrics } from "./shown-metrics.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-metrics-"));

@@ -1,7 +1,7 @@
 /** The metrics of a server whose objects are in two clusters of etcd: requests, progress, leases and sizes. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { defaultMetricsOptions } from "../../src/metrics/options.ts";
+import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { eventually } from "../support/collector-cluster.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { Logger } from "../../src/apimachinery/logger.ts";
 import type { MetricsOptions } from "../../src/metrics/contract.ts";
-import { defaultMetricsOptions } from "../../src/metrics/options.ts";
+import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
