@@ -91,6 +91,10 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
         ...common,
         cache: store.cache,
         prefix: store.form.prefix,
+        first() {
+          known.forEach(enqueue); // The objects may have changed since their namespaces were read.
+          return [];
+        },
         set: ({ index }) => {
           if (options.correct !== undefined && index.name === options.name) enqueue(index.namespace);
         },

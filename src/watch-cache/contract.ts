@@ -4,6 +4,7 @@
  */
 
 import type { ApiError } from "../apimachinery/errors.ts";
+import type { NodeFilter } from "../lib/persistent-tree/tree.ts";
 import type { CacheCounts } from "./counts.ts";
 import type { ReadableFollower } from "./follow-readable.ts";
 
@@ -73,6 +74,11 @@ export interface Snapshot {
    * index of the field.
    */
   find(field: string, value: string, prefix: string, after?: string): IterableIterator<Entry> | undefined;
+  /**
+   * Iterates over the entries of all keys that pass the filter, in key order, in pieces between which callers can serve
+   * others. Snapshots with a common history share what was searched.
+   */
+  matching(filter: EntryFilter): IterableIterator<readonly Entry[]>;
   /** Counts the entries with the prefix, after the key `after` if set. */
   count(prefix: string, after?: string): number;
 }
@@ -84,6 +90,9 @@ export interface CacheDifference {
   readonly cached: number;
   readonly stored: number;
 }
+
+/** A filter of entries that is used for many snapshots. Its test must depend on the entry only. */
+export type EntryFilter = NodeFilter<Entry>;
 
 /** The contract of a watch cache. It loads the objects on first use. */
 export interface WatchCache {

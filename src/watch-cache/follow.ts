@@ -3,7 +3,7 @@
  * the watch ends or the list fails.
  */
 import { type Clock, realClock } from "../apimachinery/clock.ts";
-import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "./contract.ts";
+import type { CacheEvent, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
 import { UnreadableObjects } from "./unreadable.ts";
 
 /** A running follower. */
@@ -26,6 +26,11 @@ export interface FollowOptions {
   set(entry: Entry): void;
   /** Called when an object was deleted. @param entry its last state */
   deleted(entry: Entry): void;
+  /**
+   * Returns the objects of the first list that `set` needs, in pieces between which the event loop serves others; all
+   * objects by default. Later lists set all.
+   */
+  first?(snapshot: Snapshot): Iterable<readonly Entry[]>;
   /** Returns the keys of the objects that were set and not deleted. */
   knownKeys(): Iterable<string>;
   /** Called when a new list lacks an object whose deletion was not observed. */
@@ -41,8 +46,8 @@ export interface FollowOptions {
 
 /** Delay before a list is repeated. */
 const relistMs = 1_000;
-/** Objects that are processed before the event loop serves others. */
-const pieceMax = 1_000;
+/** Objects of a piece, and pieces that are processed before the event loop serves others. */
+const [pieceMax, piecesMax] = [64, 16];
 
 /** Starts to follow the objects of a cache. */
 export function followCache(options: FollowOptions): Follower {
@@ -65,9 +70,9 @@ export function followCache(options: FollowOptions): Follower {
     }
     const snapshot = cache.latest();
     let read = 0;
-    for (const entry of snapshot.range(prefix)) {
-      options.set(entry);
-      if (++read % pieceMax === 0) await new Promise(setImmediate);
+    for (const piece of (isFirst && options.first?.(snapshot)) || pieces(snapshot.range(prefix))) {
+      for (const entry of piece) options.set(entry);
+      if (++read % piecesMax === 0) await new Promise(setImmediate);
       if (stopped) return;
     }
     if (!isFirst) for (const key of options.knownKeys()) if (snapshot.get(key) === undefined) options.missing(key);
@@ -102,4 +107,14 @@ export function followCache(options: FollowOptions): Follower {
       subscription?.close();
     },
   };
+}
+
+function* pieces(entries: Iterable<Entry>): Generator<readonly Entry[], void> {
+  let piece: Entry[] = [];
+  for (const entry of entries) {
+    if (piece.push(entry) < pieceMax) continue;
+    yield piece;
+    piece = [];
+  }
+  yield piece;
 }

@@ -5,7 +5,7 @@
 
 import { afterPrefix, orderedKey as ordered } from "../lib/persistent-tree/ordered-key.ts";
 import { Tree, TreeBuilder } from "../lib/persistent-tree/tree.ts";
-import type { Entry } from "./contract.ts";
+import type { Entry, EntryFilter } from "./contract.ts";
 
 export class IndexedTree {
   readonly #byKey: Tree<Entry>;
@@ -41,6 +41,10 @@ export class IndexedTree {
   /** Iterates over the entries with the prefix, after the key `after` if set. */
   range(prefix: string, after?: string): IterableIterator<Entry> {
     return this.#byKey.values(ordered(after === undefined ? prefix : `${after}\0`), ordered(prefix) + afterPrefix);
+  }
+
+  matching(filter: EntryFilter): IterableIterator<readonly Entry[]> {
+    return this.#byKey.matching(filter);
   }
 
   count(prefix: string, after?: string): number {

@@ -19,6 +19,7 @@ export function snapshotOf(tree: IndexedTree, revision: number): TreeSnapshot {
     get: (key) => tree.get(key),
     range: (prefix, after) => tree.range(prefix, after),
     find: (field, value, prefix, after) => tree.find(field, value, prefix, after),
+    matching: (filter) => tree.matching(filter),
     count: (prefix, after) => tree.count(prefix, after),
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { FollowedKind, Graph } from "./graph.ts";
-import { concernOf, readMetadata } from "./metadata.ts";
+import { concerned, concernOf, readMetadata } from "./metadata.ts";
 
 export interface KindFollower extends Follower {
   readonly kind: FollowedKind;
@@ -24,6 +24,7 @@ export function follow({ kind, graph, clock, logger, relisted }: FollowOptions):
     cache,
     prefix: form.prefix,
     clock,
+    first: (snapshot) => snapshot.matching(concerned),
     set: (entry) => graph.set(entry.key, kind, concernOf(entry)),
     deleted: (entry) => graph.deleted(entry.key, kind, readMetadata(entry).uid),
     *knownKeys() {

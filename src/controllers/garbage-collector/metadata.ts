@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ObjectMeta, OwnerReference } from "../../apimachinery/object.ts";
 import { memberBytes } from "../../lib/json/member.ts";
-import type { Entry } from "../../watch-cache/contract.ts";
+import type { Entry, EntryFilter } from "../../watch-cache/contract.ts";
 import { derivedOnce } from "../../watch-cache/derived-once.ts";
 
 export const orphanFinalizer = "orphan";
@@ -34,6 +34,9 @@ export function concernOf(entry: Entry): CollectedMeta | undefined {
   const { meta } = readConcern(entry);
   return meta;
 }
+
+/** Finds the objects that belong into the graph. */
+export const concerned: EntryFilter = { test: (entry) => concernOf(entry) !== undefined, without: new WeakSet() };
 
 const readConcern = derivedOnce((entry: Entry): { readonly meta: CollectedMeta | undefined } => {
   const meta = searchConcern(entry);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
-import { Tree } from "./tree.ts";
+import { type NodeFilter, Tree } from "./tree.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -38,6 +38,32 @@ test(`random changes agree with a model, and older states do not change (SEED=${
     assert.equal(tree.rank(from), sorted.filter(([key]) => key < from).length);
   }
   for (const { tree: old, keys } of kept) assert.equal([...old.values("", undefined)].length, keys.length);
+});
+
+test(`a filter searches each node once, and finds what a model finds (SEED=${seed})`, () => {
+  const random = seededRandom(seed);
+  let tested = 0;
+  const filter: NodeFilter<number> = {
+    test(value) {
+      tested += 1;
+      return value % 500 === 0;
+    },
+    without: new WeakSet(),
+  };
+  const keyOf = (key: number): string => String(key).padStart(5, "0");
+  let tree = Tree.fromSorted<number>(Array.from({ length: 5000 }, (_, index) => [keyOf(index), 1]));
+  for (let step = 0; step < 2000; step++) {
+    const key = keyOf(random(6000));
+    tree = random(4) === 0 ? tree.delete(key) : tree.set(key, random(5000));
+    if (step % 50 !== 0) continue;
+    const matching = [...tree.values("", undefined)].filter((value) => value % 500 === 0);
+    assert.deepEqual([...tree.matching(filter)].flat(), matching);
+  }
+  const none = Tree.fromSorted<number>(Array.from({ length: 5000 }, (_, index) => [keyOf(index), 1]));
+  assert.deepEqual([...none.matching(filter)].flat(), []);
+  tested = 0;
+  assert.deepEqual([...none.set(keyOf(77), 500).matching(filter)].flat(), [500]);
+  assert.ok(tested <= 64, `${tested} values were tested`);
 });
 
 test("builds a tree from a sorted list", () => {

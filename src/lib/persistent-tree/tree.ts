@@ -100,6 +100,30 @@ export class Tree<V> {
       else stack.push({ node: node.children[top.at] as Node<V>, at: -1 });
     }
   }
+
+  /** Iterates over the values that pass the filter, in key order: an array for each leaf that has to be searched. */
+  matching(filter: NodeFilter<V>): IterableIterator<readonly V[]> {
+    return search(this.root, filter);
+  }
+}
+
+/** A test of values, and the nodes that have none which passes it: trees share nodes, so that each is searched once. */
+export interface NodeFilter<V> {
+  readonly test: (value: V) => boolean;
+  readonly without: WeakSet<Node<V>>;
+}
+
+function* search<V>(node: Node<V>, filter: NodeFilter<V>): Generator<readonly V[], void> {
+  const { test, without } = filter;
+  if (without.has(node)) return;
+  if (node.children === undefined) {
+    const found = node.values.filter(test);
+    if (found.length === 0) without.add(node);
+    yield found;
+    return;
+  }
+  for (const child of node.children) yield* search(child, filter);
+  if (node.children.every((child) => without.has(child))) without.add(node);
 }
 
 /** Builds a tree from keys in order. */
