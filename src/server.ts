@@ -92,7 +92,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   const loopback = loopbackCredentials(serving);
 
   const catalog = openServerCatalog(options, settings, installer);
-  const objectCounts = countObjects(options, { catalog, storage, closers });
+  const objectCounts = countObjects(options, { catalog, storage, started: state.started, closers });
   const counted = { audit: audit.counts, calls, etcd, objectCounts, storage, installer, catalog, clock, gates };
   const metrics = openMetrics(settings.metrics, { ...counted, engine: options.storage });
   const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
@@ -140,5 +140,8 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   });
   const service = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
   const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
-  return { running: await runningServer(options, { http, serving, state, closers }), registry, serving, snapshots };
+  const running = await runningServer(options, { http, serving, state, closers });
+  const turn = setImmediate(state.reportStarted);
+  closers.add(() => clearImmediate(turn));
+  return { running, registry, serving, snapshots };
 }

@@ -116,7 +116,7 @@ export async function startControllers(
 function managerControllers(
   running: ReadonlySet<ControllerName>,
   { logger, legacyTokenCleanUpMs: unusedMs, resourceQuotaSyncMs }: ServerOptions,
-  { registry, serving: { caBundle }, issueForSecret: issue, metrics }: Needs,
+  { registry, serving: { caBundle }, issueForSecret: issue, metrics, state }: Needs,
 ): Controller[] {
   const { observers: queues } = metrics.queues;
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
@@ -128,7 +128,7 @@ function managerControllers(
     "serviceaccount-token-controller": () =>
       serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
     "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger, queues }),
-    "garbage-collector-controller": () => garbageCollector({ registry, logger, queues }),
+    "garbage-collector-controller": () => startedAfter(state.started, garbageCollector({ registry, logger, queues })),
     "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
     "resourcequota-controller": () =>
@@ -143,6 +143,18 @@ function managerControllers(
       }),
   };
   return Array.from(running, (name) => makers[name]());
+}
+
+/** A controller that reads so much that the start does not wait for it, and the first requests neither. */
+function startedAfter(started: Promise<void>, controller: Controller): Controller {
+  let stopped = false;
+  return {
+    start: () => void started.then(() => !stopped && controller.start()),
+    stop() {
+      stopped = true;
+      return controller.stop();
+    },
+  };
 }
 
 /** The controllers that remove the finalizers of admission plugins. */

@@ -17,13 +17,15 @@ export type ObjectCounts = () => (readonly [GroupResource, number])[];
 interface Needs {
   readonly catalog: Pick<Catalog, "definitions" | "findResource">;
   readonly storage: Storage;
+  /** When it resolves, the objects are counted for the first time. */
+  readonly started: Promise<void>;
   readonly closers: Closers;
 }
 
 /** Loaded watch caches have the numbers; the store counts other objects. */
 export function countObjects(
   { clock, objectCountPollMs: periodMs }: Pick<ServerOptions, "clock" | "objectCountPollMs">,
-  { catalog, storage, closers }: Needs,
+  { catalog, storage, started, closers }: Needs,
 ): ObjectCounts {
   if (periodMs === 0) return () => [];
   const storeOf = (prefix: string): Storage => (isRouted(storage) ? storage.forPrefix(prefix) : storage);
@@ -45,7 +47,7 @@ export function countObjects(
       isPolling = false;
     });
   };
-  start();
+  void started.then(start);
   closers.add(repeat(realClock(clock), periodMs, start));
   return () =>
     [...storesByName(catalog)].flatMap(([name, { cache, form }]) => {

@@ -13,6 +13,10 @@ export interface ServerState {
   readonly startedAt: number;
   /** The steps of the start that are complete. */
   readonly reached: Set<StartStep>;
+  /** Resolves in the turn of the event loop after the one in which the server has started; never if its start fails. */
+  readonly started: Promise<void>;
+  /** Resolves `started`. */
+  readonly reportStarted: () => void;
   isStopping: boolean;
   /** Called when the server begins to stop, while it still serves. They do not reject. */
   readonly stopHooks: (() => Promise<void>)[];
@@ -31,5 +35,7 @@ export interface ServerState {
 export function newState(options: ServerOptions, isShared: boolean): ServerState {
   const electionProblem = elects(options, isShared) ? () => undefined : undefined;
   const startedAt = options.clock.now();
-  return { startedAt, reached: new Set(), isStopping: false, stopHooks: [], isShared, electionProblem, port: 0 };
+  const { promise: started, resolve: reportStarted } = Promise.withResolvers<void>();
+  const start = { startedAt, started, reportStarted, reached: new Set<StartStep>() };
+  return { ...start, isStopping: false, stopHooks: [], isShared, electionProblem, port: 0 };
 }
