@@ -13,6 +13,15 @@ import { type Condition, conditionManager, danglingCondition, hasCondition } fro
 const updatesPerMinuteMax = 6;
 const minuteMs = 60_000;
 
+/** Whether a flow schema has the condition that it should have. @param nowMs milliseconds since 1970 */
+export function hasTrueCondition(schema: KubeObject, levelExists: boolean, nowMs: number): boolean {
+  return hasCondition(schema, trueCondition(schema, levelExists, nowMs));
+}
+
+function trueCondition({ spec }: KubeObject, levelExists: boolean, nowMs: number): Condition {
+  return danglingCondition(spec?.priorityLevelConfiguration?.name ?? "", levelExists, nowMs);
+}
+
 /** Keeps the conditions of flow schemas true. */
 export class DanglingConditions {
   /** Times of the updates in the last minute, by flow schema. */
@@ -25,8 +34,7 @@ export class DanglingConditions {
    */
   async ensure(registry: RegistryContext, schema: KubeObject, levelExists: boolean): Promise<boolean> {
     const now = registry.clock.now();
-    const level: string = schema.spec?.priorityLevelConfiguration?.name ?? "";
-    const condition = danglingCondition(level, levelExists, now);
+    const condition = trueCondition(schema, levelExists, now);
     if (hasCondition(schema, condition)) return true;
     const name = schema.metadata.name as string;
     if (!this.#mayUpdate(name, now)) return false;

@@ -14,7 +14,7 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
-import { DanglingConditions } from "./conditions.ts";
+import { DanglingConditions, hasTrueCondition } from "./conditions.ts";
 import { type FlowSchema, readFlowSchema } from "./flow-schema.ts";
 import type { Levels } from "./levels.ts";
 import { type PriorityLevel, readPriorityLevel } from "./priority-level.ts";
@@ -59,8 +59,8 @@ class StoredObjects {
     return [...this.levels.values()].flatMap((level) => level ?? []);
   }
 
-  hasLevel(name: string): boolean {
-    return this.validLevels().some((level) => level.name === name);
+  levelNames(): ReadonlySet<string> {
+    return new Set(this.validLevels().map(({ name }) => name));
   }
 }
 
@@ -82,7 +82,9 @@ export function followConfiguration<Request>(options: ConfigurationOptions<Reque
       stored.validLevels(),
       Array.from(stored.schemas.values(), ({ schema }) => schema),
     );
-    for (const key of stored.schemas.keys()) queue.add(key);
+    const names = stored.levelNames();
+    for (const [key, { schema, object }] of stored.schemas)
+      if (!hasTrueCondition(object, names.has(schema.level), clock.now())) queue.add(key);
     return levels;
   }
 
@@ -123,7 +125,8 @@ function conditionQueue({ registry, logger, queues }: Parts, stored: StoredObjec
     observer: queues?.("priority_and_fairness_config_queue"),
     async reconcile(key, deciding) {
       const found = stored.schemas.get(key);
-      return found === undefined || conditions.ensure(deciding, found.object, stored.hasLevel(found.schema.level));
+      if (found === undefined) return true;
+      return conditions.ensure(deciding, found.object, stored.levelNames().has(found.schema.level));
     },
     failed: (key, error) => logger.warn("Failed to update a flow schema, retrying", { key, error: String(error) }),
     concurrency: 1,
