@@ -16,7 +16,7 @@ import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
-import { openWorkQueue } from "./work-queue.ts";
+import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 interface NamespaceObjectOptions {
   readonly registry: RegistryContext;
@@ -30,11 +30,11 @@ interface NamespaceObjectOptions {
   readonly namespace?: string;
   /** Creates the object. */
   make(): KubeObject;
-  /**
-   * Corrects an existing object. Unset: existing objects are not changed.
-   * @returns whether the object has changed
-   */
-  readonly correct?: (object: KubeObject) => boolean;
+  /** Unset: existing objects are not changed. */
+  readonly correction?: {
+    isNeeded(object: KubeObject): boolean;
+    apply(object: KubeObject): void;
+  };
 }
 
 /** Maximum namespaces in the queue; others wait for the next list. */
@@ -48,21 +48,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
   const store = target?.resource.store;
   if (namespaces === undefined || target === undefined || store === undefined)
     return { start() {}, stop: async () => {} };
-  const queue = openWorkQueue({
-    registry,
-    async reconcile(namespace, deciding) {
-      await ensure({ ...options, registry: deciding }, { namespaces, target, store }, namespace);
-      return true;
-    },
-    failed: (namespace, error) =>
-      logger.warn("Failed to write an object of a namespace, retrying", {
-        namespace,
-        writer,
-        error: String(error),
-      }),
-    concurrency,
-    keysMax: namespacesMax,
-  });
+  const queue = openQueue(options, { namespaces, target, store });
   const known = new Set<string>();
   let followers: Follower[] = [];
   return {
@@ -96,7 +82,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
           return [];
         },
         set: ({ index }) => {
-          if (options.correct !== undefined && index.name === options.name) enqueue(index.namespace);
+          if (options.correction !== undefined && index.name === options.name) enqueue(index.namespace);
         },
         deleted: ({ index }) => {
           if (index.name === options.name) enqueue(index.namespace);
@@ -114,6 +100,21 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
   };
 }
 
+function openQueue(options: NamespaceObjectOptions, places: Places): WorkQueue {
+  const { registry, logger, writer } = options;
+  return openWorkQueue({
+    registry,
+    async reconcile(namespace, deciding) {
+      await ensure({ ...options, registry: deciding }, places, namespace);
+      return true;
+    },
+    failed: (namespace, error) =>
+      logger.warn("Failed to write an object of a namespace, retrying", { namespace, writer, error: String(error) }),
+    concurrency,
+    keysMax: namespacesMax,
+  });
+}
+
 const phaseOf = derivedOnce((entry: Entry, store: ResourceStore): { readonly phase: unknown } => ({
   phase: store.decode(entry).status?.phase,
 }));
@@ -129,7 +130,7 @@ async function ensure(
   { namespaces, target, store }: Places,
   namespace: string,
 ): Promise<void> {
-  const { registry, name, correct } = options;
+  const { registry, name, correction } = options;
   const holder = await currentEntry(namespaces, namespaces.keyOf("", namespace));
   if (holder === undefined || phaseOf(holder, namespaces).phase !== "Active") return;
   const writes = writesAs(options.writer);
@@ -137,23 +138,22 @@ async function ensure(
   try {
     if (entry === undefined)
       await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
-    else if (correct?.(structuredClone(decodedOnce(entry, store)))) await change(options, target, namespace, correct);
+    else if (correction?.isNeeded(decodedOnce(entry, store))) await change(options, target, namespace);
   } catch (error) {
     if (!(error instanceof ApiError) || !isConcurrentChange(error)) throw error;
   }
 }
 
 async function change(
-  { registry, writer, name, make }: NamespaceObjectOptions,
+  { registry, writer, name, make, correction }: NamespaceObjectOptions,
   target: Resolved,
   namespace: string,
-  correct: (object: KubeObject) => boolean,
 ): Promise<void> {
   await update(registry, {
     ...writesAs(writer).of(target, namespace, name),
     next(current) {
       const object = current?.() ?? make();
-      correct(object);
+      if (correction?.isNeeded(object)) correction.apply(object);
       return object;
     },
   });

@@ -26,12 +26,13 @@ interface RootCaOptions {
 /** Creates the controller that writes the ConfigMap `kube-root-ca.crt` to each namespace. */
 export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): Controller {
   const data = { "ca.crt": caBundle };
-  const correct = (object: KubeObject): boolean => {
-    const described = (object.metadata.annotations?.[annotation] ?? "") !== "";
-    if (described && deepEqual(object.data, data)) return false;
-    object.data = { ...data };
-    object.metadata.annotations = { ...object.metadata.annotations, [annotation]: description };
-    return true;
+  const correction = {
+    isNeeded: ({ metadata, data: existing }: KubeObject): boolean =>
+      (metadata.annotations?.[annotation] ?? "") === "" || !deepEqual(existing, data),
+    apply(object: KubeObject): void {
+      object.data = { ...data };
+      object.metadata.annotations = { ...object.metadata.annotations, [annotation]: description };
+    },
   };
   const make = (): KubeObject => ({
     kind: "ConfigMap",
@@ -46,6 +47,6 @@ export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): 
     resource: "configmaps",
     name,
     make,
-    correct,
+    correction,
   });
 }

@@ -3,7 +3,6 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/legacytokentracking`.
  */
 import type { Logger } from "../../apimachinery/logger.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller } from "../contract.ts";
 import { namespaceObject } from "../namespace-object.ts";
@@ -29,10 +28,11 @@ export function legacyTokenTracking({
     namespace: trackingNamespace,
     name: trackingName,
     make: () => ({ kind: "ConfigMap", apiVersion: "v1", metadata: { name: trackingName }, data: today() }),
-    correct(object: KubeObject) {
-      if (parseDay(object.data?.since) !== undefined) return false;
-      object.data = { ...object.data, ...today() };
-      return true;
+    correction: {
+      isNeeded: ({ data }) => parseDay(data?.since) === undefined,
+      apply(object) {
+        object.data = { ...object.data, ...today() };
+      },
     },
   });
 }
