@@ -11,8 +11,10 @@ import { test } from "node:test";
 const kit = join(import.meta.dirname, "../../../src/testing/index.ts");
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 const cycles = isFull ? 10_000 : 12;
-/** Of the heap, from the middle to the end. The engine compiles functions meanwhile, and keeps a few bytes for each timer. */
-const growthMaxMiB = isFull ? 16 : 4;
+/** Samples of the heap at equal distances. The least of a third is compared, because single ones are higher. */
+const samples = 12;
+/** From the second third to the last, in which the engine still collects some feedback about the code. */
+const growthMaxMiB = isFull ? 1 : 4;
 
 /** Each is run for all cycles, in a process of its own. `fork`, `chain` and `restore` are one cycle. */
 const kinds: readonly [what: string, cycle: string][] = [
@@ -26,6 +28,7 @@ const kinds: readonly [what: string, cycle: string][] = [
 
 const script = (cycle: string): string => `
 import { writeSync } from "node:fs";
+import { getHeapSpaceStatistics } from "node:v8";
 import { configMap, startTestServer } from ${JSON.stringify(kit)};
 
 const maps = "/api/v1/namespaces/default/configmaps";
@@ -40,27 +43,30 @@ async function use(one) {
     await (await one.fetch(path, { method, ...(body && { body }) })).text();
 }
 async function cycle() { ${cycle} }
+/** Without compiled code, which the engine makes and discards at any time. */
 async function heapMiB() {
   for (let round = 0; round < 3; round++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
     gc();
   }
-  return process.memoryUsage().heapUsed / 2 ** 20;
+  const spaces = getHeapSpaceStatistics().filter(({ space_name }) => !/code|trusted/.test(space_name));
+  return spaces.reduce((sum, { space_used_size }) => sum + space_used_size, 0) / 2 ** 20;
 }
 
 const count = Number(process.argv[1]);
-let middle;
-for (let index = 0; index < count; index++) {
+const heaps = [];
+for (let index = 1; index <= count; index++) {
   watched.push(new WeakRef(await cycle()));
   if (watched.length > 20) watched.shift();
-  if (index === count >> 1) middle = await heapMiB();
+  if (index % Math.floor(count / ${samples}) === 0) heaps.push(await heapMiB());
 }
-const growthMiB = (await heapMiB()) - middle;
+const third = ${samples} / 3;
+const growthMiB = Math.min(...heaps.slice(2 * third)) - Math.min(...heaps.slice(third, 2 * third));
 const alive = watched.slice(0, -2).filter((one) => one.deref() !== undefined).length;
 const rssMiB = process.memoryUsage.rss() / 2 ** 20;
 if (newest !== server) await newest.close();
 await server.close();
-process.on("exit", () => writeSync(1, JSON.stringify({ growthMiB, alive, rssMiB, resources: process.getActiveResourcesInfo() })));
+process.on("exit", () => writeSync(1, JSON.stringify({ growthMiB, heaps, alive, rssMiB, resources: process.getActiveResourcesInfo() })));
 `;
 
 for (const [what, cycle] of kinds) {
