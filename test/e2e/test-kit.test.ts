@@ -153,6 +153,12 @@ describe("namespaces of tests", () => {
     await eventually(async () => (await kit.server.fetch(`/api/v1/namespaces/${former}`)).status === 404);
   });
 
+  test("can be deleted by their test", async () => {
+    const path = `/api/v1/namespaces/${await kit.namespace()}`;
+    assert.equal((await kit.server.fetch(path, { method: "DELETE" })).status, 200);
+    await eventually(async () => (await kit.server.fetch(path)).status === 404);
+  });
+
   test("belong to the innermost of nested tests", async (t) => {
     const outer = await kit.namespace();
     let inner = "";
