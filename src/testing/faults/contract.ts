@@ -78,7 +78,7 @@ export interface TimeoutFault {
   readonly type: "timeoutBeforeCommit" | "timeoutAfterCommit";
 }
 
-/** The request waits before it is served, by the clock of the server. */
+/** The request waits before it is served, by the clock of the server. At the server's request timeout it gets 504. */
 export interface LatencyFault {
   readonly type: "latency";
   /** Milliseconds; at most ten minutes. */
