@@ -56,8 +56,7 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
     "src/serving/certificate-structure.ts",
   ];
   const merged = await writeMerged(server, roots, own);
-  for (const source of ["src/server.ts", "src/testing/servers.ts"])
-    await writeAsScript(fileOf(server.metafile, source), merged, own);
+  for (const source of roots.slice(2)) await writeAsScript(fileOf(server.metafile, source), merged, own); // These are loaded by a start.
   await writeMerged(commands, [], own);
   for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
     cpSync(join(root, "src/data", file), join(root, outdir, file));
