@@ -50,7 +50,9 @@ for (const [verb, method, path, body] of writes) {
     await permitAnn(server);
     server.faults.add({ verb, count: 1 }, { type: "latency", ms: 1000 });
     const answering = server.fetch(path, { method, ...asAnn, ...(body && { body }) });
-    while (!server.timeline.format().includes("latency for")) await new Promise(setImmediate);
+    const isWaiting = (): boolean =>
+      server.timeline.entries().some((entry) => entry.kind === "fault" && entry.action === "hit");
+    while (!isWaiting()) await new Promise(setImmediate);
     await server.restore(forbidden);
     const before = await (await server.fetch(maps)).text();
     clock.advance("1s");
