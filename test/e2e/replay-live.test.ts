@@ -26,6 +26,17 @@ const run = (script: string, file: string): Promise<RanCommand> =>
 const live = (script: string, file: string): Promise<RanCommand> =>
   runCommand((output) => replayCommand.run(["--live", file, "--", "sh", "-ec", script], output, process.env));
 
+/** Writes the recording of a session that has read objects. @param answers paths and JSON */
+function writeRecording(name: string, answers: readonly (readonly [path: string, json: string])[]): string {
+  const file = join(server.directory, name);
+  const lines = answers.flatMap(([path, json], index) => [
+    `{"n":${index + 1},"request":{"method":"GET","path":"${path}","query":[]}}`,
+    `{"n":${index + 1},"answer":{"status":200,"headers":{},"body":{"json":${json}}}}`,
+  ]);
+  writeFileSync(file, ['{"format":"coxswain-recording","version":2}', ...lines, ""].join("\n"));
+  return file;
+}
+
 const definition = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -96,24 +107,46 @@ test "$a" = "$b"`;
 }
 
 test("an object that cannot be created is named", async () => {
-  const file = join(server.directory, "broken.jsonl");
-  const lines = [
-    { format: "coxswain-recording", version: 1 },
-    { n: 1, request: { method: "GET", path: "/apis/example.org/v1/namespaces/a/things/t", query: [] } },
-    {
-      n: 1,
-      answer: {
-        status: 200,
-        headers: {},
-        body: {
-          json: { apiVersion: "example.org/v1", kind: "Thing", metadata: { name: "t", namespace: "a", uid: "1" } },
-        },
-      },
-    },
-  ];
-  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const thing = { apiVersion: "example.org/v1", kind: "Thing", metadata: { name: "t", namespace: "a", uid: "1" } };
+  const path = "/apis/example.org/v1/namespaces/a/things/t";
+  const file = writeRecording("broken.jsonl", [[path, JSON.stringify(thing)]]);
   const ran = await live("true", file);
   assert.equal(ran.code, 1);
   assert.match(ran.err, /^Not created: \/apis\/example\.org\/v1\/namespaces\/a\/things\/t: .+\n$/);
   assert.equal((await live("exit 7", file)).code, 7);
+});
+
+/** Beyond doubles, at their limits, and in other forms of the same number. */
+const numbers: [recorded: string, arrives: string][] = [
+  ["9007199254740991", "9007199254740991"],
+  ["9007199254740993", "9007199254740993"],
+  ["-9007199254740993", "-9007199254740993"],
+  ["9223372036854775807", "9223372036854775807"],
+  ["-9223372036854775808", "-9223372036854775808"],
+  ["0.1", "0.1"],
+  ["-1.5e-7", "-1.5e-7"],
+  ["1.7976931348623157e308", "1.7976931348623157e+308"],
+  ["5e-324", "5e-324"],
+  // The server stores the value of a number, and not its digits, as kube-apiserver does.
+  ["1.0", "1"],
+  ["1E5", "100000"],
+];
+test("numbers arrive as they were recorded, in the spec and in the status", {
+  skip: kubectls().length === 0 && "needs kubectl",
+}, async () => {
+  const definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boats.example.com";
+  const list = numbers.map(([recorded]) => recorded).join(",");
+  const managed = `"managedFields":[{"manager":"m","operation":"Update","apiVersion":"example.com/v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]`;
+  const boat = `{"apiVersion":"example.com/v1","kind":"Boat","metadata":{"namespace":"dock","name":"b","uid":"2",${managed}},"spec":[${list}],"status":[${list}]}`;
+  const crd = JSON.stringify({ ...definition, metadata: { ...definition.metadata, uid: "1" } });
+  const file = writeRecording("numbers.jsonl", [
+    [definitionPath, crd],
+    ["/apis/example.com/v1/namespaces/dock/boats/b", boat],
+  ]);
+  const client = join(server.directory, "numbers.out");
+  const ran = await live(`${kubectls()[0]} get --raw /apis/example.com/v1/namespaces/dock/boats/b > ${client}`, file);
+  assert.deepEqual(ran, { code: 0, out: "", err: "" });
+  const expected = numbers.map(([, arrives]) => arrives).join(",");
+  const text = readFileSync(client, "utf8");
+  for (const field of ["spec", "status"]) assert.ok(text.includes(`"${field}":[${expected}]`), text);
 });

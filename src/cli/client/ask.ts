@@ -1,4 +1,5 @@
 /** Sends requests whose answers are JSON objects. */
+import { JsonSyntaxError, parseEncoded } from "../../lib/json/parse.ts";
 
 /** Sends one request; implemented by `client/client.ts`. */
 export interface Sender {
@@ -46,13 +47,13 @@ export async function ask(
   );
 }
 
-/** Returns the JSON object of a body; undefined if it is none. */
+/** Returns the JSON object of a body, with bigint for unsafe integers; undefined if it is none. */
 export function parseObject(body: Buffer | string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(body.toString());
+    const value = parseEncoded(Buffer.from(body));
     return typeof value === "object" && value !== null ? (value as Json) : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof JsonSyntaxError) return undefined;
     throw error;
   }
 }

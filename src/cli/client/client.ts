@@ -37,7 +37,7 @@ export interface ClientRequest {
   /** Path and query, encoded. */
   readonly path: string;
   readonly headers?: Readonly<Headers>;
-  /** Sent as JSON. */
+  /** Sent as JSON. Integers can be bigint. */
   readonly body?: object;
 }
 

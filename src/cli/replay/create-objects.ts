@@ -94,7 +94,7 @@ async function write(server: Sender, one: InitialObject, body: Json): Promise<Js
     if (!(error instanceof RequestRejected) || error.status !== 409) throw error;
     written = await replace(body);
   }
-  if (isObject(body.status) && !firstResources.slice(0, 2).includes(one.resource))
+  if (body.status !== undefined && !firstResources.slice(0, 2).includes(one.resource))
     await writeStatus(server, path, { ...written, status: body.status });
   const managedFields = one.object?.metadata.managedFields;
   if (Array.isArray(managedFields)) return replace({ ...written, metadata: { ...written.metadata, managedFields } });
