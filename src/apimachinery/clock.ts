@@ -5,6 +5,7 @@ export interface Clock {
   /**
    * Calls `run` once after the delay, without keeping the process alive.
    *
+   * @param run can return a promise, which a virtual clock awaits, or {@link nothingToDo}
    * @returns a function that cancels the call
    */
   after(delayMs: number, run: () => unknown): () => void;
@@ -22,6 +23,12 @@ export interface Clock {
    */
   readonly real?: Clock;
 }
+
+/**
+ * Is returned by a timer, or its promise, that has found nothing to do and has started nothing: a
+ * virtual clock goes on with the next timer at once.
+ */
+export const nothingToDo: unique symbol = Symbol("nothing to do");
 
 /** @returns the clock for waits that continue while the time of a test is stopped */
 export function realClock(clock: Clock): Clock {

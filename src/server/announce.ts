@@ -97,6 +97,7 @@ async function joinEndpoints(
   const controller = kubernetesServiceController({
     reconciler: endpointReconciler(registry, { ...options, ip, port, isShared: state.isShared }),
     ensureService: async () => void (await ensureObject(registry, service)),
+    storage: registry.storage,
     clock,
     logger,
   });

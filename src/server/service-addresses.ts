@@ -61,12 +61,18 @@ export function serverServiceAddresses(
   };
   const addresses = addressRepair(registry, (object, warning) => void addressEvents.warn(object, warning));
   const report = rangeReporter(options);
-  const ensureRange = (deciding: RegistryContext): Promise<void> =>
-    ensureDefaultServiceRange(deciding, serviceClusterIpRange, report);
+  const ensureRange = async (deciding: RegistryContext): Promise<boolean> => {
+    let isRight = true;
+    await ensureDefaultServiceRange(deciding, serviceClusterIpRange, (range, problem) => {
+      isRight = false;
+      report(range, problem);
+    });
+    return isRight;
+  };
   const attempt = async (what: string, repair: Promise<void>): Promise<void> =>
     repair.catch((error: unknown) => logger.error(`Could not repair ${what} at the start`, { error: String(error) }));
   return {
-    ensureRange: () => ensureRange(registry),
+    ensureRange: async () => void (await ensureRange(registry)),
     repairPorts: () => attempt("the node ports in use", repairNodePorts(ports)),
     repairAddresses: () => attempt("service addresses", repairAllAddresses(addresses)),
     controllers: [
@@ -74,11 +80,14 @@ export function serverServiceAddresses(
       repeatedController(options, {
         task: "repair the node ports in use",
         intervalMs: repairIntervalMs,
-        run: (deciding) => repairNodePorts({ ...ports, registry: deciding }),
+        dependsOnStoreOnly: true,
+        // A port that leaks is released by the passes that follow.
+        run: (deciding) => repairNodePorts({ ...ports, registry: deciding }).then(() => ports.leaks.size === 0),
       }),
       repeatedController(options, {
         task: "maintain the default ServiceCIDR",
         intervalMs: rangeIntervalMs,
+        dependsOnStoreOnly: true,
         run: ensureRange,
       }),
     ],
@@ -88,7 +97,10 @@ export function serverServiceAddresses(
 const component = "kubernetes-service-cidr-controller";
 
 /** Reports each kind of problem of the default ServiceCIDR once, as an Event. */
-function rangeReporter({ registry, logger }: ControllerOptions): Parameters<typeof ensureDefaultServiceRange>[2] {
+function rangeReporter({
+  registry,
+  logger,
+}: ControllerOptions): NonNullable<Parameters<typeof ensureDefaultServiceRange>[2]> {
   const writes = writesBy(loopbackUser, "kube-apiserver");
   const reported = new Set<string>();
   return ({ metadata }, { kind, reason, message }) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { nothingToDo } from "../apimachinery/clock.ts";
 import { type VirtualClock, virtualClock } from "./virtual-clock.ts";
 
 const start = Date.UTC(2030, 0);
@@ -171,6 +172,61 @@ test("stops with an error when timers do not end", async () => {
   isOn = false;
   await clock.advance("1h");
   assert.equal(clock.now(), start + 1000 + 3_600_000);
+});
+
+const week = 7 * 24 * 3_600_000;
+for (const [title, result] of [
+  ["a value", (): unknown => nothingToDo],
+  ["a promise", async (): Promise<unknown> => nothingToDo],
+] as const) {
+  test(`timers that return ${title} without work fire in their order among others`, async () => {
+    const clock = clockAtStart();
+    let fired = 0;
+    const idle = (): unknown => {
+      fired += 1;
+      clock.after(1000, idle);
+      return result();
+    };
+    clock.after(1000, idle);
+    const seen: number[] = [];
+    clock.after(week / 2, async () => {
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      seen.push(fired);
+    });
+    await clock.advance(week);
+    assert.deepEqual([fired, seen], [week / 1000, [week / 2000 - 1]]);
+  });
+}
+
+test("serves others while timers without work fire", async () => {
+  const clock = clockAtStart();
+  const idle = (): unknown => {
+    clock.after(1, idle);
+    return nothingToDo;
+  };
+  clock.after(1, idle);
+  let isOver = false;
+  const advanced = clock.advance(5000).finally(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  for (; !isOver; turns++) await nextTurn();
+  await advanced;
+  assert.ok(turns >= 5, `${turns} turns`);
+});
+
+test("a signal stops the clock at the last timer, and keeps waiting calls from moving it", async () => {
+  const clock = clockAtStart();
+  const controller = new AbortController();
+  const { signal } = controller;
+  clock.after(1000, () => controller.abort());
+  clock.after(2000, () => assert.fail("fires after the end"));
+  const [first, second] = [clock.advance("1h", { signal }), clock.advanceTo(start + 10_000, { signal })];
+  await assert.rejects(first, { name: "AbortError" });
+  await assert.rejects(second, { name: "AbortError" });
+  assert.equal(clock.now(), start + 1000);
+  await clock.advance(999);
+  assert.equal(clock.now(), start + 1999);
 });
 
 test("calls run one after another", async () => {

@@ -1,5 +1,6 @@
 /** A clock that tests control. */
-import { type Clock, systemClock } from "../apimachinery/clock.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Clock, nothingToDo, systemClock } from "../apimachinery/clock.ts";
 import { parseDuration } from "../lib/duration/duration.ts";
 import { settler } from "./settle.ts";
 import { type Timer, timerQueue } from "./timer-queue.ts";
@@ -18,19 +19,28 @@ export interface VirtualClock extends Clock {
    * finds the state of the new time. Calls run one after another.
    *
    * @param span milliseconds, or the text of a Go duration such as `1h30m`
+   * @param options.signal stops the clock at the time of the timer that fired last
    * @throws RangeError when the span is negative, not a whole number of milliseconds, or ends after the
    *   year 9999
    * @throws DurationError when the text is not a duration
    * @throws EndlessTimersError when the timers do not end, such as those of an interval of 0
+   * @throws the reason of the signal when it is aborted
    */
-  advance(span: string | number): Promise<void>;
+  advance(span: string | number, options?: AdvanceOptions): Promise<void>;
   /**
    * Moves the time forward to a time, like `advance`.
    *
    * @param time a Date, or milliseconds since 1970
+   * @param options.signal as for `advance`
    * @throws RangeError when the time is over
    */
-  advanceTo(time: number | Date): Promise<void>;
+  advanceTo(time: number | Date, options?: AdvanceOptions): Promise<void>;
+}
+
+/** Options of a move of a virtual clock. */
+export interface AdvanceOptions {
+  /** Stops the clock. */
+  readonly signal?: AbortSignal;
 }
 
 /** More timers fired than a clock allows. It has stopped at the time of the last one. */
@@ -51,8 +61,13 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
 const latest = Date.UTC(10_000, 0) - 1;
 /** Timers that fire at one time. */
 const firedAtOnceMax = 10_000;
-/** Timers that fire in one call of `advance`. */
-const firedMax = 1_000_000;
+/**
+ * Timers with work that fire in one call of `advance`. Others need no limit: there are at most
+ * {@link firedAtOnceMax} of them in each millisecond.
+ */
+const firedMax = 10_000_000;
+/** Timers without work after which the event loop serves others. */
+const turnAfter = 1000;
 
 /**
  * Creates a clock that is stopped until the test advances it.
@@ -78,22 +93,30 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
   let isTurnPending = false;
   let earlier: Promise<unknown> = Promise.resolve();
 
-  const fire = (timer: Timer): void => {
+  /** @returns whether the timer has found nothing to do */
+  const fire = async (timer: Timer): Promise<boolean> => {
     const result = timer.run();
-    if (result instanceof Promise) void result.finally(beginWork());
+    if (!(result instanceof Promise)) return result === nothingToDo;
+    void result.finally(beginWork());
+    return (await beforeNextTurn(result)) === nothingToDo;
   };
 
   /** Fires the timers up to the end, and those that they create. */
-  const run = async (end: number): Promise<void> => {
+  const run = async (end: number, signal: AbortSignal | undefined): Promise<void> => {
     await settle(); // Work that began before can still create timers.
-    let [fired, firedAtOnce] = [0, 0];
+    let [fired, firedAtOnce, idle] = [0, 0, 0];
     for (let timer = timers.takeDue(end); timer !== undefined; timer = timers.takeDue(end)) {
       firedAtOnce = timer.at > now ? 1 : firedAtOnce + 1;
-      fired += 1;
       now = Math.max(now, timer.at);
-      fire(timer);
-      await settle();
+      if (await fire(timer)) {
+        idle += 1;
+        if (idle % turnAfter === 0) await nextTurn();
+      } else {
+        fired += 1;
+        await settle();
+      }
       checkEnds({ now, end, fired, firedAtOnce });
+      signal?.throwIfAborted();
     }
     now = end;
     await settle();
@@ -108,15 +131,16 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
       const timer = isAdvancing ? undefined : timers.takeDue(now);
       if (timer === undefined) return;
       fireDueLater();
-      fire(timer);
+      void fire(timer);
     }).unref();
   };
 
-  const inTurn = (endOf: () => number): Promise<void> => {
+  const inTurn = (endOf: () => number, signal: AbortSignal | undefined): Promise<void> => {
     const done = earlier.then(async () => {
+      signal?.throwIfAborted();
       const end = endOf();
       isAdvancing = true;
-      await run(end).finally(() => {
+      await run(end, signal).finally(() => {
         isAdvancing = false;
         fireDueLater();
       });
@@ -134,18 +158,29 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
       if (at <= now) fireDueLater();
       return timers.add({ at, run });
     },
-    async advance(span) {
+    async advance(span, { signal } = {}) {
       const ms = spanOf(span);
-      return inTurn(() => checkTime(now + ms));
+      return inTurn(() => checkTime(now + ms), signal);
     },
-    async advanceTo(time) {
+    async advanceTo(time, { signal } = {}) {
       const end = checkTime(Number(time));
       return inTurn(() => {
         if (end < now) throw new RangeError(`${format(end)} is before the time of the clock, ${format(now)}`);
         return end;
-      });
+      }, signal);
     },
   };
+}
+
+/** @returns the result of work that only awaits what is there; undefined if it goes on, or fails */
+async function beforeNextTurn(result: Promise<unknown>): Promise<unknown> {
+  let immediate: NodeJS.Immediate | undefined;
+  const turn = new Promise<void>((resolve) => {
+    immediate = setImmediate(resolve);
+  });
+  const first = await Promise.race([result.catch(() => undefined), turn]);
+  clearImmediate(immediate);
+  return first;
 }
 
 function spanOf(span: string | number): number {

@@ -1,6 +1,11 @@
 /** /testing/clock: the virtual time of a server, for programs in other languages. */
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { startTestServer, type TestServer, virtualClock } from "../../src/testing/index.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { quietControllers } from "../support/start-test-server.ts";
@@ -102,6 +107,27 @@ describe("a virtual clock", () => {
     assert.match(answer.body.message, /10000 timers fired at this time, without an end$/);
   });
 
+  test("stops when the client has gone, also a move that waits for another one", async () => {
+    const before = clock.now();
+    const since = server.timeline.mark();
+    const gone = Array.from({ length: 2 }, () => {
+      const leaving = rawClient(server.kubeconfig);
+      const answer = leaving.send({ method: "POST", path, body: { advance: "876000h" } });
+      return { close: leaving.close, failed: assert.rejects(answer) };
+    });
+    while (clock.now() === before || server.timeline.entries({ since }).length < 2) await nextTurn();
+    for (const { close } of gone) close();
+    await Promise.all(gone.map(({ failed }) => failed));
+    await clock.advance(0);
+    const stopped = clock.now();
+    assert.ok(stopped < before + 876_000 * 3_600_000);
+    assert.equal((await move({ advance: "1s" })).body.now, new Date(stopped + 1000).toISOString());
+    assert.match(
+      server.timeline.format({ since }),
+      /the clock is stopped at \S+, because the client has gone\n.*the clock is stopped/s,
+    );
+  });
+
   test("moves only for users with a role for the verb and the path", async () => {
     const rbac = "/apis/rbac.authorization.k8s.io/v1";
     const rules = [{ nonResourceURLs: [path], verbs: ["get"] }];
@@ -121,6 +147,46 @@ describe("a virtual clock", () => {
       assert.equal((await client.send(request)).status, status);
     assert.equal(clock.now(), before);
   });
+});
+
+test("who reads and moves the clock is in the audit log, also those that may not", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-clock-"));
+  const [policyFile, log] = [join(directory, "policy.yaml"), join(directory, "audit.log")];
+  writeFileSync(policyFile, "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}");
+  const audit = { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } };
+  const server = await startTestServer({ controllers: [], control: true, clock: virtualClock({ now: start }), audit });
+  const client = rawClient(server.kubeconfig);
+  const post = { method: "POST", path, body: { advance: "1h" } };
+  const statuses: number[] = [];
+  for (const request of [{ path }, post, { ...post, headers: { "impersonate-user": "other" } }])
+    statuses.push((await client.send(request)).status);
+  const lines = readFileSync(log, "utf8").split("\n").slice(0, -1);
+  const events = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ stage, requestURI }) => stage === "ResponseComplete" && requestURI === path)
+    .map(({ verb, responseStatus, impersonatedUser }) => [verb, responseStatus.code, impersonatedUser?.username]);
+  assert.deepEqual(statuses, [200, 200, 403]);
+  assert.deepEqual(events, [
+    ["get", 200, undefined],
+    ["post", 200, undefined],
+    ["post", 403, "other"],
+  ]);
+  client.close();
+  await server.close();
+  rmSync(directory, { recursive: true });
+});
+
+const idleHours = process.env.COXSWAIN_TEST_FULL === "1" ? 365 * 24 : 24;
+test(`an idle server keeps its Lease for ${idleHours} hours`, async () => {
+  const clock = virtualClock({ now: start });
+  const server = await startTestServer({ clock });
+  await clock.advance(`${idleHours}h`);
+  assert.equal(clock.now(), start + idleHours * 3_600_000);
+  const leases = await server.fetch("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases");
+  const [lease] = (await leases.json()).items;
+  // The Lease of the server is renewed within its hour.
+  assert.ok(clock.now() - Date.parse(lease.spec.renewTime) < 3_600_000);
+  await server.close();
 });
 
 test("a real clock is read, and does not move", async () => {

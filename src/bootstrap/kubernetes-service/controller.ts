@@ -6,6 +6,8 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { repeat } from "../../apimachinery/repeat.ts";
 import { within } from "../../apimachinery/within.ts";
+import { whenChanged } from "../../registry/when-changed.ts";
+import type { Storage } from "../../storage/contract.ts";
 import type { EndpointReconciler } from "./contract.ts";
 
 export interface KubernetesServiceController {
@@ -21,6 +23,7 @@ interface ControllerOptions {
   readonly reconciler: EndpointReconciler;
   /** Creates the Service if it is missing. */
   readonly ensureService: () => Promise<void>;
+  readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -29,32 +32,35 @@ const intervalMs = 10_000;
 
 /** Creates the controller. */
 export function kubernetesServiceController(options: ControllerOptions): KubernetesServiceController {
-  const { reconciler, ensureService, clock, logger } = options;
+  const { reconciler, ensureService, storage, clock, logger } = options;
   let isStopped = false;
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
   let cancel = (): void => {};
-  const sync = async (): Promise<void> => {
-    if (isStopped) return;
+  const sync = async (): Promise<boolean> => {
     try {
       await ensureService();
       await reconciler.reconcile();
+      return true;
     } catch (error) {
       logger.error("Unable to sync kubernetes service", { error: String(error) }); // The next sync retries.
+      return false;
     }
   };
+  const syncWhenChanged = whenChanged(storage, sync);
   /** One after the other, so that the address is not added again after its removal. */
-  const syncInTurn = (): Promise<void> => {
-    running = running.then(sync);
+  const inTurn = (run: () => Promise<unknown>): Promise<unknown> => {
+    running = running.then(() => (isStopped ? undefined : run()));
     return running;
   };
+  const syncNow = async (): Promise<void> => void (await inTurn(sync));
   return {
     async start() {
       await removeStale(options);
       if (isStopped) return;
-      cancel = repeat(clock, intervalMs, syncInTurn);
-      await syncInTurn();
+      cancel = repeat(clock, intervalMs, () => inTurn(syncWhenChanged));
+      await syncNow();
     },
-    sync: syncInTurn,
+    sync: syncNow,
     async stop() {
       if (isStopped) return;
       isStopped = true;

@@ -56,6 +56,7 @@ async function start(
   const controller = kubernetesServiceController({
     reconciler: endpointReconciler(registry, { endpointReconciler: type, apiserverCount: count, ip, port, isShared }),
     ensureService: async () => void (await ensureObject(registry, kubernetesService(options))),
+    storage: registry.storage,
     clock: own,
     logger: { info() {}, warn() {}, error: (_message, values) => void errors.push(String(values?.error)) },
   });

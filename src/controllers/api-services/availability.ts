@@ -2,7 +2,9 @@
  * Sets the condition `Available` of APIServices. Sources:
  * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/status/{remote,local}.
  */
+
 import { type ApiServices, type ApiServiceView, type Backends, isRemote } from "../../aggregator/contract.ts";
+import { nothingToDo } from "../../apimachinery/clock.ts";
 import { repeat } from "../../apimachinery/repeat.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { ServiceSource } from "../../webhook/service-resolver.ts";
@@ -73,8 +75,10 @@ export function apiServiceAvailability(options: AvailabilityOptions): Controller
   };
   let stopFollowing = (): void => {};
   let cancelTimer = (): void => {};
-  const checkAll = (): void => {
-    for (const { name } of services.remotes()) remoteQueue.add(name);
+  const checkAll = (): unknown => {
+    const remotes = services.remotes();
+    for (const { name } of remotes) remoteQueue.add(name);
+    return remotes.length === 0 ? nothingToDo : undefined;
   };
   return {
     start() {

@@ -6,6 +6,7 @@
 import { repeat } from "../../apimachinery/repeat.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { whenChanged } from "../../registry/when-changed.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
@@ -105,11 +106,16 @@ class AddressRepairController implements Controller {
 
   start(): void {
     const { services, addresses } = this.#repair;
+    const { registry } = this.#options;
     this.#followers = [
-      this.#follow(services, (entry) => this.#checkService(entry)),
-      this.#follow(addresses, (entry) => this.#checkAddress(entry)),
+      this.#follow(services, (entry) => void this.#checkService(entry)),
+      this.#follow(addresses, (entry) => void this.#checkAddress(entry)),
     ];
-    this.#cancel = repeat(this.#options.registry.clock, repairIntervalMs, () => this.#pass());
+    this.#cancel = repeat(
+      registry.clock,
+      repairIntervalMs,
+      whenChanged(registry.storage, () => this.#pass()),
+    );
   }
 
   async stop(): Promise<void> {
@@ -146,12 +152,17 @@ class AddressRepairController implements Controller {
     });
   }
 
-  #checkService(entry: Entry): void {
-    if (!isServiceRight(this.#repair, entry)) this.#services.add(entry.key);
+  /** @returns whether there is nothing to repair */
+  #checkService(entry: Entry): boolean {
+    const isRight = isServiceRight(this.#repair, entry);
+    if (!isRight) this.#services.add(entry.key);
+    return isRight;
   }
 
-  #checkAddress(entry: Entry): void {
-    if (!isAddressRight(this.#repair.services, entry)) this.#addresses.add(entry.key);
+  #checkAddress(entry: Entry): boolean {
+    const isRight = isAddressRight(this.#repair.services, entry);
+    if (!isRight) this.#addresses.add(entry.key);
+    return isRight;
   }
 
   #wait(key: string, delayMs: number): void {
@@ -163,15 +174,21 @@ class AddressRepairController implements Controller {
     this.#waiting.set(key, cancel);
   }
 
-  /** Checks all objects, which finds IPAddresses that were deleted. */
-  async #pass(): Promise<void> {
-    if (this.#passing) return;
+  /**
+   * Checks all objects, which finds IPAddresses that were deleted.
+   * @returns whether it has checked all, and found nothing to repair
+   */
+  async #pass(): Promise<boolean> {
+    if (this.#passing) return false;
     this.#passing = true;
+    let wrong = 0;
     try {
-      await eachEntry(this.#repair.services, (entry) => this.#checkService(entry));
-      await eachEntry(this.#repair.addresses, (entry) => this.#checkAddress(entry));
+      await eachEntry(this.#repair.services, (entry) => void (this.#checkService(entry) || wrong++));
+      await eachEntry(this.#repair.addresses, (entry) => void (this.#checkAddress(entry) || wrong++));
+      return wrong === 0;
     } catch (error) {
       this.#options.logger.warn("Failed to check service addresses", { error: String(error) }); // The next pass may succeed.
+      return false;
     } finally {
       this.#passing = false;
     }

@@ -72,13 +72,13 @@ function stored({ object, ...place }: BootstrapObject, nowMs: number): BootObjec
 async function ensureOne(registry: RegistryContext, desired: BootstrapObject): Promise<void> {
   const target = findTarget(registry, desired.resource);
   const existing = target && (await ensureObject(registry, desired, manager));
-  if (target === undefined || existing === undefined || !revise(structuredClone(existing), desired, target)) return;
+  if (target === undefined || existing === undefined || !revise(cloneJson(existing), desired, target)) return;
   // After a conflict, the next pass checks the object again.
   await unlessConflict(() =>
     update(registry, {
       ...serverWrite({ target, name: existing.metadata.name as string, fieldManager: manager }),
       next(current) {
-        const object = current?.() ?? structuredClone(existing);
+        const object = current?.() ?? cloneJson(existing);
         revise(object, desired, target);
         return object;
       },

@@ -12,6 +12,7 @@ export function flowControlMaintenance(options: ControllerOptions): Controller {
     task: "maintain flow control objects",
     intervalMs,
     retryMs: 1_000,
+    dependsOnStoreOnly: true,
     run: maintainFlowControlObjects,
   });
 }

@@ -9,6 +9,7 @@
  * too.
  */
 
+import { nothingToDo } from "../../apimachinery/clock.ts";
 import { checkValue, checkWrites, isDerived } from "../check-writes.ts";
 import {
   type Check,
@@ -566,9 +567,12 @@ export class EmbeddedStorage implements Storage {
     this.#cancelCompaction = clock.after(
       Math.min(Math.max(historyMs / compactionsPerHistory, 10), compactionPauseMaxMs),
       () => {
+        this.#scheduleCompaction();
+        const isQuiet = this.#writing === undefined && this.#writeFault === undefined;
+        if (isQuiet && this.#nextCompaction() === undefined) return nothingToDo;
         this.#compactionDue = true;
         this.#writing ??= this.#writeAll();
-        this.#scheduleCompaction();
+        return undefined;
       },
     );
   }

@@ -4,7 +4,7 @@ import { DurationError } from "../../lib/duration/duration.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { parseTimeMs, TimeError } from "../../lib/schema/time.ts";
 import type { OpenTimeline } from "../timeline/timeline.ts";
-import { EndlessTimersError, isVirtualClock, type VirtualClock } from "../virtual-clock.ts";
+import { type AdvanceOptions, EndlessTimersError, isVirtualClock, type VirtualClock } from "../virtual-clock.ts";
 import type { ControlAnswer, ControlRoute } from "./contract.ts";
 
 /** The path under `/testing/`. */
@@ -12,7 +12,8 @@ export const clockPath = "clock";
 
 /**
  * `GET /testing/clock` reads the time of the server. `POST` moves a virtual clock forward, with `{advance}`, a span as
- * `VirtualClock.advance` accepts it, or with `{set}`, a time, and answers when the server has reached it.
+ * `VirtualClock.advance` accepts it, or with `{set}`, a time, and answers when the server has reached it. The clock stops
+ * when the client has gone.
  */
 export function clockRoutes(clock: Clock, timeline: Pick<OpenTimeline, "clock">): readonly ControlRoute[] {
   return [
@@ -20,15 +21,20 @@ export function clockRoutes(clock: Clock, timeline: Pick<OpenTimeline, "clock">)
     {
       method: "POST",
       path: clockPath,
-      async handle({ body }) {
+      async handle({ body, signal }) {
         if (!isVirtualClock(clock))
           throw badRequest("the clock of this server is the real one; a server with --virtual-clock has another");
         const { text, run } = readMove(await body());
         try {
-          const done = run(clock);
+          const done = run(clock, { signal });
           timeline.clock(text);
           await done;
         } catch (error) {
+          if (signal.aborted && error === signal.reason) {
+            const time = new Date(clock.now()).toISOString();
+            timeline.clock(`stopped at ${time}, because the client has gone`);
+            throw internalError(`the clock stopped at ${time}, because the client has gone`);
+          }
           if (error instanceof EndlessTimersError) throw internalError(error.message);
           if (error instanceof RangeError || error instanceof DurationError) throw badRequest(error.message);
           throw error;
@@ -46,7 +52,7 @@ function shown(clock: Clock): ControlAnswer {
 interface Move {
   /** For the timeline. */
   readonly text: string;
-  readonly run: (clock: VirtualClock) => Promise<void>;
+  readonly run: (clock: VirtualClock, options: AdvanceOptions) => Promise<void>;
 }
 
 /** @throws ApiError 400 */
@@ -57,11 +63,11 @@ function readMove(body: unknown): Move {
     throw badRequest("the body must be an object with one of the fields advance and set");
   if (field === "set") {
     const time = readTime(value);
-    return { text: `set to ${new Date(time).toISOString()}`, run: (clock) => clock.advanceTo(time) };
+    return { text: `set to ${new Date(time).toISOString()}`, run: (clock, options) => clock.advanceTo(time, options) };
   }
   if (typeof value !== "string" && typeof value !== "number")
     throw badRequest("advance: must be a duration, such as 1h30m, or a number of milliseconds");
-  return { text: `advanced by ${value}`, run: (clock) => clock.advance(value) };
+  return { text: `advanced by ${value}`, run: (clock, options) => clock.advance(value, options) };
 }
 
 /** @throws ApiError 400 */

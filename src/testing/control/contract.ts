@@ -16,6 +16,8 @@ export interface ControlRequest {
   readonly query: URLSearchParams;
   /** Whether the client accepts JSON explicitly, so that it does not get text. */
   readonly acceptsJson: boolean;
+  /** Is aborted when the client has gone. */
+  readonly signal: AbortSignal;
   /**
    * Reads the body: JSON or YAML, at most 1 MiB.
    * @throws ApiError 400, 413

@@ -43,8 +43,11 @@ function match(path: string, segments: readonly string[]): string[] | undefined 
 }
 
 function requestOf({ info, exchange }: RequestContext, parameters: readonly string[]): ControlRequest {
+  const closed = new AbortController();
+  exchange.onClose(() => closed.abort());
   return {
     parameters,
+    signal: closed.signal,
     query: info.query,
     acceptsJson: (exchange.header("accept") ?? "").includes("application/json"),
     body: async () => readBody(await exchange.body(bodyBytesMax)),
