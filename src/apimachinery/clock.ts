@@ -5,7 +5,7 @@ export interface Clock {
   /**
    * Calls `run` once after the delay, without keeping the process alive.
    *
-   * @param run can return a promise, which a virtual clock awaits, or {@link nothingToDo}
+   * @param run can return a promise, which a virtual clock awaits
    * @returns a function that cancels the call
    */
   after(delayMs: number, run: () => unknown): () => void;

@@ -77,7 +77,13 @@ export type {
   TimelineRequest,
   TimelineServerWrite,
 } from "./timeline/contract.ts";
-export { EndlessTimersError, type VirtualClock, type VirtualClockOptions, virtualClock } from "./virtual-clock.ts";
+export {
+  type AdvanceOptions,
+  EndlessTimersError,
+  type VirtualClock,
+  type VirtualClockOptions,
+  virtualClock,
+} from "./virtual-clock.ts";
 
 /** Options of a server for tests. The store is always in memory, and nothing is written to disk. */
 export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {

@@ -19,7 +19,6 @@ export interface VirtualClock extends Clock {
    * finds the state of the new time. Calls run one after another.
    *
    * @param span milliseconds, or the text of a Go duration such as `1h30m`
-   * @param options.signal stops the clock at the time of the timer that fired last
    * @throws RangeError when the span is negative, not a whole number of milliseconds, or ends after the
    *   year 9999
    * @throws DurationError when the text is not a duration
@@ -31,7 +30,6 @@ export interface VirtualClock extends Clock {
    * Moves the time forward to a time, like `advance`.
    *
    * @param time a Date, or milliseconds since 1970
-   * @param options.signal as for `advance`
    * @throws RangeError when the time is over
    */
   advanceTo(time: number | Date, options?: AdvanceOptions): Promise<void>;
@@ -39,8 +37,8 @@ export interface VirtualClock extends Clock {
 
 /** Options of a move of a virtual clock. */
 export interface AdvanceOptions {
-  /** Stops the clock. */
-  readonly signal?: AbortSignal;
+  /** Stops the clock: an `AbortSignal`, of which only this method is used. */
+  readonly signal?: { throwIfAborted(): void };
 }
 
 /** More timers fired than a clock allows. It has stopped at the time of the last one. */
@@ -102,7 +100,7 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
   };
 
   /** Fires the timers up to the end, and those that they create. */
-  const run = async (end: number, signal: AbortSignal | undefined): Promise<void> => {
+  const run = async (end: number, signal: AdvanceOptions["signal"]): Promise<void> => {
     await settle(); // Work that began before can still create timers.
     let [fired, firedAtOnce, idle] = [0, 0, 0];
     for (let timer = timers.takeDue(end); timer !== undefined; timer = timers.takeDue(end)) {
@@ -135,7 +133,7 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
     }).unref();
   };
 
-  const inTurn = (endOf: () => number, signal: AbortSignal | undefined): Promise<void> => {
+  const inTurn = (endOf: () => number, signal: AdvanceOptions["signal"]): Promise<void> => {
     const done = earlier.then(async () => {
       signal?.throwIfAborted();
       const end = endOf();
