@@ -76,7 +76,12 @@ describe("a session of writes", () => {
 
   const changes: [title: string, from: string, to: string, err: RegExp][] = [
     ["another body", '?? "1"', '?? "2"', /^Difference: POST \S+: body.data.x: recorded "1", received "2"\n/],
-    ["another path", "configmaps/a", "configmaps/b", /^Difference: GET \S+: it was not recorded\n/],
+    [
+      "another path",
+      "configmaps/a",
+      "configmaps/b",
+      /^Difference: GET \S+b: it was not recorded; the nearest request that has not arrived is GET \S+a\n/,
+    ],
     ["a missing request", 'await send("DELETE', 'await ("DELETE', /^Not sent: DELETE \S+\n$/],
     [
       "a repeated request",

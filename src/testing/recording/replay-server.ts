@@ -1,5 +1,5 @@
 /** Serves a recording: each request must be one of the recorded ones, in their order. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeAny } from "../../lib/json/encode-any.ts";
@@ -7,7 +7,7 @@ import { capture } from "./capture.ts";
 import type { RecordedBody, RequestLine } from "./format.ts";
 import { recordedBody } from "./read-body.ts";
 import { type RecordedRequest, type Replay, startReplay } from "./replay.ts";
-import { requestLine } from "./request-line.ts";
+import { requestLine, titleOfRequest } from "./request-line.ts";
 import { newSecrets } from "./secrets.ts";
 import { readTarget } from "./target.ts";
 import { openTlsEndpoint } from "./tls-endpoint.ts";
@@ -44,7 +44,11 @@ export async function openReplayServer(options: ReplayOptions): Promise<ReplaySe
       reject(response, `${request.method} ${request.url}: ${error.message}`, options);
     });
   });
-  server.on("upgrade", (request, socket) => rejectUpgrade(request, socket, replay, options));
+  server.on("upgrade", (request, socket) => {
+    answerUpgrade(request, socket, { replay, options, signal: closing.signal }).catch((error: Error) => {
+      if (error.name !== "AbortError") throw error;
+    });
+  });
   return {
     kubeconfig,
     rest: () => replay.rest(),
@@ -145,22 +149,28 @@ function reject(response: ServerResponse, problem: string, { onMismatch }: Repla
   response.end(text);
 }
 
-function rejectUpgrade(request: IncomingMessage, socket: Duplex, replay: Replay, { onMismatch }: ReplayOptions): void {
-  const target = readTarget(request.url as string, newSecrets());
-  const found = replay.take(requestLine(request, target));
-  const problem = typeof found === "string" ? found : "the content of connections is not recorded";
-  onMismatch(`${request.method} ${target.path}: ${problem}`);
+/** The server may have rejected the upgrade: this can be replayed. */
+async function answerUpgrade(request: IncomingMessage, socket: Duplex, context: Context): Promise<void> {
+  const { replay, options } = context;
   socket.on("error", () => socket.destroy());
-  socket.end(`HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${problem.length}\r\n\r\n${problem}`);
+  const received = requestLine(request, readTarget(request.url as string, newSecrets()));
+  const found = replay.take(received);
+  const problem = typeof found === "string" ? found : await upgradeProblem(found, context);
+  if (problem !== undefined) options.onMismatch(`${titleOfRequest(received)}: ${problem}`);
+  const status = typeof found === "string" || problem !== undefined ? 500 : found.answer?.status;
+  const text = problem ?? "";
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status ?? 500] ?? ""}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+  socket.end(`${head}Connection: close\r\n\r\n${text}`);
+}
+
+async function upgradeProblem(found: RecordedRequest, context: Context): Promise<string | undefined> {
+  if (!(await isInTime(found, context))) return `${titleOf(context.replay.missing(found)[0])} was recorded before it`;
+  if (found.answer === undefined) return "the recording has no answer";
+  return found.answer.status === 101 ? "the content of connections is not recorded" : undefined;
 }
 
 /** Method, path and query of a recorded request. */
 export function titleOf(recorded: RecordedRequest | undefined): string {
   if (recorded === undefined) return "another request";
   return titleOfRequest(recorded.request);
-}
-
-function titleOfRequest({ method, path, query }: RequestLine["request"]): string {
-  const text = query.map(([name, value]) => `${name}=${value}`).join("&");
-  return `${method} ${path}${text === "" ? "" : `?${text}`}`;
 }

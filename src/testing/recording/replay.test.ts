@@ -44,10 +44,32 @@ describe("order", () => {
   }
 });
 
+const pods = "/api/v1/namespaces/default/pods";
+const nearest: [title: string, recorded: readonly string[], sent: string, nearest: string][] = [
+  ["another name", [`GET ${pods}/a`, "GET /api/v1/nodes/b"], `GET ${pods}/b`, `GET ${pods}/a`],
+  ["another method", [`GET ${pods}/a`, "PUT /apis"], `PUT ${pods}/a`, `GET ${pods}/a`],
+  [
+    "another namespace",
+    ["GET /api/v1/namespaces/x/pods/a", "GET /apis"],
+    `GET ${pods}/a`,
+    "GET /api/v1/namespaces/x/pods/a",
+  ],
+  ["the same method before another one", [`PUT ${pods}/a`, `GET ${pods}/b`], `GET ${pods}/c`, `GET ${pods}/b`],
+];
+describe("a request that was not recorded is answered with the nearest one", () => {
+  for (const [title, recorded, sent, expected] of nearest) {
+    test(title, () => {
+      const found = startReplay(recording(recorded)).take(request(sent));
+      assert.equal(found, `it was not recorded; the nearest request that has not arrived is ${expected}`);
+    });
+  }
+});
+
 test("a request that arrives more often than it was recorded is rejected", () => {
   const replay = startReplay(recording(["GET /a", "= GET /a"]));
   assert.equal(typeof replay.take(request("GET /a")), "object");
   assert.equal(replay.take(request("GET /a")), "it was recorded once, and has arrived more often");
+  assert.equal(replay.take(request("GET /b")), "it was not recorded, and all recorded requests have arrived");
   assert.deepEqual(replay.rest(), []);
 });
 

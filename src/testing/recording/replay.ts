@@ -6,6 +6,7 @@
  */
 import type { AnswerLine, Line, RecordedBody, RequestLine } from "./format.ts";
 import { requestDifference } from "./match.ts";
+import { titleOfRequest } from "./request-line.ts";
 
 /** A recorded request and what followed. */
 export interface RecordedRequest {
@@ -76,7 +77,7 @@ export function startReplay(recorded: readonly RecordedRequest[]): Replay {
       const isSamePath = one.request.method === request.method && one.request.path === request.path;
       if (isSamePath && differences.length === 0) differences.push(difference);
     }
-    return differences[0] ?? notRecorded(recorded, request);
+    return differences[0] ?? notRecorded(recorded, [...pending], request);
   }
 
   function arrive(one: RecordedRequest): void {
@@ -109,8 +110,34 @@ function precedes(first: RecordedRequest, second: RecordedRequest): boolean {
   return writes.has(first.request.method) || first.request.path === second.request.path;
 }
 
-function notRecorded(recorded: readonly RecordedRequest[], request: RequestLine["request"]): string {
+/** The recorded requests that have not arrived and are compared with one that was not recorded. */
+const comparedMax = 1000;
+
+/** @returns which recorded request is the most similar one, to be added to a sentence */
+function nearestTo(pending: readonly RecordedRequest[], actual: RequestLine["request"]): string {
+  const scored = pending.slice(0, comparedMax).map((one) => ({ one, score: similarity(one.request, actual) }));
+  const [nearest] = scored.sort((a, b) => b.score - a.score);
+  if (nearest === undefined) return ", and all recorded requests have arrived";
+  return `; the nearest request that has not arrived is ${titleOfRequest(nearest.one.request)}`;
+}
+
+/** Counts the segments at the start and the end of the paths that are equal; the method decides between equals. */
+function similarity(recorded: RequestLine["request"], actual: RequestLine["request"]): number {
+  const [before, after] = [recorded.path.split("/"), actual.path.split("/")];
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return 2 * (start + end) - Math.abs(before.length - after.length) + (recorded.method === actual.method ? 1 : 0);
+}
+
+function notRecorded(
+  recorded: readonly RecordedRequest[],
+  pending: readonly RecordedRequest[],
+  request: RequestLine["request"],
+): string {
   const count = recorded.filter((one) => requestDifference(one.request, request) === undefined).length;
   if (count > 0) return `it was recorded ${count === 1 ? "once" : `${count} times`}, and has arrived more often`;
-  return "it was not recorded";
+  return `it was not recorded${nearestTo(pending, request)}`;
 }

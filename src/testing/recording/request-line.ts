@@ -17,3 +17,9 @@ export function requestLine(
     ...(userAgent !== undefined && { userAgent }),
   };
 }
+
+/** Method, path and query of a request, for messages. */
+export function titleOfRequest({ method, path, query }: RequestLine["request"]): string {
+  const text = query.map(([name, value]) => `${name}=${value}`).join("&");
+  return `${method} ${path}${text === "" ? "" : `?${text}`}`;
+}
