@@ -91,13 +91,7 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
   let isTurnPending = false;
   let earlier: Promise<unknown> = Promise.resolve();
 
-  /** @returns whether the timer has found nothing to do */
-  const fire = async (timer: Timer): Promise<boolean> => {
-    const result = timer.run();
-    if (!(result instanceof Promise)) return result === nothingToDo;
-    void result.finally(beginWork());
-    return (await beforeNextTurn(result)) === nothingToDo;
-  };
+  const fire = (timer: Timer): Promise<boolean> => fireTimer(timer, beginWork);
 
   /** Fires the timers up to the end, and those that they create. */
   const run = async (end: number, signal: AdvanceOptions["signal"]): Promise<void> => {
@@ -162,15 +156,20 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
     },
     async advanceTo(time, { signal } = {}) {
       const end = checkTime(Number(time));
-      return inTurn(() => {
-        if (end < now) throw new RangeError(`${format(end)} is before the time of the clock, ${format(now)}`);
-        return end;
-      }, signal);
+      return inTurn(() => checkNotOver(end, now), signal);
     },
   };
 }
 
-/** @returns the result of work that only awaits what is there; undefined if it goes on, or fails */
+/** @returns whether the timer has found nothing to do */
+async function fireTimer(timer: Timer, beginWork: () => () => void): Promise<boolean> {
+  const result = timer.run();
+  if (!(result instanceof Promise)) return result === nothingToDo;
+  void result.finally(beginWork());
+  return (await beforeNextTurn(result)) === nothingToDo;
+}
+
+/** @returns the result of work that ends in this turn of the event loop; undefined if it goes on, or fails */
 async function beforeNextTurn(result: Promise<unknown>): Promise<unknown> {
   let immediate: NodeJS.Immediate | undefined;
   const turn = new Promise<void>((resolve) => {
@@ -185,6 +184,11 @@ function spanOf(span: string | number): number {
   const ms = typeof span === "string" ? Number(parseDuration(span)) / 1e6 : span;
   if (Number.isInteger(ms) && ms >= 0) return ms;
   throw new RangeError(`a clock advances by a positive whole number of milliseconds, not ${JSON.stringify(span)}`);
+}
+
+function checkNotOver(end: number, now: number): number {
+  if (end < now) throw new RangeError(`${format(end)} is before the time of the clock, ${format(now)}`);
+  return end;
 }
 
 function checkTime(ms: number): number {
