@@ -8,7 +8,7 @@ import { replayCommand } from "../../src/cli/replay/command.ts";
 import { runCommand } from "../support/run-command.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
-/** Three writers at once, beside an informer; reports what the client has seen. */
+/** Three writers at once, and an informer; reports what the client has seen. */
 const program = `
 import { writeFileSync } from "node:fs";
 import * as k8s from ${JSON.stringify(import.meta.resolve("@kubernetes/client-node"))};
@@ -40,11 +40,11 @@ await Promise.all(["a", "b", "c"].map(async (name) => {
   await sees("delete " + name + " 3");
 }));
 const failed = await api.readNamespacedConfigMap({ name: "a", namespace }).catch((error) => error.code);
-const refused = await new k8s.Exec(config)
+const rejected = await new k8s.Exec(config)
   .exec(namespace, "missing", "c", ["true"], null, null, null, false)
   .then(() => "connected", (error) => String(error.message ?? error));
 await informer.stop();
-writeFileSync(process.env.REPORT, JSON.stringify({ seen: seen.sort(), failed, refused }));
+writeFileSync(process.env.REPORT, JSON.stringify({ seen: seen.sort(), failed, rejected }));
 process.exit();
 `;
 
@@ -59,9 +59,9 @@ test("parallel writers and an informer end the same way", async () => {
   const ran = await runCommand((output) => recordCommand.run(session, output, env));
   assert.deepEqual(ran, { code: 0, out: "", err: "" });
   const first = readFileSync(report, "utf8");
-  const { failed, refused } = JSON.parse(first);
+  const { failed, rejected } = JSON.parse(first);
   assert.equal(failed, 404);
-  assert.match(refused, /404/);
+  assert.match(rejected, /404/);
   writeFileSync(report, "");
   const again = await runCommand((output) => replayCommand.run([file, "--", ...command], output, env));
   assert.deepEqual(again, { code: 0, out: "", err: "" });
