@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nothingToDo } from "../apimachinery/clock.ts";
+import { StorageUnavailable } from "../storage/contract.ts";
 import { whenChanged } from "./when-changed.ts";
 
 interface Row {
@@ -48,4 +49,18 @@ test("a check that writes is followed by another one", async () => {
   });
   for (let call = 0; call < 3; call++) await run();
   assert.equal(checks, 2);
+});
+
+test("a check runs, and reports the failure, while the store cannot be read", async () => {
+  const results = [false, false, true];
+  let isLost = true;
+  const current = async (): Promise<number> => {
+    if (isLost) throw new StorageUnavailable("the store is closed");
+    return 1;
+  };
+  const run = whenChanged({ isShared: false, current }, async () => results.shift() as boolean);
+  for (let call = 0; call < 2; call++) assert.equal(await run(), undefined);
+  isLost = false;
+  for (const answer of [undefined, nothingToDo]) assert.equal(await run(), answer);
+  assert.deepEqual(results, []);
 });

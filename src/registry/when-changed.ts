@@ -1,6 +1,6 @@
 /** Skips the periodic checks of a store that has not changed. */
 import { nothingToDo } from "../apimachinery/clock.ts";
-import type { Storage } from "../storage/contract.ts";
+import { type Storage, StorageUnavailable } from "../storage/contract.ts";
 
 /**
  * Wraps a check whose result depends on the content of the store only. While the store has the
@@ -16,9 +16,19 @@ export function whenChanged(
 ): () => Promise<unknown> {
   let checked: number | undefined;
   return async () => {
-    const revision = storage.isShared ? undefined : await storage.current();
+    const revision = storage.isShared ? undefined : await revisionOf(storage);
     if (revision !== undefined && revision === checked) return nothingToDo;
     checked = (await check()) ? revision : undefined;
     return undefined;
   };
+}
+
+/** @returns undefined when the store cannot be read: the check then fails with the reason, and reports it */
+async function revisionOf(storage: Pick<Storage, "current">): Promise<number | undefined> {
+  try {
+    return await storage.current();
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error;
+    return undefined;
+  }
 }

@@ -3,6 +3,8 @@
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { Closers } from "../../src/server/closers.ts";
+import type { Storage } from "../../src/storage/contract.ts";
 import { eventually } from "../support/collector-cluster.ts";
 import { http2Client, type WatchEvent } from "../support/http2-client.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -14,11 +16,21 @@ const configMaps = "/api/v1/namespaces/default/configmaps";
 /** The longest time between two checks. */
 const intervalMs = 450_000;
 
-function clientOf(t: TestContext, server: TestServer): RawClient {
+/** @returns a client, which is closed with the server at the end */
+function clientOf(opened: Closers, server: TestServer): RawClient {
+  opened.add(() => server.close());
   const client = rawClient(server.kubeconfig);
-  t.after(() => client.close());
-  t.after(() => server.close());
+  opened.add(() => client.close());
   return client;
+}
+
+/** Closes the store, which is opened first, last. */
+async function openStore(t: TestContext): Promise<{ shared: Storage; opened: Closers }> {
+  const opened = new Closers();
+  t.after(() => opened.close());
+  const shared = await openSharedStorage();
+  opened.add(() => shared.close());
+  return { shared, opened };
 }
 
 /** The number of checks of the ConfigMaps with a result. */
@@ -32,9 +44,8 @@ async function checks(client: RawClient, status: string): Promise<number> {
 
 test("caches of a shared store are compared with it", async (t) => {
   const clock = manualClock(Date.now());
-  const shared = await openSharedStorage();
-  t.after(() => shared.close());
-  const client = clientOf(t, await startTestServer({ clock }, shared));
+  const { shared, opened } = await openStore(t);
+  const client = clientOf(opened, await startTestServer({ clock }, shared));
   for (const name of ["a", "b"]) await client.send({ method: "POST", path: configMaps, body: { metadata: { name } } });
   for (const count of [1, 2]) {
     clock.advance(intervalMs);
@@ -45,9 +56,11 @@ test("caches of a shared store are compared with it", async (t) => {
 
 test("no cache is compared without the gate", async (t) => {
   const clock = manualClock(Date.now());
-  const shared = await openSharedStorage();
-  t.after(() => shared.close());
-  const client = clientOf(t, await startTestServer({ clock, featureGates: "DetectCacheInconsistency=false" }, shared));
+  const { shared, opened } = await openStore(t);
+  const client = clientOf(
+    opened,
+    await startTestServer({ clock, featureGates: "DetectCacheInconsistency=false" }, shared),
+  );
   await client.send({ path: configMaps });
   clock.advance(2 * intervalMs);
   await client.send({ path: configMaps });
@@ -55,17 +68,16 @@ test("no cache is compared without the gate", async (t) => {
 });
 
 test("a cache that missed a change is loaded again, and its watches end with 410", async (t) => {
-  const shared = await openSharedStorage();
-  t.after(() => shared.close());
+  const { shared, opened } = await openStore(t);
   const { storage, hideEvents } = remoteStorage(shared);
   const clock = manualClock(Date.now());
-  const other = clientOf(t, await startTestServer({ hostname: "other" }, shared));
+  const other = clientOf(opened, await startTestServer({ hostname: "other" }, shared));
   const server = await startTestServer({ hostname: "checked", clock }, storage);
-  const client = clientOf(t, server);
+  const client = clientOf(opened, server);
   await client.send({ path: configMaps });
   const events: WatchEvent[] = [];
   const watching = http2Client(server.kubeconfig);
-  t.after(() => watching.close());
+  opened.add(() => watching.close());
   watching.watch(`${configMaps}?watch=1`, (event) => events.push(event));
   await other.send({ method: "POST", path: configMaps, body: { metadata: { name: "seen" } } });
   await eventually("the event", async () => events.some(({ object }) => object.metadata?.name === "seen"));
