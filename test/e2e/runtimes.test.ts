@@ -173,6 +173,16 @@ for (const runtime of runtimes)
           assert.equal((await server.client.send({ path: `${configMaps}/hole` })).status, 404);
         });
 
+    test("survives clients that break connections with Upgrade", async () => {
+      for (let count = 0; count < 50; count++)
+        for (const length of [0, 2]) {
+          const headers = ["Host: x", "Connection: Upgrade", "Upgrade: websocket", `Content-Length: ${length}`];
+          const lines = [`POST ${configMaps} HTTP/1.1`, ...headers];
+          await exchange(server.kubeconfig, lines, { body: "{}".slice(0, length), credentials: {}, until: /^/ });
+        }
+      assert.equal((await server.client.send({ path: `${configMaps}/one` })).status, 200);
+    });
+
     test("checks rights and certificates", async () => {
       const anonymous = await server.client.send({ path: configMaps, anonymous: true });
       assert.equal(anonymous.status, 403);

@@ -77,9 +77,10 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
   // read its body.
   server.on("upgrade", (request, duplex, head) => {
     const socket = duplex as TLSSocket; // All connections use TLS.
+    socket.on("error", () => socket.destroy()); // The HTTP server has released it.
     const connection = connectionOf(request);
     if (connection.latest?.writableFinished === false) return void socket.destroy();
-    if (!isUpgradable(request)) return void socket.end(badRequest);
+    if (!isUpgradable(request)) return reject(socket, connection);
     const upgrade = acceptsUpgrade(requestedUpgrade(request)) ? { socket, head } : undefined;
     onExchange(new Http1Exchange(request, responseOf(request, socket), connection, upgrade));
   });
@@ -130,6 +131,14 @@ function responseOf(request: IncomingMessage, socket: TLSSocket): ServerResponse
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.on("finish", () => socket.destroySoon());
-  socket.on("error", () => socket.destroy());
   return response;
+}
+
+/** Discards what the client still sends, so that it receives the response, for a limited time. */
+function reject(socket: TLSSocket, { clock, lingerMs }: OpenConnection): void {
+  socket.resume().end(badRequest);
+  socket.once(
+    "close",
+    clock.after(lingerMs, () => socket.destroy()),
+  );
 }

@@ -5,7 +5,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
 import net from "node:net";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
 import tls from "node:tls";
 import { type Clock, systemClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
@@ -523,14 +523,29 @@ describe("upgrades on a runtime that does not ask which requests can upgrade", (
       /^$|^HTTP\/1.1 200 /,
     ],
   ];
+  const openWithoutCallback = (t: TestContext, options?: Parameters<typeof open>[0]): ReturnType<typeof open> => {
+    const { createServer } = http;
+    t.mock.method(http, "createServer", (options: http.ServerOptions, handler: http.RequestListener) => {
+      const { shouldUpgradeCallback: _, ...others } = options as http.ServerOptions & Record<string, unknown>;
+      return createServer(others, handler);
+    });
+    return open(options);
+  };
+
+  test("closes the connection of a client that goes on after it was rejected", async (t) => {
+    const listener = await openWithoutCallback(t, { limits: { lingerMs: 20 } });
+    const socket = await rawConnection(listener.port, "http/1.1");
+    socket.allowHalfOpen = true;
+    socket.resume().write(request("POST", "Content-Length: 10000\r\n"));
+    const sending = setInterval(() => socket.write("x"), 5);
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(sending);
+    await listener.close();
+  });
+
   for (const [what, sent, answer] of rows)
     test(what, async (t) => {
-      const { createServer } = http;
-      t.mock.method(http, "createServer", (options: http.ServerOptions, handler: http.RequestListener) => {
-        const { shouldUpgradeCallback: _, ...others } = options as http.ServerOptions & Record<string, unknown>;
-        return createServer(others, handler);
-      });
-      const listener = await open();
+      const listener = await openWithoutCallback(t);
       const socket = await rawConnection(listener.port, "http/1.1");
       let text = "";
       const ended = new Promise((resolve) => socket.once("close", resolve));
