@@ -3,9 +3,9 @@
  * COXSWAIN_KUBE_APISERVER and `npm run etcd` provide. On Linux. CPU time depends less than seconds on what else runs on the machine. Then the times
  * of servers in one process, see start-library.ts.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ const upstream: Setup = {
 
 /** Prints the median of some starts of each setup, and of the library. */
 export async function startBench(): Promise<void> {
-  if (!existsSync(main)) throw new Error("npm run build first");
+  execFileSync(process.execPath, [join(import.meta.dirname, "../tools/build.ts")]); // An older build would be measured.
   const setups = [coxswain("lmdb"), coxswain("memory")];
   if (kubeApiserver !== undefined && etcdProgram !== undefined) setups.push(upstream);
   for (const setup of setups) {
