@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -82,6 +82,16 @@ for (const { what, change, isKeptAgain } of rows) {
     assert.equal(now.ino !== ino || now.mtimeMs !== mtimeMs, isKeptAgain);
   });
 }
+
+test("leaves no temporary file when it cannot keep what was compiled", (t) => {
+  const home = directoryWithScript(t);
+  run(home);
+  const kept = keptFile(home);
+  rmSync(kept);
+  mkdirSync(kept);
+  run(home);
+  assert.deepEqual(keptFiles(home), [kept]);
+});
 
 test("keeps nothing without a compile cache", (t) => {
   const home = directoryWithScript(t);

@@ -3,14 +3,14 @@
  * it runs. V8 compiles most functions later, when they are called first, which is a third of the time of a start. This is why the package has the server
  * as a script (see tools/server-script.ts): Node.js can keep a script after it has run.
  */
-import { randomUUID } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import nodeModule, { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers";
 import { fileURLToPath } from "node:url";
 import { runInThisContext, Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { writeFileAtomicallySync } from "./write-file-atomically.ts";
 
 /** What is compiled is kept this long after the load, or when the process ends: a start takes less, and V8 later forgets functions that are not called any more. */
 const keepAfterMs = 10_000;
@@ -76,14 +76,11 @@ function keepSoon(script: Script, kept: string, sourceSum: number): void {
   process.once("exit", keep);
 }
 
-/** Through a temporary file, because other processes can read and write it at the same time. */
 function writeKept(kept: string, sourceSum: number, cachedData: Buffer): void {
   const header = Buffer.alloc(headerBytes);
   header.writeUInt32LE(sourceSum, 0);
   header.writeUInt32LE(crc32(cachedData), 4);
-  const temporary = `${kept}.${randomUUID()}`;
-  writeFileSync(temporary, Buffer.concat([header, cachedData]), { mode: 0o600, flag: "wx" });
-  renameSync(temporary, kept);
+  writeFileAtomicallySync(kept, Buffer.concat([header, cachedData]), 0o600);
 }
 
 /** A start does not fail because its result cannot be kept or read: the disk can be full or read-only. */

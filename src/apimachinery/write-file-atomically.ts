@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 
 /**
@@ -6,7 +7,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
  * followed, at the name of either file: another user of the directory may have placed it there.
  */
 export async function writeFileAtomically(file: string, contents: string | Uint8Array, mode: number): Promise<void> {
-  const temporary = `${file}.${randomBytes(8).toString("hex")}.tmp`;
+  const temporary = temporaryFor(file);
   try {
     await writeFile(temporary, contents, { mode, flag: "wx", flush: true });
     await rename(temporary, file);
@@ -14,4 +15,21 @@ export async function writeFileAtomically(file: string, contents: string | Uint8
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** As {@link writeFileAtomically}, while a process exits, and without waiting for the disk. */
+export function writeFileAtomicallySync(file: string, contents: Uint8Array, mode: number): void {
+  const temporary = temporaryFor(file);
+  try {
+    writeFileSync(temporary, contents, { mode, flag: "wx" });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** A name that nobody can predict, in the same directory. */
+export function temporaryFor(file: string): string {
+  return `${file}.${randomBytes(8).toString("hex")}.tmp`;
 }

@@ -1,8 +1,7 @@
 /** The file of a recording, which grows while the session runs, so that it survives the recorder. */
-import { randomBytes } from "node:crypto";
 import { closeSync, fdatasync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
-import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
+import { temporaryFor, writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { formatVersion, type Header } from "./format.ts";
 
 /** An open file. */
@@ -77,7 +76,7 @@ function openNew(path: string): number {
 
 /** A new file takes the name: that of a link, too, whose target stays as it is. */
 function openReplacing(path: string): number {
-  const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
+  const temporary = temporaryFor(path);
   const descriptor = openSync(temporary, "wx+", mode);
   renameSync(temporary, path);
   return descriptor;
