@@ -1,5 +1,4 @@
 /** Composition root: builds each part of a server from the ones before it. The builders are in server/. */
-
 import { pooledRandom } from "./apimachinery/random.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import type { RequestExtension } from "./http/contract.ts";

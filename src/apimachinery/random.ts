@@ -21,6 +21,11 @@ export function pooledRandom(): (bytes: number) => Buffer {
   };
 }
 
+/** @returns a number from 0 up to, but not including, 1 */
+export function randomFraction(random: (bytes: number) => Buffer): number {
+  return random(4).readUInt32LE(0) / 2 ** 32;
+}
+
 /** @returns a UUID of version 4 */
 export function randomUuid(random: (bytes: number) => Buffer): string {
   const bytes = random(16);

@@ -6,6 +6,7 @@
 import { realClock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
+import { randomFraction } from "../apimachinery/random.ts";
 import type { Installer } from "../catalog/install.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -44,7 +45,7 @@ export function checkCaches(
     next();
   };
   const next = (): void => {
-    const fraction = random(4).readUInt32LE(0) / 2 ** 32;
+    const fraction = randomFraction(random);
     if (!isClosed) cancel = realClock(clock).after(intervalMs * (1 + jitter * fraction), checkAll);
   };
   next();

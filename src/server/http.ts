@@ -1,5 +1,6 @@
 /** Builds the request path: filters, endpoints and the listener. */
 import { forwardedRequests } from "../aggregator/aggregated-requests.ts";
+import { randomFraction } from "../apimachinery/random.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
 import type { Filter, RequestContext, RequestExtension } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
@@ -136,7 +137,7 @@ function filtersOf(
   const { registry, audit, authentication, authorization, flowControl, metrics } = needs;
   const { gates, clock } = registry;
   const { authorize, attempted } = authorization;
-  const fraction = (): number => registry.random(4).readUInt32LE(0) / 2 ** 32;
+  const fraction = (): number => randomFraction(registry.random);
   const authenticate = metrics.authentication.around(authentication.filter);
   const constrained = gates.enabled("ConstrainedImpersonation");
   const { extension } = needs;

@@ -1,5 +1,5 @@
 /** Builds the election of the server that runs the controllers of kube-controller-manager. */
-import { randomUuid } from "../apimachinery/random.ts";
+import { randomFraction, randomUuid } from "../apimachinery/random.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Controller } from "../controllers/contract.ts";
 import { writesBy } from "../controllers/controller-write.ts";
@@ -128,7 +128,7 @@ export async function electionController(options: ServerOptions, needs: Needs): 
 
 /** What all electors of a server share. */
 function common({ clock, logger }: ServerOptions, { registry, metrics }: Needs) {
-  const fraction = (): number => registry.random(4).readUInt32LE(0) / 2 ** 32;
+  const fraction = (): number => randomFraction(registry.random);
   return { clock, logger, fraction, observer: metrics.elections };
 }
 

@@ -7,6 +7,7 @@ import { openPeerDocuments } from "../aggregator/peers/peer-documents.ts";
 import { type PeerRequests, peerRequests } from "../aggregator/peers/peer-requests.ts";
 import { peerTransport } from "../aggregator/peers/peer-transport.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import { randomFraction } from "../apimachinery/random.ts";
 import { serverIdentity } from "../apimachinery/server-identity.ts";
 import { peerRecords, readPeerAddresses } from "../controllers/server-identity/peer-addresses.ts";
 import { joinErrors } from "../lib/json/quote.ts";
@@ -108,7 +109,7 @@ export async function openPeers(options: ServerOptions, needs: Needs): Promise<S
   const documents = openPeerDocuments({ ...parts, self, apiServices: aggregation.services });
   closers.add(() => documents.close());
   return {
-    requests: peerRequests({ ...parts, documents, random: () => registry.random(4).readUInt32LE(0) / 2 ** 32 }),
+    requests: peerRequests({ ...parts, documents, random: () => randomFraction(registry.random) }),
     groups: {
       get generation() {
         return documents.generation;

@@ -3,7 +3,6 @@
  *
  * @packageDocumentation
  */
-
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";

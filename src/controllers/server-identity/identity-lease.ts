@@ -6,7 +6,7 @@
 import { formatMicroTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { randomUuid } from "../../apimachinery/random.ts";
+import { randomFraction, randomUuid } from "../../apimachinery/random.ts";
 import { identityLabel, identityNamespace, serverIdentity } from "../../apimachinery/server-identity.ts";
 import { loopbackUser } from "../../apimachinery/system-user.ts";
 import { within } from "../../apimachinery/within.ts";
@@ -60,7 +60,7 @@ export function identityLease(options: IdentityLeaseOptions): IdentityLease | un
   const sync = async (): Promise<void> => {
     if (isStopped) return;
     await renew(options, target, { name, holder }).catch(failed("Failed to update lease"));
-    const fraction = registry.random(4).readUInt32LE(0) / 2 ** 32;
+    const fraction = randomFraction(registry.random);
     if (isStopped) return;
     cancel = registry.clock.after(intervalMs * (1 + jitter * fraction), () => {
       running = sync();

@@ -1,4 +1,5 @@
 import { ApiError } from "../../apimachinery/errors.ts";
+import { randomFraction } from "../../apimachinery/random.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
@@ -98,7 +99,7 @@ function timeoutMs(
   { timeoutMinMs }: OpenWatches,
 ): number {
   if (timeoutSeconds !== 0) return Math.min(Math.max(0, timeoutSeconds) * 1000, timeoutMaxMs);
-  return Math.min(timeoutMinMs * (1 + registry.random(4).readUInt32LE(0) / 2 ** 32), timeoutMaxMs);
+  return Math.min(timeoutMinMs * (1 + randomFraction(registry.random)), timeoutMaxMs);
 }
 
 /** The maximum of timers. */

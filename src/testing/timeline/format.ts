@@ -1,4 +1,5 @@
 /** Writes entries of the timeline for a terminal. */
+import { formatGroupResource } from "../../apimachinery/object.ts";
 import { printable } from "../../lib/json/printable.ts";
 import { condense, type Repeated } from "./condense.ts";
 import type { ChangedField, TimelineChange, TimelineEntry, TimelineRequest } from "./contract.ts";
@@ -69,7 +70,7 @@ function isUpdateWithoutChange({ verb, resource, subresource, code, dryRun, chan
 function targetOf(request: TimelineRequest): string {
   const { path, group, resource, subresource, namespace, name, fieldSelector, labelSelector } = request;
   if (resource === "") return path;
-  const full = `${resourceOf(request)}${subresource === "" ? "" : `/${subresource}`}`;
+  const full = `${formatGroupResource(request)}${subresource === "" ? "" : `/${subresource}`}`;
   const isNamespace = resource === "namespaces" && group === "";
   const object = [isNamespace ? "" : namespace, name].filter((part) => part !== "").join("/");
   const selectors = [
@@ -81,14 +82,10 @@ function targetOf(request: TimelineRequest): string {
     .join(" ");
 }
 
-function resourceOf({ group, resource }: TimelineRequest): string {
-  return group === "" ? resource : `${resource}.${group}`;
-}
-
 function resultOf(request: TimelineRequest): string {
   const { code, reason, name, durationMs } = request;
   // The rest of the line says it.
-  const message = request.message === `${resourceOf(request)} "${name}" not found` ? "" : request.message;
+  const message = request.message === `${formatGroupResource(request)} "${name}" not found` ? "" : request.message;
   if (code === 0) return durationMs === undefined ? "no answer yet" : "connection closed without an answer";
   return [String(code), ...(reason === "" ? [] : [reason]), ...(message === "" ? [] : [`(${message})`])].join(" ");
 }
