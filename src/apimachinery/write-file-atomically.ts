@@ -29,7 +29,7 @@ export function writeFileAtomicallySync(file: string, contents: Uint8Array, mode
   }
 }
 
-/** A name that nobody can predict, in the same directory. */
+/** A name that other users cannot predict, in the same directory. */
 export function temporaryFor(file: string): string {
   return `${file}.${randomBytes(8).toString("hex")}.tmp`;
 }
