@@ -3,6 +3,8 @@
  *
  * @packageDocumentation
  */
+
+// The blank line above keeps the comment in the declarations, which do not need the first import.
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
