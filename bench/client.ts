@@ -18,19 +18,27 @@ export interface BenchRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+function connect({ url, ca, cert, key }: Target): http2.ClientHttp2Session {
+  const session = http2.connect(url, { ca, cert, key, settings: { initialWindowSize: 16 << 20 } });
+  session.setMaxListeners(0);
+  session.on("error", () => {}); // Every request of the session has the error, too.
+  session.on("connect", () => session.setLocalWindowSize(64 << 20));
+  return session;
+}
+
 export class BenchClient {
-  readonly #session: http2.ClientHttp2Session;
+  readonly #target: Target;
+  #session: http2.ClientHttp2Session;
 
   constructor(target: Target) {
-    this.#session = http2.connect(target.url, {
-      ca: target.ca,
-      cert: target.cert,
-      key: target.key,
-      settings: { initialWindowSize: 16 << 20 },
-    });
-    this.#session.setMaxListeners(0);
-    this.#session.on("error", () => {}); // Every request of the session has the error, too.
-    this.#session.on("connect", () => this.#session.setLocalWindowSize(64 << 20));
+    this.#target = target;
+    this.#session = connect(target);
+  }
+
+  /** The connection; a new one when the server has closed the last, which was idle. */
+  #open(): http2.ClientHttp2Session {
+    if (this.#session.closed) this.#session = connect(this.#target);
+    return this.#session;
   }
 
   /** @returns the status and the body */
@@ -43,7 +51,7 @@ export class BenchClient {
         ...(body !== undefined && { "content-type": contentType ?? "application/json" }),
         ...given,
       };
-      const stream = this.#session.request(headers, { endStream: body === undefined });
+      const stream = this.#open().request(headers, { endStream: body === undefined });
       let status = 0;
       const pieces: Buffer[] = [];
       stream.on("response", (answer) => {
@@ -66,7 +74,7 @@ export class BenchClient {
   ): Promise<{ firstMs: number; ms: number; bytes: number }> {
     return new Promise((resolve, reject) => {
       const startedAt = performance.now();
-      const stream = this.#session.request({ ":method": method, ":path": path, accept }, { endStream: true });
+      const stream = this.#open().request({ ":method": method, ":path": path, accept }, { endStream: true });
       let firstMs = 0;
       let bytes = 0;
       stream.on("response", (answer) => {
@@ -83,7 +91,7 @@ export class BenchClient {
 
   /** Opens a watch. @param seen called with each chunk of the response */
   follow(path: string, seen: (piece: Buffer) => void): http2.ClientHttp2Stream {
-    const stream = this.#session.request({ ":path": path, accept: "application/json" });
+    const stream = this.#open().request({ ":path": path, accept: "application/json" });
     stream.on("error", () => stream.destroy());
     stream.on("data", seen);
     return stream;
@@ -92,7 +100,7 @@ export class BenchClient {
   /** Opens a watch. @returns a function that waits until that many events were received */
   watch(path: string): Promise<(events: number) => Promise<void>> {
     return new Promise((resolve, reject) => {
-      const stream = this.#session.request({ ":path": path, accept: "application/json" });
+      const stream = this.#open().request({ ":path": path, accept: "application/json" });
       let seen = 0;
       let expected = Number.POSITIVE_INFINITY;
       let done = (): void => {};
