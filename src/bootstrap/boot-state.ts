@@ -17,6 +17,7 @@ import { EncryptedValue } from "../watch-cache/encrypted-value.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
 import { isReadFailure, UnreadableObjects } from "../watch-cache/unreadable.ts";
 import { kubernetesService, type ServiceOptions } from "./kubernetes-service/service.ts";
+import { seed } from "./seed.ts";
 
 interface BootOptions extends ServiceOptions {
   readonly logger?: Logger;
@@ -33,16 +34,15 @@ export interface BootObject {
   readonly evenIfDisabled?: boolean;
 }
 
-const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
-
 /**
  * Creates the missing objects of the boot state. Existing ones are not changed.
  *
  * @throws ApiError if an object cannot be created
  */
 export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
-  await ensureAll(registry, systemNamespaces.map(namespaceNamed), options); // The other objects need their namespaces.
-  await ensureAll(registry, [kubernetesService(options), ...priorityClasses], options);
+  const isEmpty = (await registry.storage.count("/registry/namespaces/")) === 0;
+  if (!isEmpty || !(await seed(registry, systemObjects))) await ensureAll(registry, systemObjects, options);
+  await ensureAll(registry, [kubernetesService(options)], options); // Its address is allocated, and it needs its namespace.
 }
 
 /**
@@ -186,4 +186,10 @@ const priorityClasses: readonly BootObject[] = [
     2_000_001_000,
     "Used for system critical pods that must not be moved from their current node.",
   ),
+];
+
+/** The objects of the boot state that do not depend on options. */
+export const systemObjects: readonly BootObject[] = [
+  ...["default", "kube-system", "kube-public", "kube-node-lease"].map(namespaceNamed),
+  ...priorityClasses,
 ];

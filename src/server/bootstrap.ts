@@ -1,6 +1,8 @@
 /** Creates the objects that every store has, and waits until RBAC has read them. */
 import { ensureBootState } from "../bootstrap/boot-state.ts";
 import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
+import { seed } from "../bootstrap/seed.ts";
+import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
 import { ensureFlowControlObjects } from "../flow-control/objects/ensure-objects.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -48,4 +50,15 @@ async function createBootObjects(
   await serviceAddresses.repairAddresses();
   await ensureRbacPolicy(registry);
   await ensureFlowControlObjects(registry);
+  await seedApiServices(registry);
+}
+
+/** In a new store. Their controller creates missing ones. */
+async function seedApiServices(registry: RegistryContext): Promise<void> {
+  const place = { group: "apiregistration.k8s.io", version: "v1", resource: "apiservices", namespace: "" };
+  if ((await registry.storage.count(`/registry/${place.group}/${place.resource}/`)) > 0) return;
+  await seed(
+    registry,
+    builtinApiServices(registry.catalog).map((desired) => ({ ...place, object: apiServiceOf(desired) })),
+  );
 }

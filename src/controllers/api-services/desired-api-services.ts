@@ -3,14 +3,16 @@ import { type ApiServicePriority, builtinPriority, customPriority } from "../../
 import type { Catalog } from "../../catalog/contract.ts";
 import type { DefinedVersions } from "../crd/contract.ts";
 
+/** The label that says whether a server manages an APIService, and how. */
+export const managedLabel = "kube-aggregator.kubernetes.io/automanaged";
+
 /** An APIService to register. */
 export interface DesiredApiService extends ApiServicePriority {
   readonly name: string;
   readonly group: string;
   readonly version: string;
   /**
-   * The value of the label `kube-aggregator.kubernetes.io/automanaged`: `onstart` to write it once,
-   * `true` to keep it.
+   * The value of {@link managedLabel}: `onstart` to write it once, `true` to keep it.
    */
   readonly managed: "onstart" | "true";
 }
@@ -26,6 +28,18 @@ export function builtinApiServices(catalog: Catalog): DesiredApiService[] {
     }
   }
   return [...found.values()];
+}
+
+/** @returns the object to create */
+export function apiServiceOf({ name, managed, ...desired }: DesiredApiService) {
+  const { group, version, groupPriorityMinimum, versionPriority } = desired;
+  const spec = normalized({ group, version, groupPriorityMinimum, versionPriority });
+  return { kind: "APIService", metadata: { name, labels: { [managedLabel]: managed } }, spec };
+}
+
+/** The spec in the form in which it is stored: without empty fields. */
+export function normalized(spec: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== "" && value !== undefined));
 }
 
 /** The group versions that CustomResourceDefinitions serve, whether they are established or not. */

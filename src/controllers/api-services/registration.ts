@@ -20,10 +20,15 @@ import { isReadFailure } from "../../watch-cache/unreadable.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
 import { type ApiServiceTarget, apiServiceTarget, readApiService } from "./api-service-store.ts";
-import { builtinApiServices, DefinedApiServices, type DesiredApiService } from "./desired-api-services.ts";
+import {
+  apiServiceOf,
+  builtinApiServices,
+  DefinedApiServices,
+  type DesiredApiService,
+  managedLabel,
+  normalized,
+} from "./desired-api-services.ts";
 
-/** The label that says whether this controller manages an APIService. */
-const managedLabel = "kube-aggregator.kubernetes.io/automanaged";
 /** Maximum APIServices in the queue; others wait for their next change. */
 const keysMax = 20_000;
 /** Enough for all built-in group versions, so that a new store gets them in one commit. */
@@ -126,7 +131,7 @@ class RegisteredApiServices {
     if (managed !== "onstart" && managed !== "true") return true; // It is not ours.
     if (managed === "onstart" && (!this.#atStart.has(name) || this.#synced.has(name))) return true;
     if (desired === undefined) return this.#delete(registry, current);
-    const spec = specOf(desired);
+    const { spec } = apiServiceOf(desired);
     if (deepEqual(normalized(current.spec), spec)) return true;
     return this.#update(registry, current, spec);
   }
@@ -156,12 +161,7 @@ class RegisteredApiServices {
   }
 
   async #create(registry: RegistryContext, desired: DesiredApiService): Promise<boolean> {
-    const decode = (): KubeObject => ({
-      kind: "APIService",
-      apiVersion: "apiregistration.k8s.io/v1",
-      metadata: { name: desired.name, labels: { [managedLabel]: desired.managed } },
-      spec: specOf(desired),
-    });
+    const decode = (): KubeObject => ({ ...apiServiceOf(desired), apiVersion: "apiregistration.k8s.io/v1" });
     try {
       await create(registry, { ...serverWrite({ target: this.#target.target, name: "" }), decode });
       return true;
@@ -196,13 +196,4 @@ class RegisteredApiServices {
       await deleteOne(registry, { ...request, options: { dryRun: false, preconditions } });
     });
   }
-}
-
-/** The spec in the form in which it is stored: without empty fields. */
-function specOf({ group, version, groupPriorityMinimum, versionPriority }: DesiredApiService): object {
-  return normalized({ group, version, groupPriorityMinimum, versionPriority });
-}
-
-function normalized(spec: Record<string, unknown> = {}): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== "" && value !== undefined));
 }

@@ -61,12 +61,11 @@ const findTarget = ({ catalog }: RegistryContext, resource: string): Resolved | 
 
 /** The object as it is after its creation, with the status that flow control sets. */
 function stored({ object, ...place }: BootstrapObject, nowMs: number): BootObject {
-  const metadata = { ...object.metadata, generation: 1 };
-  if (object.kind !== "FlowSchema") return { ...place, object: { ...object, metadata, status: {} } };
+  if (object.kind !== "FlowSchema") return { ...place, object: { ...object, status: {} } };
   const condition = danglingCondition(object.spec.priorityLevelConfiguration.name, true, nowMs);
   const managedFields = [conditionEntry(`${place.group}/${place.version}`, condition)];
   const status = { conditions: [condition] };
-  return { ...place, object: { ...object, metadata: { ...metadata, managedFields }, status } };
+  return { ...place, object: { ...object, metadata: { ...object.metadata, managedFields }, status } };
 }
 
 async function ensureOne(registry: RegistryContext, desired: BootstrapObject): Promise<void> {
