@@ -1,6 +1,7 @@
 /** The source addresses of a request. Source: k8s.io/apimachinery@v0.36.0/pkg/util/net/http.go. */
-import { isIPv4, isIPv6 } from "node:net";
+import { isIPv4 } from "node:net";
 import type { Exchange } from "../http/contract.ts";
+import { ipVersion } from "../lib/ip-range/ip-version.ts";
 
 /** The maximum number of addresses read from X-Forwarded-For, whose length the client controls. */
 const forwardedMax = 64;
@@ -24,7 +25,7 @@ function canonical(text: string): string[] {
   if (isIPv4(address)) return [address];
   // Upstream accepts leading zeros.
   if (/^0*\d+(?:\.0*\d+){3}$/.test(address)) return canonical(address.replace(/(?<![\d])0+(?=\d)/g, ""));
-  if (!isIPv6(address) || address.includes("%")) return [];
+  if (ipVersion(address) !== 6 || address.includes("%")) return [];
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return [mapped];
   return [new URL(`http://[${address}]`).hostname.slice(1, -1)];

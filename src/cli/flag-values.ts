@@ -1,8 +1,8 @@
 /** Parsers of flag values. Each throws a FlagValueError that describes what is expected. */
-import { isIP } from "node:net";
 import { parseBool } from "../apimachinery/parse-bool.ts";
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import { DurationError, parseDuration } from "../lib/duration/duration.ts";
+import { ipVersion } from "../lib/ip-range/ip-version.ts";
 import { formatPortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
 import type { StorageMediaType } from "../registry/contract.ts";
@@ -73,15 +73,15 @@ export function checkWatchCacheSizes(text: string): void {
 
 /** An IPv4 or IPv6 address. */
 export function ipAddress(text: string): string {
-  if (isIP(text) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(text)}`);
+  if (ipVersion(text) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(text)}`);
   return text;
 }
 
 /** `10.0.0.0/24`: an address and the length of its network part. */
 export function cidr(text: string): string {
   const [address = "", length = "", ...rest] = text.split("/");
-  const bits = isIP(address) === 4 ? 32 : 128;
-  const isCidr = isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
+  const bits = ipVersion(address) === 4 ? 32 : 128;
+  const isCidr = ipVersion(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
   if (!isCidr) throw new FlagValueError(`invalid CIDR address: ${text}`);
   return text;
 }

@@ -1,6 +1,5 @@
 /** The structures of certificates, and their encoding. Loaded with the first certificate that is created. Source: RFC 5280, section 4.1. */
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
 import { AsnConvert, OctetString } from "@peculiar/asn1-schema";
 import {
   AlgorithmIdentifier,
@@ -33,6 +32,7 @@ import {
   Validity,
   Version,
 } from "@peculiar/asn1-x509";
+import { ipVersion } from "../lib/ip-range/ip-version.ts";
 import type { Leaf, Subject } from "./x509.ts";
 
 /** How the key of an authority signs. */
@@ -136,9 +136,11 @@ function hashOf({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
 }
 
 function alternativeName(name: string): GeneralName {
-  if (isIP(name) === 0) return new GeneralName({ dNSName: name });
+  if (ipVersion(name) === 0) return new GeneralName({ dNSName: name });
   // The library misreads IPv6 addresses that end in an IPv4 one; a URL's host has none.
-  return new GeneralName({ iPAddress: isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name });
+  return new GeneralName({
+    iPAddress: ipVersion(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name,
+  });
 }
 
 const organizationName = "2.5.4.10";

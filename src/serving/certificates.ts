@@ -1,11 +1,11 @@
 /** The certificates that a server creates: a CA, a serving certificate, and an admin's client certificate, with P-256 keys. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { isIP } from "node:net";
 import { join } from "node:path";
 import { type Clock, realClock } from "../apimachinery/clock.ts";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
+import { ipVersion } from "../lib/ip-range/ip-version.ts";
 import { upgradeKeyFile } from "./sec1-key.ts";
 import { createAuthority, issueCertificate, type KeyPair, type Subject } from "./x509.ts";
 
@@ -160,7 +160,8 @@ function hasNames({ cert }: KeyPair, required: readonly string[]): boolean {
   const certificate = new X509Certificate(cert);
   return required.every(
     (name) =>
-      (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined,
+      (ipVersion(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !==
+      undefined,
   );
 }
 

@@ -3,8 +3,9 @@
  * net, crypto/tls and crypto/x509.
  */
 import type { X509Certificate } from "node:crypto";
-import net, { isIP } from "node:net";
+import net from "node:net";
 import tls from "node:tls";
+import { ipVersion } from "../lib/ip-range/ip-version.ts";
 import { authorityHint } from "./authority-hint.ts";
 import { legacyCommonName, reportFlaws } from "./certificate-flaws.ts";
 import { type Address, type CertificateObserver, WebhookError, type WebhookErrorKind } from "./contract.ts";
@@ -80,7 +81,7 @@ function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>)
   return {
     secureContext: context,
     ALPNProtocols: ["http/1.1"],
-    ...(isIP(serverName) === 0 && { servername: serverName }), // SNI does not allow addresses.
+    ...(ipVersion(serverName) === 0 && { servername: serverName }), // SNI does not allow addresses.
     rejectUnauthorized: false, // certificateProblem verifies it with Go's messages.
   };
 }
@@ -145,7 +146,7 @@ function nameProblem(certificate: X509Certificate, serverName: string): string |
   const hasLegacyName = certificate.subjectAltName === undefined && certificate.checkHost(serverName) !== undefined;
   if (hasLegacyName) return legacyCommonName;
   const names = (certificate.subjectAltName ?? "").split(", ");
-  if (isIP(serverName) !== 0) {
+  if (ipVersion(serverName) !== 0) {
     if (certificate.checkIP(serverName) !== undefined) return undefined;
     const addresses = after(names, "IP Address:");
     if (addresses.length === 0)

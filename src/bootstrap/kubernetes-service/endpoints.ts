@@ -3,8 +3,8 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/reconcilers/lease.go`, `instancecount.go` and
  * `endpointsadapter.go`.
  */
-import { isIPv6 } from "node:net";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ipVersion } from "../../lib/ip-range/ip-version.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 
 /** A port of Endpoints. */
@@ -114,10 +114,10 @@ function sorted(ips: readonly string[]): Address[] {
 export function sliceOf(endpoints: KubeObject): KubeObject {
   const { addresses = [], notReadyAddresses = [], ports }: Subset = subsetsOf(endpoints)[0] ?? {};
   const all = [...addresses, ...notReadyAddresses];
-  const usesV6 = all.length > 0 && all.every(({ ip }) => isIPv6(ip));
+  const usesV6 = all.length > 0 && all.every(({ ip }) => ipVersion(ip) === 6);
   const endpointsOf = (list: readonly Address[], ready: boolean): object[] =>
     list
-      .filter(({ ip }) => isIPv6(ip) === usesV6)
+      .filter(({ ip }) => (ipVersion(ip) === 6) === usesV6)
       .map(({ ip, targetRef, nodeName }) => ({
         addresses: [ip],
         conditions: { ready },

@@ -3,8 +3,8 @@
  * crypto/tls; k8s.io/apiserver@v0.36.0/pkg/server/dynamiccertificates.
  */
 import { constants, type X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
 import tls from "node:tls";
+import { ipVersion } from "../../lib/ip-range/ip-version.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 
@@ -76,7 +76,7 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     if (one.names.length === 0) for (const name of namesOf(one.leaf)) byName.set(name, one);
   for (const one of [...all].reverse()) for (const name of one.names) byName.set(name, one);
   const byAddress = [...byName]
-    .filter(([name]) => isIP(name) !== 0)
+    .filter(([name]) => ipVersion(name) !== 0)
     .map(([name, { options }]) => [name, options] as const);
   return {
     main,
@@ -105,7 +105,7 @@ function namesOf(leaf: X509Certificate): readonly string[] {
   const { subject } = leaf.toLegacyObject();
   const commonName = [(subject as { CN?: string | string[] }).CN ?? []].flat().at(-1) ?? "";
   const isName =
-    isIP(commonName) === 0 &&
+    ipVersion(commonName) === 0 &&
     (commonName === "*" || dnsSubdomainProblems(commonName.replace(/^\*\./, "")).length === 0);
   const alternatives = (leaf.subjectAltName ?? "").split(", ").filter((entry) => /^DNS:[^"]/.test(entry));
   return [...(isName ? [commonName] : []), ...alternatives.map((entry) => entry.slice("DNS:".length))];

@@ -2,8 +2,8 @@
  * Addresses and prefixes of fields that accept legacy forms, which Go's older parser allowed.
  * Source: k8s.io/utils net; Go's net and net/netip.
  */
-import { isIP } from "node:net";
 import { addressValue, formatAddress } from "./ip-range.ts";
+import { ipVersion } from "./ip-version.ts";
 
 /** A parsed address. */
 export interface IpAddress {
@@ -31,8 +31,8 @@ const zeros = /(^|[.:])0+(?=[0-9a-fA-F])/g;
 /** Parses an address; returns undefined for other text, and for an address with a zone. */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.includes("%")) return undefined;
-  const plain = isIP(text) === 0 ? text.replace(zeros, "$1") : text;
-  const version = isIP(plain);
+  const plain = ipVersion(text) === 0 ? text.replace(zeros, "$1") : text;
+  const version = ipVersion(plain);
   if (version === 0) return undefined;
   const value = addressValue(plain);
   const mapped = version === 6 && value >> 32n === 0xffffn;

@@ -1,5 +1,5 @@
 /** Ranges of IP addresses in CIDR form, and their addresses by index. */
-import { isIP } from "node:net";
+import { ipVersion } from "./ip-version.ts";
 
 /** A range of addresses. */
 export interface IpRange {
@@ -20,7 +20,7 @@ const sizeMax = 2 ** 20;
 /** Parses a CIDR; returns undefined when it is not one. */
 export function parseIpRange(text: string): IpRange | undefined {
   const [address = "", prefix = ""] = text.split("/", 2);
-  const family = isIP(address);
+  const family = ipVersion(address);
   const bits = family === 4 ? 32 : 128;
   if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return undefined;
   const hostBits = BigInt(bits - Number(prefix));
@@ -71,7 +71,7 @@ export function formatAddress(family: IpRange["family"], value: bigint): string 
  * addresses.
  */
 export function indexOf(range: IpRange, address: string): number | undefined {
-  if (isIP(address) !== (range.family === "IPv4" ? 4 : 6)) return undefined;
+  if (ipVersion(address) !== (range.family === "IPv4" ? 4 : 6)) return undefined;
   const index = addressValue(address) - range.first;
   return index > 0n && index <= BigInt(lastIndex(range)) ? Number(index) : undefined;
 }
@@ -81,9 +81,9 @@ export function lastIndex({ family, size }: IpRange): number {
   return family === "IPv4" ? size - 2 : size - 1;
 }
 
-/** The bits of an address that `isIP` accepts. */
+/** The bits of an address that `ipVersion` accepts. */
 export function addressValue(address: string): bigint {
-  return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
+  return ipVersion(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
 }
 
 const joined = (parts: readonly number[], bits: bigint): bigint =>

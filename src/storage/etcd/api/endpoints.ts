@@ -1,8 +1,9 @@
 /** The addresses of etcd's members, and the TLS of connections to them. */
 import { readFileSync } from "node:fs";
-import { isIP, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext } from "node:tls";
 import { CallCredentials, ChannelCredentials, type ChannelOptions, credentials } from "@grpc/grpc-js";
+import { ipVersion } from "../../../lib/ip-range/ip-version.ts";
 
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
@@ -105,7 +106,7 @@ class FileCredentials extends ChannelCredentials {
     const host = this.#host;
     const secureContext = readContext(this.#tls);
     return new Promise((resolve, reject) => {
-      const name = isIP(host) === 0 ? { servername: host } : {};
+      const name = ipVersion(host) === 0 ? { servername: host } : {};
       const secured = connect({ socket, secureContext, host, ...name, ALPNProtocols: ["h2"] }, () => resolve(secured));
       secured.on("error", reject);
     });
