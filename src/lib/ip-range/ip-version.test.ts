@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { test } from "node:test";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { ipVersion } from "./ip-version.ts";
 
-const texts = [
-  "",
-  "127.0.0.1",
-  "127.0.0.01",
-  "1.2.3",
-  "::",
-  "::1",
-  "::ffff:1.2.3.4",
-  "fe80::1%eth0",
-  ":",
-  "1:2",
-  "a.b",
-  "1.2.3.4:5",
-  "[::1]",
-];
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
+const parts = ["", "0", "ff", "12345", "g", "::", ":", ".", "1.2.3.4", "01", "256", "%", "]", "[", "/", "@", " ", "AB"];
 
-test("equals the version that Node.js finds", () => {
-  for (const text of texts) assert.equal(ipVersion(text), isIP(text), text);
+test("finds the same versions as Node.js", (t) => {
+  t.diagnostic(`SEED=${seed}`);
+  const random = seededRandom(seed);
+  for (const text of ["127.0.0.1", "::1", "::ffff:1.2.3.4", "fe80::1%eth0", "a.b"])
+    assert.equal(ipVersion(text), isIP(text), text);
+  for (let round = 0; round < 50_000; round++) {
+    let text = "";
+    for (let left = 1 + random(12); left > 0; left--) text += parts[random(parts.length)] + (random(2) ? ":" : "");
+    assert.equal(ipVersion(text), isIP(text), text);
+  }
 });
