@@ -1,4 +1,4 @@
-/** Histograms with fixed buckets. Recording a value allocates no memory. */
+/** Histograms with fixed buckets. Only the first value that is recorded allocates memory: a server has hundreds, of which most stay empty. */
 import type { Sample } from "./exposition.ts";
 import { formatNumber } from "./exposition.ts";
 
@@ -10,15 +10,14 @@ export function exponentialBounds(first: number, factor: number, count: number):
 /** The counts of one series. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** The number of values per bucket; the last bucket has no upper bound. */
-  readonly #counts: Float64Array;
+  /** The number of values per bucket; the last bucket has no upper bound. Undefined without values. */
+  #counts: Float64Array | undefined;
   #sum = 0;
   #count = 0;
 
   /** @param bounds upper bounds, ascending, inclusive */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
-    this.#counts = new Float64Array(bounds.length + 1);
   }
 
   /**
@@ -29,7 +28,7 @@ export class Histogram {
    */
   static of(bounds: readonly number[], counts: readonly number[], sum: number): Histogram {
     const histogram = new Histogram(bounds);
-    histogram.#counts.set(counts);
+    histogram.#counts = Float64Array.from(counts);
     histogram.#sum = sum;
     histogram.#count = counts.reduce((all, one) => all + one, 0);
     return histogram;
@@ -45,18 +44,17 @@ export class Histogram {
     const bounds = this.#bounds;
     let at = 0;
     while (at < bounds.length && value > (bounds[at] as number)) at++;
-    this.#counts[at] = (this.#counts[at] as number) + 1;
+    this.#add(at, 1);
     this.#sum += value;
     this.#count++;
   }
 
   /** Adds the values of another histogram, whose bounds must include all bounds of this one. */
   add(other: Histogram): void {
-    for (const [index, count] of other.#counts.entries()) {
+    for (const [index, count] of other.#counts?.entries() ?? []) {
       const bound = other.#bounds[index] ?? Number.POSITIVE_INFINITY;
       const at = this.#bounds.findIndex((own) => bound <= own);
-      const own = at < 0 ? this.#bounds.length : at;
-      this.#counts[own] = (this.#counts[own] as number) + count;
+      this.#add(at < 0 ? this.#bounds.length : at, count);
     }
     this.#sum += other.#sum;
     this.#count += other.#count;
@@ -66,7 +64,7 @@ export class Histogram {
   *samples(labels: string): Iterable<Sample> {
     let below = 0;
     for (const [index, bound] of [...this.#bounds, Number.POSITIVE_INFINITY].entries()) {
-      below += this.#counts[index] as number;
+      below += this.#counts?.[index] ?? 0;
       yield {
         suffix: "_bucket",
         labels: `${labels === "" ? "" : `${labels},`}le="${formatNumber(bound)}"`,
@@ -75,5 +73,10 @@ export class Histogram {
     }
     yield { suffix: "_sum", labels, value: this.#sum };
     yield { suffix: "_count", labels, value: this.#count };
+  }
+
+  #add(at: number, count: number): void {
+    this.#counts ??= new Float64Array(this.#bounds.length + 1);
+    this.#counts[at] = (this.#counts[at] as number) + count;
   }
 }

@@ -32,7 +32,8 @@ interface Needs {
  * @returns the controller of the endpoints
  */
 export async function announce(options: ServerOptions, needs: Needs): Promise<KubernetesServiceController> {
-  const [endpoints] = await Promise.all([joinEndpoints(options, needs), startIdentityLease(options, needs)]);
+  const own = { ...options, advertiseAddress: advertisedAddress(options) }; // Found once, because the system lists all interfaces.
+  const [endpoints] = await Promise.all([joinEndpoints(own, needs), startIdentityLease(own, needs)]);
   needs.state.reached.add("identity");
   return endpoints;
 }

@@ -15,7 +15,7 @@ const namespace = "default";
 const name = "kubernetes";
 
 /**
- * Changes the Endpoints, then copies them to the EndpointSlice.
+ * Changes the Endpoints, and copies them to the EndpointSlice.
  *
  * @param creates whether missing Endpoints are created
  * @param change changes a copy of the current object; called again when another server wins
@@ -32,9 +32,11 @@ export async function writeEndpoints(
   if (current === undefined && !creates) return;
   const endpoints = structuredClone(current ?? newEndpoints());
   change(endpoints);
-  if (current === undefined) await createUnlessExists(registry, target, endpoints);
-  else if (!deepEqual(current, endpoints)) await updateCurrent(registry, target, change);
-  await writeSlice(registry, endpoints);
+  const write = async (): Promise<void> => {
+    if (current === undefined) await createUnlessExists(registry, target, endpoints);
+    else if (!deepEqual(current, endpoints)) await updateCurrent(registry, target, change);
+  };
+  await Promise.all([write(), writeSlice(registry, endpoints)]);
 }
 
 async function updateCurrent(

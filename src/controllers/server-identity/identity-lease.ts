@@ -27,7 +27,7 @@ interface IdentityLeaseOptions extends ControllerOptions {
 }
 
 interface IdentityLease {
-  /** Deletes the Lease of an earlier process, and creates that of this one. */
+  /** Replaces the Lease of an earlier process by that of this one. */
   start(): Promise<void>;
   /** Deletes the Lease. Does not reject. */
   stop(): Promise<void>;
@@ -69,7 +69,7 @@ export function identityLease(options: IdentityLeaseOptions): IdentityLease | un
   const remove = async (what: string): Promise<void> => removeLease(options, target, name).catch(failed(what));
   return {
     async start() {
-      running = remove("Error deleting old lease").then(sync);
+      running = isShared ? remove("Error deleting old lease").then(sync) : sync();
       await running;
     },
     async stop() {
@@ -91,12 +91,13 @@ interface Identity {
 }
 
 async function renew(options: IdentityLeaseOptions, target: Resolved, { name, holder }: Identity): Promise<void> {
-  const { registry, hostname, peerAddress, annotations } = options;
+  const { registry, hostname, isShared, peerAddress, annotations } = options;
   await update(registry, {
     ...writes.of(target, identityNamespace, name),
     createsMissing: true,
     next(current) {
       const lease = current?.() ?? newLease(name, holder);
+      if (!isShared && lease.spec?.holderIdentity !== holder) takeOver(lease, holder);
       const { metadata, spec } = lease;
       lease.spec = {
         ...spec,
@@ -119,6 +120,13 @@ function newLease(name: string, holder: string): KubeObject {
     metadata: { name, namespace: identityNamespace },
     spec: { holderIdentity: holder },
   };
+}
+
+/** The only server of a store does not delete the Lease of its predecessor first: one write is enough. */
+function takeOver(lease: KubeObject, holderIdentity: string): void {
+  lease.spec = { holderIdentity };
+  delete lease.metadata.labels;
+  delete lease.metadata.annotations;
 }
 
 async function removeLease({ registry }: IdentityLeaseOptions, target: Resolved, name: string): Promise<void> {

@@ -79,6 +79,21 @@ test("a new process replaces the Lease of its predecessor", async () => {
   await next.stop();
 });
 
+test("the only server of a store takes over the Lease of its predecessor with one write", async () => {
+  const alone = { isShared: false } as const;
+  await lease({ ...alone, peerAddress: "192.0.2.1:6443" }).start();
+  const { spec } = (await find()) as KubeObject;
+  const revision = await cluster.registry.storage.current();
+  const next = lease(alone);
+  await next.start();
+  const found = (await find()) as KubeObject;
+  assert.notEqual(found.spec.holderIdentity, spec.holderIdentity);
+  assert.deepEqual(found.metadata.annotations, undefined);
+  assert.deepEqual(found.metadata.labels, { ...label, "kubernetes.io/hostname": "host-1" });
+  assert.equal(await cluster.registry.storage.current(), revision + 1);
+  await next.stop();
+});
+
 test("the Lease of two processes on one host exists again after one of them stops", async () => {
   const [first, second] = [lease(), lease({ peerAddress: "192.0.2.1:7443" })];
   await first.start();

@@ -78,7 +78,6 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     if (queues > 0) {
       this.#config = { queues, handSize, queueLengthMax };
       this.#hand = new Array(handSize).fill(0);
-      for (let index = this.#queues.length; index < queues; index++) this.#queues.push(new Queue(index));
     } else this.#config = { ...this.#config, queues };
     this.#dispatchAll();
   }
@@ -153,6 +152,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   /** The queue of the flow's hand with the least work; the first of several differs each time. */
   #chooseQueue({ hash }: Flow): Queue<Descriptor> {
     const hand = this.#hand;
+    this.#addQueues();
     dealHand(hash, this.#config.queues, hand);
     const offset = this.#enqueues++ % hand.length;
     let chosen = this.#queues[hand[offset] as number] as Queue<Descriptor>;
@@ -161,6 +161,11 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       if (queue.totalWorkSum < chosen.totalWorkSum) chosen = queue;
     }
     return chosen;
+  }
+
+  /** Not before a request needs them: many levels of most servers get none. */
+  #addQueues(): void {
+    for (let index = this.#queues.length; index < this.#config.queues; index++) this.#queues.push(new Queue(index));
   }
 
   lendSeats(ticket: Ticket<Descriptor>): void {
@@ -399,6 +404,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   }
 
   dump(): QueueSetDump<Descriptor> {
+    this.#addQueues();
     return { ...this.counts, queues: this.#queues.map((queue) => queue.dump()), queueless: [...this.#queueless] };
   }
 }
