@@ -1,4 +1,5 @@
 /** Sends requests and watches over one HTTP/2 connection, as client-go does. */
+import { once } from "node:events";
 import http2 from "node:http2";
 import { credentialsOf } from "./kubeconfig-fields.ts";
 
@@ -22,6 +23,35 @@ export interface Http2Client {
   close(): void;
 }
 
+/** What {@link sendOver} sends besides method and path. */
+export interface Http2Request {
+  readonly body?: object;
+  readonly headers?: http2.OutgoingHttpHeaders;
+}
+
+/**
+ * @param line method and path
+ * @throws Error when the connection breaks before the end of the answer
+ */
+export async function sendOver(
+  session: http2.ClientHttp2Session,
+  line: string,
+  { body, headers = {} }: Http2Request = {},
+): Promise<Http2Answer> {
+  const [method, path] = line.split(" ");
+  // Node.js would end the request of a DELETE before its body.
+  const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
+  const pieces: Buffer[] = [];
+  let status = 0;
+  stream.on("response", (answered) => {
+    status = answered[":status"] as number;
+  });
+  stream.on("data", (piece: Buffer) => pieces.push(piece));
+  stream.end(body && JSON.stringify(body));
+  await once(stream, "close");
+  return { status, body: JSON.parse(Buffer.concat(pieces).toString()) };
+}
+
 /** @param kubeconfig the text of a kubeconfig that this project wrote */
 export function http2Client(kubeconfig: string): Http2Client {
   const session = http2.connect(/server: (\S+)/.exec(kubeconfig)?.[1] as string, {
@@ -29,23 +59,7 @@ export function http2Client(kubeconfig: string): Http2Client {
   });
   return {
     send: (line, body, contentType = "application/json") =>
-      new Promise((resolve, reject) => {
-        const [method, path] = line.split(" ");
-        const stream = session.request({
-          ":method": method,
-          ":path": path,
-          ...(body !== undefined && { "content-type": contentType }),
-        });
-        const pieces: Buffer[] = [];
-        let status = 0;
-        stream.on("response", (headers) => {
-          status = headers[":status"] as number;
-        });
-        stream.on("data", (piece: Buffer) => pieces.push(piece));
-        stream.on("error", reject);
-        stream.on("end", () => resolve({ status, body: JSON.parse(Buffer.concat(pieces).toString()) }));
-        stream.end(body && JSON.stringify(body));
-      }),
+      sendOver(session, line, body && { body, headers: { "content-type": contentType } }),
     watch(path, onEvent, onEnd) {
       const stream = session.request({ ":path": path });
       let rest = "";

@@ -2,10 +2,12 @@
 import http2 from "node:http2";
 import https from "node:https";
 import type { Readable } from "node:stream";
-import type { WatchEvent } from "./http2-client.ts";
+import { type Http2Answer, type Http2Request, sendOver, type WatchEvent } from "./http2-client.ts";
 import { credentialsOf } from "./kubeconfig-fields.ts";
 
 interface WatchHandlers {
+  /** Called when the server has accepted the watch. */
+  begin?(): void;
   event(event: WatchEvent): void;
   /**
    * Called once, when the server ends or rejects the watch, or the connection breaks; not after
@@ -29,8 +31,13 @@ export interface WatchConnection {
   break(): void;
 }
 
+export interface Http2Connection extends WatchConnection {
+  /** Sends a request over the connection of the watches. @param line method and path */
+  send(line: string, request?: Http2Request): Promise<Http2Answer>;
+}
+
 /** All watches share one connection. */
-export function http2Watches(kubeconfig: string): WatchConnection {
+export function http2Watches(kubeconfig: string): Http2Connection {
   let session: http2.ClientHttp2Session | undefined;
   const connect = (): http2.ClientHttp2Session => {
     const { url, ...tls } = serverOf(kubeconfig);
@@ -40,10 +47,14 @@ export function http2Watches(kubeconfig: string): WatchConnection {
     };
     return made.on("error", forget).on("close", forget).on("goaway", forget);
   };
+  const opened = (): http2.ClientHttp2Session => {
+    session ??= connect();
+    return session;
+  };
   return {
+    send: (line, request) => sendOver(opened(), line, request),
     open(path, handlers) {
-      session ??= connect();
-      const stream = session.request({ ":path": path });
+      const stream = opened().request({ ":path": path });
       const reading = new Reading(handlers);
       stream.on("response", (headers) => reading.begin(headers[":status"] as number, stream));
       stream.on("close", () => reading.finish());
@@ -106,6 +117,7 @@ class Reading {
   begin(status: number, body: Readable): void {
     this.#status = status;
     this.#body = body;
+    if (status === 200) this.#handlers.begin?.();
     body.setEncoding("utf8");
     body.on("data", (piece: string) => this.#take(piece));
     body.on("end", () => this.finish());

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../src/testing/index.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { fleetOptions, listed } from "./programs/fleet.ts";
+import { fleetOptions } from "./programs/fleet.ts";
 import { kindAt, widgetDefinition } from "./programs/kinds.ts";
 import { formatProgram, randomProgram, type Step, shortest } from "./programs/program.ts";
 import { runProgram } from "./programs/run-program.ts";
@@ -69,7 +69,7 @@ test("the test of random programs notices a restore that loses an object, and sh
     ...server,
     async restore(snapshot) {
       await server.restore(snapshot);
-      const { items } = await listed(server, kindAt(0).path);
+      const { items } = await (await server.fetch(kindAt(0).path)).json();
       const name = items[0]?.metadata.name;
       if (name !== undefined) await server.fetch(`${kindAt(0).path}/${name}`, { method: "DELETE" });
     },

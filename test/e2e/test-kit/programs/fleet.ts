@@ -1,16 +1,18 @@
 /** The servers and snapshots of a running program, each with its model. */
 import assert from "node:assert/strict";
-import { type Snapshot, startTestServer, type TestResponse, type TestServer } from "../../../../src/testing/index.ts";
-import { http2Watches, type WatchConnection } from "../../../support/watch-connection.ts";
+import { type Snapshot, startTestServer, type TestServer } from "../../../../src/testing/index.ts";
+import type { Http2Answer } from "../../../support/http2-client.ts";
+import { type Http2Connection, http2Watches } from "../../../support/watch-connection.ts";
 import { checkEvents, Informer, type InformerOptions } from "./informer.ts";
 import { kindAt, kinds } from "./kinds.ts";
-import { type Answered, expectedEvents, newModel, type Objects, objectsOf, type ServerModel, textOf } from "./model.ts";
+import { type Answered, expectedEvents, lineOf, newModel, type Objects, objectsOf, type ServerModel } from "./model.ts";
+import { listed } from "./requests.ts";
 
 /** A server, its model and its informers. */
 export interface Member {
   readonly server: TestServer;
   readonly model: ServerModel;
-  readonly connection: WatchConnection;
+  readonly connection: Http2Connection;
   readonly informers: readonly Informer[];
 }
 
@@ -49,7 +51,7 @@ export async function addMember(fleet: Fleet, opened: TestServer, objects: Objec
     server,
     model,
     connection,
-    informers: informers.map((options) => new Informer(server, connection, options)),
+    informers: informers.map((options) => new Informer(connection, options)),
   };
   fleet.members.push(member);
   model.floor = await newestRevision(member);
@@ -92,22 +94,25 @@ export async function startFrom(fleet: Fleet, { snapshot, objects, revision }: T
 /** The options of all servers of a fleet. The controller that is off writes ConfigMaps. */
 export const fleetOptions = { controllers: ["*", "-root-ca-certificate-publisher-controller"] };
 
-/** Starts the informers, whose lists must be the model. */
-export async function startInformers({ informers, model }: Member): Promise<void> {
+/** Starts the informers, whose lists must be the model; after a restore, they become the model. */
+export async function startInformers(
+  { informers, model }: Member,
+  restored?: (informers: readonly Informer[]) => Objects,
+): Promise<void> {
   await Promise.all(informers.map((informer) => informer.start()));
+  if (restored) model.objects = new Map(restored(informers));
   for (const informer of informers) checkObjects(informer, model);
 }
 
 function checkObjects({ objects, options: { kind, parity } }: Informer, model: ServerModel): void {
-  assert.deepEqual([...objects.values()].sort(), objectsOf(model.objects, kind, parity));
+  assert.deepEqual(Array.from(objects.values(), lineOf).sort(), objectsOf(model.objects, kind, parity));
 }
 
 /** Compares the server with its model: lists, and what informers have received. */
-export async function compare({ server, model, informers }: Member): Promise<void> {
+export async function compare({ server, connection, model, informers }: Member): Promise<void> {
   for (const kind of kinds) {
-    const { items, metadata } = await listed(server, kind.path);
-    const found = items.map((item) => `${item.metadata.name}@${item.metadata.resourceVersion} ${textOf(item)}`);
-    assert.deepEqual(found, objectsOf(model.objects, kind), `${kind.name} of ${server.url}`);
+    const { items, metadata } = await listed(connection, kind.path);
+    assert.deepEqual(items.map(lineOf), objectsOf(model.objects, kind), `${kind.name} of ${server.url}`);
     assert.ok(Number(metadata.resourceVersion) >= model.newest);
   }
   for (const informer of informers) {
@@ -119,28 +124,14 @@ export async function compare({ server, model, informers }: Member): Promise<voi
   }
 }
 
-interface ListAnswer {
-  readonly metadata: { readonly resourceVersion: string };
-  readonly items: readonly Answered[];
-}
-
-/** @throws AssertionError unless it can be listed */
-export async function listed(server: Pick<TestServer, "fetch">, path: string): Promise<ListAnswer> {
-  const response = await server.fetch(path);
-  assert.equal(response.status, 200, path);
-  return response.json();
-}
-
 /** @returns the newest revision of the server, which its model then knows */
 export async function newestRevision({ server, model }: Member): Promise<number> {
-  const { metadata } = await listed(server, `${kindAt(0).path}?limit=1`);
-  model.newest = Number(metadata.resourceVersion);
+  model.newest = Number((await server.snapshot()).resourceVersion);
   return model.newest;
 }
 
 /** @throws AssertionError with the answer unless it has one of these statuses */
-export async function checkStatus(response: TestResponse, allowed: readonly number[], what: string): Promise<Answered> {
-  const text = await response.text();
-  assert.ok(allowed.includes(response.status), `${what}: ${response.status}, not ${allowed}: ${text.slice(0, 500)}`);
-  return JSON.parse(text);
+export function checkStatus({ status, body }: Http2Answer, expected: number, what: string): Answered {
+  assert.equal(status, expected, `${what}: ${status}, not ${expected}: ${JSON.stringify(body).slice(0, 500)}`);
+  return body;
 }

@@ -1,10 +1,10 @@
 /** A list and a watch of one kind, as a client library runs them, with everything that they delivered. */
 import assert from "node:assert/strict";
-import type { TestServer } from "../../../../src/testing/index.ts";
 import type { WatchEvent } from "../../../support/http2-client.ts";
-import type { CuttableWatch, WatchConnection } from "../../../support/watch-connection.ts";
+import type { CuttableWatch, Http2Connection } from "../../../support/watch-connection.ts";
 import { type Kind, parityLabel } from "./kinds.ts";
 import { type Answered, type Expected, textOf } from "./model.ts";
+import { listed } from "./requests.ts";
 
 /** How often an informer may be read until it has received everything. */
 const waitsMax = 20_000;
@@ -21,19 +21,17 @@ export interface InformerOptions {
 /** The events and objects of a collection. */
 export class Informer {
   readonly options: InformerOptions;
-  /** `name@revision text` by name. */
-  readonly objects = new Map<string, string>();
+  /** By name. */
+  readonly objects = new Map<string, Answered>();
   /** Since the last list. */
   events: Expected[] = [];
-  readonly #server: Pick<TestServer, "fetch">;
-  readonly #connection: WatchConnection;
+  readonly #connection: Http2Connection;
   #revision = 0;
   #watch: CuttableWatch | undefined;
   #expired = Promise.withResolvers<void>();
   #listed = Promise.withResolvers<void>();
 
-  constructor(server: Pick<TestServer, "fetch">, connection: WatchConnection, options: InformerOptions) {
-    this.#server = server;
+  constructor(connection: Http2Connection, options: InformerOptions) {
     this.#connection = connection;
     this.options = options;
   }
@@ -43,27 +41,25 @@ export class Informer {
     return this.#expired.promise;
   }
 
-  /** Reads the existing objects, and watches from there. */
+  /** Reads the existing objects, and watches from there. Resolves when the watch has begun. */
   async start(): Promise<void> {
     const { kind, watchesInitialEvents = false } = this.options;
     this.#reset();
     if (watchesInitialEvents) {
-      this.#open("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=");
+      await this.#open("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=");
       return this.#listed.promise;
     }
-    const response = await this.#server.fetch(`${kind.path}?${this.#selector}`);
-    assert.equal(response.status, 200);
-    const list: { metadata: { resourceVersion: string }; items: Answered[] } = await response.json();
-    for (const item of list.items) this.#set(item);
-    this.#revision = Number(list.metadata.resourceVersion);
-    this.#open(`&resourceVersion=${this.#revision}`);
+    const { items, metadata } = await listed(this.#connection, `${kind.path}?${this.#selector}`);
+    for (const item of items) this.objects.set(item.metadata.name, item);
+    this.#revision = Number(metadata.resourceVersion);
+    return this.#open(`&resourceVersion=${this.#revision}`);
   }
 
   /** Watches from a revision, without existing objects. */
-  startFrom(revision: number): void {
+  startFrom(revision: number): Promise<void> {
     this.#reset();
     this.#revision = revision;
-    this.#open(`&resourceVersion=${revision}`);
+    return this.#open(`&resourceVersion=${revision}`);
   }
 
   /** Resolves when this number of events has arrived, or a while has passed. */
@@ -72,9 +68,9 @@ export class Informer {
   }
 
   /** Ends the watch, and continues at the last revision that was received. */
-  cut(): void {
+  cut(): Promise<void> {
     this.#watch?.cut();
-    this.#open(`&resourceVersion=${this.#revision}`);
+    return this.#open(`&resourceVersion=${this.#revision}`);
   }
 
   stop(): void {
@@ -96,14 +92,17 @@ export class Informer {
     return parity === undefined ? "" : `labelSelector=${parityLabel}%3D${parity}`;
   }
 
-  #open(from: string): void {
+  /** Resolves when the watch has begun. */
+  async #open(from: string): Promise<void> {
     const path = `${this.options.kind.path}?watch=1&allowWatchBookmarks=true&${this.#selector}${from}`;
+    // Those of this watch, whose end can arrive after the start of the next one.
+    const ends = [Promise.withResolvers<void>(), this.#expired, this.#listed] as const;
+    const [begun] = ends;
     const fail = (problem: string): void => {
-      const error = new Error(`watch of ${path}: ${problem}`);
-      this.#expired.reject(error);
-      this.#listed.reject(error);
+      for (const { reject } of ends) reject(new Error(`watch of ${path}: ${problem}`));
     };
     this.#watch = this.#connection.open(path, {
+      begin: begun.resolve,
       event: (event) => {
         try {
           this.#take(event);
@@ -113,6 +112,7 @@ export class Informer {
       },
       end: (error) => fail(`ended: ${JSON.stringify(error)}`), // Does nothing after 410.
     });
+    await begun.promise;
   }
 
   #take({ type, object }: WatchEvent): void {
@@ -135,13 +135,8 @@ export class Informer {
     if (!isInitial) this.#revision = revision;
     const { name } = object.metadata;
     if (type === "DELETED") this.objects.delete(name);
-    else this.#set(object);
+    else this.objects.set(name, object);
     this.events.push({ type: type as Expected["type"], name, revision, text: textOf(object) });
-  }
-
-  #set(object: Answered): void {
-    const { name, resourceVersion } = object.metadata;
-    this.objects.set(name, `${name}@${resourceVersion} ${textOf(object)}`);
   }
 }
 

@@ -53,6 +53,10 @@ export function textOf({ kind: _kind, apiVersion: _version, metadata, ...rest }:
   return JSON.stringify({ metadata: others, ...rest });
 }
 
+/** @returns an object as `name@revision text` */
+export const lineOf = (object: Answered): string =>
+  `${object.metadata.name}@${object.metadata.resourceVersion} ${textOf(object)}`;
+
 /** @returns the model of a server that begins with these objects */
 export function newModel(objects: Objects, revision: number): ServerModel {
   return { objects: new Map(objects), log: [], floor: revision, expiredBefore: revision, newest: revision };
@@ -121,7 +125,7 @@ export function expectedEvents(log: readonly Change[], kind: Kind, parity: numbe
   });
 }
 
-/** @returns the objects of a kind as `name@revision text`, in order */
+/** @returns the objects of a kind as {@link lineOf} formats them, in order */
 export function objectsOf(objects: Objects, kind: Kind, parity?: number): string[] {
   return Array.from(objects)
     .filter(([key, { value }]) => key.startsWith(`${kind.name}/`) && (parity === undefined || value % 2 === parity))

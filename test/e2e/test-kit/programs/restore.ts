@@ -1,8 +1,8 @@
 /** Restores servers in random programs, also while writes run. */
 import assert from "node:assert/strict";
-import { compare, listed, type Member, newestRevision, startInformers, type Taken } from "./fleet.ts";
-import { checkEvents } from "./informer.ts";
-import { kindAt, kinds, nameAt } from "./kinds.ts";
+import { compare, type Member, newestRevision, startInformers, type Taken } from "./fleet.ts";
+import { checkEvents, type Informer } from "./informer.ts";
+import { kindAt, nameAt } from "./kinds.ts";
 import { type Answered, expectedEvents, keyOf, type Objects, type State, stateOf, textOf } from "./model.ts";
 import type { WriteStep } from "./program.ts";
 import { requestOf } from "./requests.ts";
@@ -14,9 +14,8 @@ export async function restore(member: Member, taken: Taken): Promise<void> {
   const revision = await newestRevision(member);
   await server.restore(taken.snapshot);
   await expired(member);
-  model.objects = await currentObjects(member, (key) => [taken.objects.get(key)]);
+  await begin(member, revision, (key) => [taken.objects.get(key)]);
   checkRestored(model.objects, taken.objects, { before, revision });
-  await begin(member, revision);
 }
 
 interface Replaced {
@@ -44,13 +43,27 @@ async function expired({ informers, model }: Member): Promise<void> {
   }
 }
 
+/** Returns states of an object, in one of which it must be. */
+type Candidates = (key: string) => (State | undefined)[];
+
 /** @param revision watches from before it get 410 */
-async function begin(member: Member, revision: number): Promise<void> {
+async function begin(member: Member, revision: number, candidates: Candidates): Promise<void> {
   const { model } = member;
   model.log = [];
   model.expiredBefore = revision;
   model.floor = await newestRevision(member);
-  await startInformers(member);
+  await startInformers(member, (informers) => new Map(informers.flatMap((informer) => foundBy(informer, candidates))));
+}
+
+/** @returns the objects of a kind by their keys, from the informer that lists all of them */
+function foundBy({ objects, options: { kind, parity } }: Informer, candidates: Candidates): [string, State][] {
+  if (parity !== undefined) return [];
+  return Array.from(objects.values(), (item) => {
+    const key = keyOf(kind, item.metadata.name);
+    const state = candidates(key).find((one) => one?.text === textOf(item));
+    assert.ok(state !== undefined, `${key}: ${textOf(item)}, which it should not be`);
+    return [key, stateOf(item, state.value)];
+  });
 }
 
 /**
@@ -58,17 +71,17 @@ async function begin(member: Member, revision: number): Promise<void> {
  * nothing.
  */
 export async function race(member: Member, taken: Taken, writes: readonly WriteStep[]): Promise<void> {
-  const { server, model } = member;
+  const { server, connection, model } = member;
   await compare(member); // Afterwards it is unknown what watches may have received.
   const revision = await newestRevision(member);
+  // The writes are sent in different turns, some of them after the restore has begun.
   const running = writes.map(async (step) => {
-    const response = await server.fetch(...requestOf(step, nameAt(step.name)));
-    const text = await response.text();
-    assert.ok([200, 201, 404, 409].includes(response.status), `${step.do}: ${response.status} ${text}`);
-    return { step, ok: response.ok, answer: JSON.parse(text) as Answered };
+    await turns(step.value);
+    const { status, body } = await connection.send(...requestOf(step, nameAt(step.name)));
+    assert.ok([200, 201, 404, 409].includes(status), `${step.do}: ${status} ${JSON.stringify(body)}`);
+    return { step, ok: status < 300, answer: body as Answered };
   });
-  // The writes have been sent, and arrive in different turns.
-  for (let turns = 0; turns < (writes[0]?.value ?? 0); turns++) await new Promise(setImmediate);
+  await turns(writes[0]?.value ?? 0);
   await server.restore(taken.snapshot);
   const answers = await Promise.all(running);
   for (const informer of member.informers) await informer.expired;
@@ -77,7 +90,7 @@ export async function race(member: Member, taken: Taken, writes: readonly WriteS
     const key = keyOf(kindAt(step.kind), nameAt(step.name));
     if (ok && step.do !== "delete") written.set(key, stateOf(answer, step.value));
   }
-  model.objects = await currentObjects(member, (key) => [taken.objects.get(key), written.get(key)]);
+  await begin(member, revision, (key) => [taken.objects.get(key), written.get(key)]);
   const deleted = new Set(
     answers.filter(({ step, ok }) => ok && step.do === "delete").map(({ step }) => keyOf(kindAt(0), nameAt(step.name))),
   );
@@ -87,22 +100,8 @@ export async function race(member: Member, taken: Taken, writes: readonly WriteS
     else
       assert.ok([taken.objects.get(key)?.text, written.get(key)?.text].includes(state.text), `${key}: ${state.text}`);
   }
-  await begin(member, revision);
 }
 
-/** @param candidates returns states of an object, one of which it must be in */
-async function currentObjects(
-  { server }: Member,
-  candidates: (key: string) => (State | undefined)[],
-): Promise<Map<string, State>> {
-  const found = new Map<string, State>();
-  for (const kind of kinds) {
-    for (const item of (await listed(server, kind.path)).items) {
-      const key = keyOf(kind, item.metadata.name);
-      const state = candidates(key).find((one) => one?.text === textOf(item));
-      assert.ok(state !== undefined, `${key}: ${textOf(item)}, which it should not be`);
-      found.set(key, stateOf(item, state.value));
-    }
-  }
-  return found;
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 }

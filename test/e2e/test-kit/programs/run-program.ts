@@ -16,6 +16,7 @@ import {
 import { checkEvents, Informer } from "./informer.ts";
 import { kindAt, nameAt, parityLabel, userOf } from "./kinds.ts";
 import {
+  type Answered,
   change,
   expectedEvents,
   expectedStatus,
@@ -106,14 +107,14 @@ function nameOf({ objects }: ServerModel, step: WriteStep): string {
   return (existing[step.name % existing.length] as string).slice(prefix.length);
 }
 
-async function write({ server, model }: Member, other: Member, step: WriteStep): Promise<void> {
+async function write({ connection, model }: Member, other: Member, step: WriteStep): Promise<void> {
   const kind = kindAt(step.kind);
   const name = nameOf(model, step);
   const existing = model.objects.get(keyOf(kind, name));
   const sent = versionToSend(step, existing, other.model.objects.get(keyOf(kind, name)));
   const status = expectedStatus(step.do, kind, existing, sent);
   const what = `${step.do} ${kind.name}/${name} at ${sent} (${existing?.revision})`;
-  const answer = await checkStatus(await server.fetch(...requestOf(step, name, sent)), [status], what);
+  const answer = checkStatus(await connection.send(...requestOf(step, name, sent)), status, what);
   if (status >= 400) return;
   if (step.do === "delete") return change(model, kind, name, undefined);
   const state = stateOf(answer, step.value);
@@ -123,12 +124,12 @@ async function write({ server, model }: Member, other: Member, step: WriteStep):
   change(model, kind, name, state);
 }
 
-async function deleteCollection({ server, model }: Member, step: Of<"deleteCollection">): Promise<void> {
+async function deleteCollection({ connection, model }: Member, step: Of<"deleteCollection">): Promise<void> {
   const kind = kindAt(step.kind);
   const selector = step.parity === 2 ? "" : `?labelSelector=${parityLabel}%3D${step.parity}`;
-  const response = await server.fetch(kind.path + selector, { method: "DELETE" });
-  assert.equal(response.status, 200);
-  const { items }: { items: Parameters<typeof textOf>[0][] } = await response.json();
+  const { status, body } = await connection.send(`DELETE ${kind.path}${selector}`);
+  assert.equal(status, 200);
+  const items: Answered[] = body.items;
   const selected = [...model.objects]
     .filter(([key, { value }]) => key.startsWith(`${kind.name}/`) && (step.parity === 2 || value % 2 === step.parity))
     .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -139,33 +140,33 @@ async function deleteCollection({ server, model }: Member, step: Of<"deleteColle
   for (const item of items) change(model, kind, item.metadata.name, undefined);
 }
 
-async function checkAccess({ server, model }: Member): Promise<void> {
+async function checkAccess({ connection, model }: Member): Promise<void> {
   for (const user of [0, 1, 2].map(userOf)) {
     for (const [verb, path] of [
       ["get", `${kindAt(0).path}/a`],
       ["list", kindAt(0).path],
     ] as const) {
-      const { status } = await server.fetch(path, { headers: { "impersonate-user": user } });
+      const { status } = await connection.send(`GET ${path}`, { headers: { "impersonate-user": user } });
       assert.equal(status !== 403, isPermitted(model, user, verb), `${user} may ${verb}: ${status}`);
     }
   }
 }
 
 async function watchFrom(member: Member, step: Of<"watchFrom">): Promise<void> {
-  const { server, connection, model } = member;
+  const { connection, model } = member;
   const kind = kindAt(step.kind);
   // From a change whose revision is known, or from the beginning of the log.
   const starts = [-1, ...model.log.flatMap(({ after }, index) => (after === undefined ? [] : [index]))];
   const at = starts[step.back % starts.length] as number;
   const from = model.log[at]?.after?.revision ?? model.floor;
   const expected = expectedEvents(model.log.slice(at + 1), kind, undefined);
-  const watching = new Informer(server, connection, { kind });
-  watching.startFrom(from);
+  const watching = new Informer(connection, { kind });
+  await watching.startFrom(from);
   await watching.received(expected.length);
   watching.stop();
   checkEvents(watching.events, expected, false);
-  const early = new Informer(server, connection, { kind });
-  early.startFrom(model.expiredBefore - 1);
+  const early = new Informer(connection, { kind });
+  await early.startFrom(model.expiredBefore - 1);
   await early.expired;
   assert.deepEqual(early.events, []);
 }
