@@ -17,7 +17,7 @@ export async function writeAsScript(path: string, { outputs }: Metafile, options
   const { exports = [], imports = [] } = outputs[path] ?? {};
   const file = join(options.absWorkingDir, path);
   const dynamic = imports.filter(({ kind }) => kind === "dynamic-import");
-  const text = readFileSync(file, "utf8");
+  const text = withoutExports(path, readFileSync(file, "utf8"));
   const calls = text.match(/\bimport\(/g) ?? [];
   if (calls.length !== dynamic.length)
     throw new Error(`${path} has ${calls.length} calls of import, not ${dynamic.length}`);
@@ -40,4 +40,20 @@ export async function writeAsScript(path: string, { outputs }: Metafile, options
     `export const { ${exports.join(", ")} } = runScript(url, modules, (name) => import(name));`,
   ];
   writeFileSync(file, `${module.join("\n")}\n`);
+}
+
+/**
+ * esbuild would define a getter for each export, and copy them all, which a start waits for. The exports do not change after the script has run.
+ * @throws Error when the module has not one list of exports, which only comments follow
+ */
+function withoutExports(path: string, text: string): string {
+  const [list, ...others] = text.matchAll(/\bexport\s*\{([^{}]*)\}/g);
+  const end = list === undefined ? text : text.slice(list.index + list[0].length);
+  if (list === undefined || others.length > 0 || !/^[;\s]*(?:\/\*|$)/.test(end))
+    throw new Error(`${path} does not end with its exports`);
+  const members = (list[1] as string).split(",").map((one) => {
+    const [local = "", exported = local] = one.trim().split(/\s+as\s+/);
+    return `${exported}: ${local}`;
+  });
+  return `${text.slice(0, list.index)}__module.exports = { ${members.join(", ")} }${end}`;
 }

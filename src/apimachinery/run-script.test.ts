@@ -10,7 +10,7 @@ const urlOf = (name: string): string => JSON.stringify(new URL(name, import.meta
 /** It requires a module of Node.js and one that is passed, imports a module, and reads where it is. */
 const text = `
   const name = (path) => require("node:path").basename(path);
-  module.exports = { name: name(__url), passed: require("./passed.js").value, imported: __load("node:fs") };`;
+  __module.exports = { name: name(__url), passed: require("./passed.js").value, imported: __load("node:fs") };`;
 
 /** Runs the script in a process of its own, and compares what it exports. */
 function run(home: string, env: NodeJS.ProcessEnv = {}): void {

@@ -22,7 +22,7 @@ type Run = (module: { exports: Exports }, require: (name: string) => unknown, lo
 type Load = (name: string) => Promise<unknown>;
 
 /** The names that a script may use for what it is called with. `__load` is `import`, which scripts of `node:vm` lack. */
-const scriptParameters = ["module", "require", "__load", "__url"] as const;
+const scriptParameters = ["__module", "require", "__load", "__url"] as const;
 
 /**
  * @param url of the script, the text of a function with {@link scriptParameters}
