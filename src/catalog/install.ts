@@ -102,7 +102,7 @@ function installResource(
   const cache = existing ?? openSharedCache(form, definition, options);
   if (existing === undefined && forgotten > 0) cache.cache.forgetBefore(forgotten);
   shared.set(form.prefix, cache);
-  return { definition, store: storeOf(form, cache) };
+  return { definition, store: new Store(form, cache) };
 }
 
 function openSharedCache(
@@ -110,23 +110,8 @@ function openSharedCache(
   definition: ResourceDefinition,
   { storageOf, clock, gates, historyMs, cacheStates }: InstallOptions,
 ): SharedCache {
-  const { strategy, resource, converter } = definition;
-  let { selectableFields } = strategy;
-  const source: EntrySource = {
-    prefix: form.prefix,
-    indexedFields: strategy.indexedFields,
-    get fingerprint() {
-      return fingerprintOf(form);
-    },
-    get schema() {
-      return form.schema;
-    },
-    get selectableFields() {
-      return selectableFields;
-    },
-    decode: (value) => decodeValue(value, { form, definition, gates }),
-    schemaOf: converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion),
-  };
+  const { strategy, resource } = definition;
+  const source = new Source(form, definition, gates);
   const name = { group: form.group, resource };
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
   const cache = openWatchCache({
@@ -147,7 +132,7 @@ function openSharedCache(
     turns: openTurns(),
     gates,
     join(other) {
-      selectableFields = { ...selectableFields, ...other.selectableFields };
+      source.selectableFields = { ...source.selectableFields, ...other.selectableFields };
     },
   };
 }
@@ -166,17 +151,55 @@ function initialState(
   return state.snapshot;
 }
 
-function storeOf(form: StorageForm, { cache, source, turns, gates }: SharedCache): ResourceStore {
-  return {
-    form,
-    source,
-    cache,
-    turns,
-    gates,
-    get fingerprint() {
-      return source.fingerprint;
-    },
-    keyOf: (namespace, name) => (namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`),
-    decode: ({ json }) => decodeEncoded(json, schemaFor(json, source)) as KubeObject,
-  };
+/** How the entries of a cache are read. A class, because each server makes one for each kind, and V8 adds getters to plain objects slowly. */
+class Source implements EntrySource {
+  readonly prefix: string;
+  readonly indexedFields: EntrySource["indexedFields"];
+  selectableFields: EntrySource["selectableFields"];
+  readonly schemaOf: EntrySource["schemaOf"];
+  readonly decode: EntrySource["decode"];
+  readonly #form: StorageForm;
+
+  constructor(form: StorageForm, definition: ResourceDefinition, gates: FeatureGates | undefined) {
+    const { strategy, converter } = definition;
+    this.prefix = form.prefix;
+    this.indexedFields = strategy.indexedFields;
+    this.selectableFields = strategy.selectableFields;
+    this.schemaOf = converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion);
+    this.decode = (value) => decodeValue(value, { form, definition, gates });
+    this.#form = form;
+  }
+
+  get fingerprint() {
+    return fingerprintOf(this.#form);
+  }
+
+  get schema() {
+    return this.#form.schema;
+  }
+}
+
+class Store implements ResourceStore {
+  readonly form: StorageForm;
+  readonly source: EntrySource;
+  readonly cache: WatchCache;
+  readonly turns: Turns;
+  readonly gates: FeatureGates | undefined;
+  readonly keyOf: ResourceStore["keyOf"];
+  readonly decode: ResourceStore["decode"];
+
+  constructor(form: StorageForm, { source, cache, turns, gates }: SharedCache) {
+    this.form = form;
+    this.source = source;
+    this.cache = cache;
+    this.turns = turns;
+    this.gates = gates;
+    this.keyOf = (namespace, name) =>
+      namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`;
+    this.decode = ({ json }) => decodeEncoded(json, schemaFor(json, source)) as KubeObject;
+  }
+
+  get fingerprint() {
+    return this.source.fingerprint;
+  }
 }
