@@ -85,6 +85,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   const { storage, installer, isShared, memory } = await openStorage(options, { gates, etcd, closers }, own);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
+  state.stopHooks.push(async () => own.requests?.stopping());
   const names = certificateNames(options, addressAt(settings.serviceRanges[0] as IpRange, 1));
   const serving = await servingSetup({ ...options, kept: own.snapshot?.keys.certificates }, names);
   closers.add(() => serving.close());

@@ -256,6 +256,8 @@ export interface RequestExtension {
   changed(change: ObjectChange): void;
   /** Called when a controller begins to reconcile. */
   decide(): Decision;
+  /** Called when the server stops: it waits for open requests then. */
+  stopping(): void;
   /** Served after authorization, as other paths. */
   readonly routes: readonly PathRoute[];
 }

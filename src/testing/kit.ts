@@ -68,6 +68,7 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
         if (hasStarted) timeline.wrote(change);
       },
       decide: () => gate.decide(),
+      stopping: () => faults.clear(),
       routes: options.control === true ? controlPaths(routes) : [],
     },
   };

@@ -110,6 +110,29 @@ test("latency waits by the clock of the server", async () => {
   assert.equal(await writing, 200);
 });
 
+test("a request waits no longer when its rule is removed", async () => {
+  const object = await newObject();
+  const fault = server.faults.add({ verb: "update" }, { type: "latency", ms: 600_000 });
+  const other = server.faults.add({ verb: "get", name: object.name }, { type: "latency", ms: 600_000 });
+  const writing = client.send(update(object));
+  await waitForHit();
+  other.remove();
+  await new Promise(setImmediate);
+  fault.remove();
+  assert.equal((await writing).status, 200);
+});
+
+test("a server closes without a wait for requests that a rule delays", async () => {
+  const delaying = await startTestServer({ controllers: quietControllers, clock: manualClock(Date.now()) });
+  const fault = delaying.faults.add({ verb: "create" }, { type: "latency", ms: 600_000 });
+  const own = rawClient(delaying.kubeconfig);
+  const creating = own.send(creation("late"));
+  while (fault.hits === 0) await new Promise(setImmediate);
+  const [{ status }] = await Promise.all([creating, delaying.close()]);
+  own.close();
+  assert.equal(status, 201);
+});
+
 /** Waits until a rule has applied. */
 async function waitForHit(): Promise<void> {
   while (!server.faults.list().some(({ hits }) => hits > 0)) await new Promise(setImmediate);

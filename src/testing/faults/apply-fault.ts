@@ -1,5 +1,4 @@
 /** Applies a fault to a request before its endpoint. */
-import type { Clock } from "../../apimachinery/clock.ts";
 import {
   conflict,
   expired,
@@ -14,11 +13,12 @@ import { requestTimedOut } from "../../http/filters/timeout-parameter.ts";
 import { sendError } from "../../http/respond.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { overriding } from "../overriding.ts";
-import type { Fault } from "./contract.ts";
+import type { Delays } from "./delays.ts";
+import type { ActiveRule } from "./rules.ts";
 import { type ChangeHistory, staleRegistry } from "./stale-read.ts";
 
 interface ApplyNeeds {
-  readonly clock: Clock;
+  readonly delays: Delays;
   readonly logger: Logger;
   readonly history: ChangeHistory;
 }
@@ -29,12 +29,13 @@ interface ApplyNeeds {
  * @throws ApiError to answer with it instead
  */
 export function applyFault(
-  fault: Fault,
+  rule: ActiveRule,
   context: RequestContext,
   registry: RegistryContext,
-  { clock, logger, history }: ApplyNeeds,
+  { delays, logger, history }: ApplyNeeds,
 ): RegistryContext | Promise<RegistryContext> {
   const { info, exchange } = context;
+  const { fault } = rule;
   switch (fault.type) {
     case "conflict":
       throw conflict(info, info.name, objectModified);
@@ -50,7 +51,7 @@ export function applyFault(
       context.exchange = insteadOfSuccess(context, () => sendError(context, requestTimedOut(info.verb), logger));
       return registry;
     case "latency":
-      return delay(exchange, fault.ms, clock).then(() => registry);
+      return delays.wait(exchange, fault.ms, rule).then(() => registry);
     case "cutConnection":
       if (fault.when === "after") {
         context.exchange = insteadOfSuccess(context, () => exchange.endConnection("now"));
@@ -66,18 +67,6 @@ export function applyFault(
     case "missingBookmark":
       return registry; // They apply when the watch starts.
   }
-}
-
-/** @throws ApiError when the client leaves before */
-async function delay(exchange: Exchange, ms: number, clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const cancel = clock.after(ms, resolve);
-    exchange.onClose(() => {
-      cancel();
-      resolve();
-    });
-  });
-  if (exchange.closed || exchange.answered) throw timeout("the client has closed the request");
 }
 
 /** An exchange that acts when the endpoint answers with success, instead of sending the answer. */

@@ -15,6 +15,14 @@ const wrongRules: [rule: unknown, message: string][] = [
   [{ verb: 1 }, "rule.verb: must be a string"],
   [{ verb: [] }, "rule.verb: must have between 1 and 100 items"],
   [{ verb: ["get", 2] }, "rule.verb[1]: must be a string"],
+  [
+    { verb: "POST" },
+    "rule.verb: no request has the verb POST: use get, list, watch, create, update, patch, delete, deletecollection, proxy, post, put, head, options, or a pattern with *",
+  ],
+  [
+    { verb: ["get", "connect"] },
+    "rule.verb[1]: no request has the verb connect: use get, list, watch, create, update, patch, delete, deletecollection, proxy, post, put, head, options, or a pattern with *",
+  ],
   [{ name: "x".repeat(1001) }, "rule.name: must have at most 1000 characters"],
   [{ count: 0 }, "rule.count: must be a whole number between 1 and 1000000000"],
   [{ after: 1.5 }, "rule.after: must be a whole number between 0 and 1000000000"],

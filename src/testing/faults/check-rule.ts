@@ -21,11 +21,22 @@ const text: Check = (value, field) => {
   if (typeof value !== "string") throw new FaultRuleError(field, "must be a string");
   if (value.length > textMax) throw new FaultRuleError(field, `must have at most ${textMax} characters`);
 };
-const texts: Check = (value, field) => {
-  if (!Array.isArray(value)) return text(value, field);
-  if (value.length === 0 || value.length > textsMax)
-    throw new FaultRuleError(field, `must have between 1 and ${textsMax} items`);
-  for (const [index, one] of value.entries()) text(one, `${field}[${index}]`);
+const oneOrMore =
+  (check: Check): Check =>
+  (value, field) => {
+    if (!Array.isArray(value)) return check(value, field);
+    if (value.length === 0 || value.length > textsMax)
+      throw new FaultRuleError(field, `must have between 1 and ${textsMax} items`);
+    for (const [index, one] of value.entries()) check(one, `${field}[${index}]`);
+  };
+const texts = oneOrMore(text);
+/** Of requests for resources, and methods of other paths. */
+const verbs = "get, list, watch, create, update, patch, delete, deletecollection, proxy, post, put, head, options";
+const verb: Check = (value, field) => {
+  text(value, field);
+  const name = value as string;
+  if (!name.includes("*") && !verbs.split(", ").includes(name))
+    throw new FaultRuleError(field, `no request has the verb ${name.slice(0, 50)}: use ${verbs}, or a pattern with *`);
 };
 const integer =
   (min: number, max: number): Check =>
@@ -48,7 +59,7 @@ const ruleFields: Readonly<Record<keyof FaultRule, Check>> = {
   user: texts,
   userAgent: texts,
   client: texts,
-  verb: texts,
+  verb: oneOrMore(verb),
   resource: texts,
   subresource: texts,
   name: texts,

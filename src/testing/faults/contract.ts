@@ -78,7 +78,10 @@ export interface TimeoutFault {
   readonly type: "timeoutBeforeCommit" | "timeoutAfterCommit";
 }
 
-/** The request waits before it is served, by the clock of the server. At the server's request timeout it gets 504. */
+/**
+ * The request waits before it is served, by the clock of the server, or until the rule is removed. At the server's request
+ * timeout it gets 504.
+ */
 export interface LatencyFault {
   readonly type: "latency";
   /** Milliseconds; at most ten minutes. */
@@ -139,7 +142,7 @@ export interface FaultHandle {
   readonly fault: Fault;
   /** How often the fault was applied. */
   readonly hits: number;
-  /** Ends the rule, and releases watches that it stalls. Can be called again. */
+  /** Ends the rule, and releases the requests that it delays and the watches that it stalls. Can be called again. */
   remove(): void;
 }
 

@@ -10,6 +10,7 @@ import type { RequestRecord } from "../timeline/request-record.ts";
 import type { OpenTimeline } from "../timeline/timeline.ts";
 import { applyFault } from "./apply-fault.ts";
 import type { Faults } from "./contract.ts";
+import { Delays } from "./delays.ts";
 import { type ActiveRule, openRules } from "./rules.ts";
 import { ChangeHistory } from "./stale-read.ts";
 import { WatchValve } from "./watch-valve.ts";
@@ -41,6 +42,7 @@ interface Needs {
 /** Creates the faults of a server, without rules. */
 export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
   const history = new ChangeHistory(clock);
+  const delays = new Delays(clock);
   const valves = new Map<WatchValve, RequestRecord>();
   /** Rules of watches that have not started yet. */
   const ofWatches = new WeakMap<RequestContext, ActiveRule>();
@@ -49,6 +51,7 @@ export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
     removed(rule) {
       timeline.fault({ action: "removed", rule: rule.id, text: `after ${rule.hits} hits` });
       for (const valve of valves.keys()) if (valve.rule === rule) valve.release();
+      delays.release(rule);
     },
   });
   const hit = (rule: ActiveRule, { exchange, info }: RequestContext, record: RequestRecord): void => {
@@ -78,7 +81,7 @@ export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
         ofWatches.set(context, rule);
         return registry;
       }
-      return applyFault(rule.fault, context, registry, { clock, logger, history });
+      return applyFault(rule, context, registry, { delays, logger, history });
     },
     watch(context, options, record) {
       const rule = ofWatches.get(context);
