@@ -595,11 +595,19 @@ class StorageWatchCache implements WatchCache {
     return this.#options.storage.reportsProgress;
   }
 
-  /** Whether the store has the revision, and the cache does not. */
+  /**
+   * Whether the store has the revision, and the cache does not.
+   * @throws ApiError 504 when neither the store answers nor the cache reaches the revision in time
+   */
   async #isBehindStore(revision: number): Promise<boolean> {
     if (this.#closed) return false;
     if (!this.#loaded) await this.ready();
-    return revision > this.#revision && revision <= (await this.#options.storage.current());
+    if (revision <= this.#revision) return false;
+    const reached = this.#wait(revision, freshWaitMs).then((woken) => {
+      if (!woken) throw resourceVersionTooLarge(revision, this.#revision);
+      return 0;
+    });
+    return revision <= (await Promise.race([this.#options.storage.current(), reached]));
   }
 
   /**
