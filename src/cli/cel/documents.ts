@@ -1,5 +1,5 @@
 /** Reads YAML and JSON files as plain data. */
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { NumberLiteral } from "../../lib/json/exact.ts";
 import { isObject, setMember } from "../../lib/json/values.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
@@ -14,26 +14,19 @@ export class InputError extends Error {
 
 export type PlainObject = Readonly<Record<string, unknown>>;
 
+/** Larger files are an error; those of a whole cluster can be large. */
+const mebibytesMaxDefault = 256;
+
 /**
  * Reads all documents of a file except empty ones. Unsafe integers are bigints.
  *
- * @throws InputError
+ * @param mebibytesMax size of the file
+ * @throws InputError also for a key that is repeated in an object
  */
-export function readDocuments(file: string, { mebibytesMax, isStrict = false }: DocumentLimits = {}): unknown[] {
-  const text = readText(file);
-  if (mebibytesMax !== undefined && text.length > mebibytesMax << 20)
-    throw new InputError(`${file} has more than ${mebibytesMax} MiB`);
-  return documentsOf(text)
-    .map((document) => decode(document, file, isStrict))
+export function readDocuments(file: string, mebibytesMax = mebibytesMaxDefault): unknown[] {
+  return documentsOf(readText(file, mebibytesMax))
+    .map((document) => decode(document, file))
     .filter((value) => value !== null);
-}
-
-/** Limits of {@link readDocument}. */
-export interface DocumentLimits {
-  /** Bytes of the file; unlimited if unset. */
-  readonly mebibytesMax?: number;
-  /** Whether a key that is repeated in an object is an error; otherwise its last value counts. */
-  readonly isStrict?: boolean;
 }
 
 /**
@@ -42,20 +35,39 @@ export interface DocumentLimits {
  * @returns null for an empty file
  * @throws InputError also for several documents
  */
-export function readDocument(file: string, limits: DocumentLimits = {}): unknown {
-  const documents = readDocuments(file, limits);
+export function readDocument(file: string, mebibytesMax = mebibytesMaxDefault): unknown {
+  const documents = readDocuments(file, mebibytesMax);
   if (documents.length > 1) throw new InputError(`${file} has ${documents.length} documents, but only one is allowed`);
   return documents[0] ?? null;
 }
 
-function readText(file: string): string {
+function readText(file: string, mebibytesMax: number): string {
+  let opened = 0;
   try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
+    if (file !== "-") opened = openSync(file, "r");
+    const bytes = readBytes(opened, mebibytesMax << 20);
+    if (bytes === undefined) throw new InputError(`${file} has more than ${mebibytesMax} MiB`);
+    return bytes.toString();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new InputError(`${file} cannot be read: ${code}`);
+  } finally {
+    if (opened !== 0) closeSync(opened);
   }
+}
+
+/** Also of pipes and devices, which may not end. @returns undefined when there are more */
+function readBytes(file: number, bytesMax: number): Buffer | undefined {
+  const pieces: Buffer[] = [];
+  for (let length = 0; length <= bytesMax; ) {
+    const piece = Buffer.allocUnsafe(64 * 1024);
+    const bytes = readSync(file, piece);
+    if (bytes === 0) return Buffer.concat(pieces);
+    pieces.push(piece.subarray(0, bytes));
+    length += bytes;
+  }
+  return undefined;
 }
 
 /**
@@ -72,10 +84,10 @@ function documentsOf(text: string): string[] {
   return documents;
 }
 
-function decode(text: string, file: string, isStrict: boolean): unknown {
+function decode(text: string, file: string): unknown {
   try {
     const { value, strictErrors } = decodeYaml(Buffer.from(text));
-    if (isStrict && strictErrors.length > 0) throw new InputError(`${file}: ${strictYamlError(strictErrors)}`);
+    if (strictErrors.length > 0) throw new InputError(`${file}: ${strictYamlError(strictErrors)}`);
     return plain(value);
   } catch (error) {
     if (error instanceof YamlError) throw new InputError(`${file}: ${error.message}`);

@@ -65,7 +65,7 @@ async function chaos(options: ChaosOptions, output: Output, env: NodeJS.ProcessE
     else if (options.clear) output.out(await clearRules(client));
     else {
       const { readDocument } = await import("../cel/documents.ts");
-      const file = readDocument(options.filename as string, { mebibytesMax: 1, isStrict: true });
+      const file = readDocument(options.filename as string, 1);
       const end = endOf(options.for);
       await applyRules(client, await addedRules(client, file), { print: output.out, end });
     }
