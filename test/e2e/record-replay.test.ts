@@ -134,4 +134,72 @@ ${kubectl} delete -f ${manifest}`;
       assert.ok(!text.includes(form));
     assert.deepEqual(await replay(file, ["sh", "-c", `{ ${script} ; } > /dev/null`]), { code: 0, out: "", err: "" });
   });
+
+  /** Discovery and OpenAPI documents are cached for the session, also by their headers. */
+  const caches: [title: string, before: string][] = [
+    ["with a cache that the first command fills", "true"],
+    ["with a cache that is removed before each command", 'rm -r "$KUBECACHEDIR" 2> /dev/null || true'],
+  ];
+  for (const [title, before] of caches)
+    test(`kubectl apply of a change, edit, describe and server-side apply are replayed ${title}`, async () => {
+      const [first, second] = ["one", "two"].map((x) => {
+        const manifest = newFile(`${x}.json`);
+        const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data: { x } };
+        writeFileSync(manifest, JSON.stringify(map));
+        return manifest;
+      });
+      const commands = [
+        `apply -f ${first}`,
+        `apply -f ${second}`,
+        "edit configmap m",
+        "get configmap m -o jsonpath={.data.x}",
+        `apply --server-side --force-conflicts -f ${first}`,
+        "get configmaps",
+        "describe configmap m",
+        "delete configmap m",
+      ];
+      const steps = commands.map((command) => `${before}\n${kubectl} ${command}`);
+      const lines = (report: string): readonly string[] => [
+        "sh",
+        "-c",
+        `set -e\nexport KUBE_EDITOR="sed -i s/two/three/"\n{ ${steps.join("\n")}\n} > ${report}`,
+      ];
+      const reports = [newFile("recorded"), newFile("replayed")] as const;
+      const { ran, file } = await record(lines(reports[0]), "--keep-last-applied");
+      assert.deepEqual(ran, { code: 0, out: "", err: "" });
+      assert.deepEqual(await replay(file, lines(reports[1])), { code: 0, out: "", err: "" });
+      const [recorded, replayed] = reports.map((report) => readFileSync(report, "utf8").replace(/\d+s$/gm, "AGE"));
+      assert.match(recorded as string, /configmap\/m edited\nthreeconfigmap\/m serverside-applied\n/);
+      assert.equal(replayed, recorded);
+    });
 }
+
+test("an answer can be cached as long as when it was recorded", async () => {
+  const [date, expires] = ["Thu, 01 Jan 2026 00:00:00 GMT", "Fri, 01 Jan 2027 00:00:00 GMT"];
+  const headers = { date, expires, "cache-control": "public", vary: "Accept" };
+  const lines = [
+    { format: "coxswain-recording", version: 2 },
+    { n: 1, request: { method: "GET", path: "/openapi/v3/api/v1", query: [] } },
+    { n: 1, answer: { status: 200, headers, body: { json: {} } } },
+    { n: 2, request: { method: "GET", path: "/version", query: [] } },
+    {
+      n: 2,
+      answer: { status: 200, headers: { date: "Thu, 01 Jan 2026 00:00:01 GMT", expires: "0" }, body: { json: {} } },
+    },
+  ];
+  const file = newFile("session.jsonl");
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const report = newFile("report");
+  const command = program(`
+import { writeFileSync } from "node:fs";
+const answers = ["/openapi/v3/api/v1", "/version"].map((path) => new Promise((resolve) =>
+  https.get(field("server") + path, { agent }, (answer) => resolve(answer.resume().headers))));
+writeFileSync(${JSON.stringify(report)}, JSON.stringify(await Promise.all(answers)));
+`);
+  assert.deepEqual(await replay(file, command), { code: 0, out: "", err: "" });
+  const [first, second] = JSON.parse(readFileSync(report, "utf8"));
+  assert.deepEqual([first["cache-control"], first.vary, second.expires], ["public", "Accept", "0"]);
+  assert.equal(Date.parse(first.expires) - Date.parse(first.date), Date.parse(expires) - Date.parse(date));
+  assert.equal(Date.parse(second.date) - Date.parse(first.date), 1000);
+  assert.ok(Date.parse(first.date) > Date.parse(date));
+});

@@ -23,7 +23,7 @@ export type RecordedBody =
   | { readonly text: string }
   /** Documents in protobuf that are public, such as OpenAPI. */
   | { readonly base64: string }
-  /** Why there is none: it was too long, or its encoding is not known, so that it can hold secrets. */
+  /** Why there is none: it was too long, or could not be decoded, so that it can hold secrets. */
   | { readonly omitted: string };
 
 /** A client sent a request. */
@@ -79,4 +79,14 @@ export interface EndLine {
 export type Line = RequestLine | BodyLine | AnswerLine | EventLine | EndLine;
 
 /** The headers of answers that are recorded. No header with a credential is among them. */
-export const recordedHeaders: readonly string[] = ["content-type", "date", "etag", "retry-after", "warning"];
+export const recordedHeaders: readonly string[] = [
+  "cache-control",
+  "content-type",
+  "date",
+  "etag",
+  "expires",
+  "last-modified",
+  "retry-after",
+  "vary",
+  "warning",
+];

@@ -40,9 +40,20 @@ function queryDifference(
 /** The values of each parameter, whatever the order of the parameters. */
 function comparable(query: RequestLine["request"]["query"]): Record<string, string[]> {
   const values = new Map<string, string[]>();
-  for (const [name, value] of query)
-    if (!volatileParameters.has(name)) values.set(name, [...(values.get(name) ?? []), value]);
+  for (const [name, value] of query) {
+    if (volatileParameters.has(name)) continue;
+    const ordered = name === "fieldSelector" ? sortedRequirements(value) : value;
+    values.set(name, [...(values.get(name) ?? []), ordered]);
+  }
   return Object.fromEntries(values);
+}
+
+/**
+ * client-go writes the requirements of field selectors in random order, other than those of label selectors.
+ * Source: `k8s.io/apimachinery@v0.36.0/pkg/fields/selector.go`, SelectorFromSet; values can contain `\,`.
+ */
+function sortedRequirements(selector: string): string {
+  return (selector.match(/(?:\\.|[^\\,])+/gs) ?? []).sort().join(",");
 }
 
 /** A body that was not recorded matches every body. */

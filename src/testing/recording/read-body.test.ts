@@ -6,7 +6,7 @@ import { recordedBody } from "./read-body.ts";
 import { newSecrets } from "./secrets.ts";
 import { readTarget } from "./target.ts";
 
-const unknown = '{"omitted":"its encoding is not known"}';
+const unknown = '{"omitted":"it cannot be decoded"}';
 const rows: [title: string, sent: string | Buffer, recorded: string][] = [
   ["an integer beyond doubles", '{"a":9223372036854775807}', '{"json":{"a":9223372036854775807}}'],
   ["a fraction", '{"a":-0.5}', '{"json":{"a":-0.5}}'],

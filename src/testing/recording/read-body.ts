@@ -35,7 +35,7 @@ export function recordedBody(body: Body, target: Target, options: RedactOptions)
   if (type === "text/plain") return { text: bytes.toString() };
   if (openApi.test(target.path) && !isJson(type)) return { base64: bytes.toString("base64") };
   const value = decoded(bytes, type);
-  return value === undefined ? { omitted: "its encoding is not known" } : { json: redact(value, options) };
+  return value === undefined ? { omitted: "it cannot be decoded" } : { json: redact(value, options) };
 }
 
 function isJson(type: string): boolean {

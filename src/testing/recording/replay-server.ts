@@ -38,14 +38,15 @@ export async function openReplayServer(options: ReplayOptions): Promise<ReplaySe
   const { server, kubeconfig, close } = await openTlsEndpoint(options.now);
   const replay = startReplay(options.recorded);
   const closing = new AbortController();
+  const context = { replay, options, signal: closing.signal, shiftMs: options.now - startOf(options) };
   server.on("request", (request, response) => {
-    answer(request, response, { replay, options, signal: closing.signal }).catch((error: Error) => {
+    answer(request, response, context).catch((error: Error) => {
       if (error.name === "AbortError") return; // The replay ends while the request waits.
       reject(response, `${request.method} ${request.url}: ${error.message}`, options);
     });
   });
   server.on("upgrade", (request, socket) => {
-    answerUpgrade(request, socket, { replay, options, signal: closing.signal }).catch((error: Error) => {
+    answerUpgrade(request, socket, context).catch((error: Error) => {
       if (error.name !== "AbortError") throw error;
     });
   });
@@ -63,6 +64,17 @@ interface Context {
   readonly replay: Replay;
   readonly options: ReplayOptions;
   readonly signal: AbortSignal;
+  /** How long ago the session was recorded. */
+  readonly shiftMs: number;
+}
+
+/** @returns the time of the first answer that has one */
+function startOf({ recorded, now }: ReplayOptions): number {
+  for (const { answer } of recorded) {
+    const at = Date.parse(answer?.headers.date ?? "");
+    if (!Number.isNaN(at)) return at;
+  }
+  return now;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
@@ -77,7 +89,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   const { status, headers, body, isWatch } = found.answer;
   if (body !== undefined && "omitted" in body)
     return reject(response, `${title}: the answer was not recorded: ${body.omitted}`, options);
-  response.writeHead(status, headersOf(headers, body ?? found.events[0]?.body));
+  response.writeHead(status, headersOf(shifted(headers, context.shiftMs), body ?? found.events[0]?.body));
   if (isWatch !== true) return void response.end(bytesOf(body));
   response.flushHeaders();
   await sendEvents(found, response, context);
@@ -120,6 +132,17 @@ async function sendEvents(
     }
     response.write(`${bytesOf(body)}\n`);
   }
+}
+
+/** Moves the session to the present, so that clients cache answers as long as they did. */
+function shifted(headers: Readonly<Record<string, string>>, ms: number): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const at = name === "date" || name === "expires" ? Date.parse(value) : Number.NaN;
+      const isDate = !Number.isNaN(at) && new Date(at).toUTCString() === value; // Not a number such as 0.
+      return [name, isDate ? new Date(at + ms).toUTCString() : value];
+    }),
+  );
 }
 
 /** Objects are sent as JSON, whatever their encoding was. The parameters of JSON are kept: they name the kind. */

@@ -97,6 +97,23 @@ const bodies: [title: string, recorded: unknown, actual: unknown, difference: st
   ["a member of Object.prototype", {}, { toString: 1 }, "body.toString: recorded nothing, received 1"],
   ["a longer list", [1], [1, 2], "body: recorded [1], received [1,2]"],
 ];
+const selectors: [title: string, recorded: string, actual: string, matches: boolean][] = [
+  ["the order of requirements", "a=1,b!=2,c=3", "c=3,a=1,b!=2", true],
+  ["another value", "a=1,b=2", "a=2,b=1", false],
+  ["a comma in a value", String.raw`a=1\,b,c=2`, String.raw`c=2,a=1\,b`, true],
+  ["a comma in another value", String.raw`a=1\,b,c=2`, String.raw`a=1,b\,c=2`, false],
+  ["a backslash before the comma between requirements", String.raw`a=1\\,b=2`, String.raw`b=2,a=1\\`, true],
+  ["a missing requirement", "a=1,a=1", "a=1", false],
+];
+describe("field selectors", () => {
+  for (const [title, recorded, actual, matches] of selectors) {
+    test(title, () => {
+      const selecting = (value: string) => ({ ...request("GET /a"), query: [["fieldSelector", value] as const] });
+      assert.equal(requestDifference(selecting(recorded), selecting(actual)) === undefined, matches);
+    });
+  }
+});
+
 describe("differences", () => {
   for (const [title, recorded, actual, difference] of bodies) {
     test(title, () => {
