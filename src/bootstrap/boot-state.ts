@@ -188,8 +188,8 @@ const priorityClasses: readonly BootObject[] = [
   ),
 ];
 
+/** The namespaces that every store has. */
+export const systemNamespaces: readonly string[] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
 /** The objects of the boot state that do not depend on options. */
-export const systemObjects: readonly BootObject[] = [
-  ...["default", "kube-system", "kube-public", "kube-node-lease"].map(namespaceNamed),
-  ...priorityClasses,
-];
+export const systemObjects: readonly BootObject[] = [...systemNamespaces.map(namespaceNamed), ...priorityClasses];

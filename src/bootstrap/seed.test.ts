@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
+import { rootCaConfigMap } from "../controllers/root-ca.ts";
+import { defaultServiceAccount } from "../controllers/service-account.ts";
 import { bootstrapObjects } from "../flow-control/objects/bootstrap-objects.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type BootObject, ensureObject, systemObjects } from "./boot-state.ts";
@@ -13,7 +15,12 @@ import { seed } from "./seed.ts";
 function bootObjects({ catalog, gates }: RegistryContext): BootObject[] {
   const place = { group: "apiregistration.k8s.io", version: "v1", resource: "apiservices", namespace: "" };
   const apiServices = builtinApiServices(catalog).map((desired) => ({ ...place, object: apiServiceOf(desired) }));
-  return [...systemObjects, ...bootstrapPolicy(gates), ...bootstrapObjects, ...apiServices];
+  const inDefault = { group: "", version: "v1", namespace: "default" };
+  const ofControllers = [
+    { ...inDefault, resource: "serviceaccounts", object: defaultServiceAccount() },
+    { ...inDefault, resource: "configmaps", object: rootCaConfigMap("PEM") },
+  ];
+  return [...systemObjects, ...bootstrapPolicy(gates), ...bootstrapObjects, ...apiServices, ...ofControllers];
 }
 
 /** The stored values, with equal texts in place of uids. */

@@ -34,19 +34,19 @@ export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): 
       object.metadata.annotations = { ...object.metadata.annotations, [annotation]: description };
     },
   };
-  const make = (): KubeObject => ({
-    kind: "ConfigMap",
-    apiVersion: "v1",
-    metadata: { name, annotations: { [annotation]: description } },
-    data: { ...data },
-  });
   return namespaceObject({
     registry,
     logger,
     writer: "root-ca-cert-publisher",
     resource: "configmaps",
     name,
-    make,
+    make: () => rootCaConfigMap(caBundle),
     correction,
   });
+}
+
+/** The ConfigMap that the controller creates. @param caBundle PEM */
+export function rootCaConfigMap(caBundle: string): KubeObject {
+  const metadata = { name, annotations: { [annotation]: description } };
+  return { kind: "ConfigMap", apiVersion: "v1", metadata, data: { "ca.crt": caBundle } };
 }

@@ -1,11 +1,14 @@
 /** Creates the objects that every store has, and waits until RBAC has read them. */
-import { ensureBootState } from "../bootstrap/boot-state.ts";
+import { type BootObject, ensureBootState, systemNamespaces } from "../bootstrap/boot-state.ts";
 import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
 import { seed } from "../bootstrap/seed.ts";
 import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
+import { rootCaConfigMap } from "../controllers/root-ca.ts";
+import { defaultServiceAccount } from "../controllers/service-account.ts";
 import { ensureFlowControlObjects } from "../flow-control/objects/ensure-objects.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { ServingSetup } from "../serving/serving-setup.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { type ServerServiceAddresses, serverServiceAddresses } from "./service-addresses.ts";
@@ -18,7 +21,8 @@ interface Needs {
   readonly authorization: ServerAuthorization;
   readonly settings: Settings;
   readonly metrics: ServerMetrics;
-  readonly state: Pick<ServerState, "port" | "reached">;
+  readonly serving: Pick<ServingSetup, "caBundle">;
+  readonly state: Pick<ServerState, "isShared" | "port" | "reached">;
   /** What the store began with: it has the objects that its server had, without those that a client has deleted. */
   readonly snapshot?: ServerSnapshot;
 }
@@ -41,16 +45,36 @@ export async function ensureBootObjects(options: ServerOptions, needs: Needs): P
 
 async function createBootObjects(
   options: ServerOptions,
-  { registry, state: { port } }: Needs,
+  needs: Needs,
   serviceAddresses: ServerServiceAddresses,
 ): Promise<void> {
+  const { registry, state } = needs;
+  const { isShared, port } = state;
+  const isNew = (await registry.storage.count("/registry/namespaces/")) === 0;
   await serviceAddresses.ensureRange();
   await serviceAddresses.repairPorts();
   await ensureBootState(registry, { ...options, port });
+  if (isNew && !isShared) await seed(registry, objectsOfNamespaces(needs), "kube-controller-manager");
   await serviceAddresses.repairAddresses();
   await ensureRbacPolicy(registry);
   await ensureFlowControlObjects(registry);
   await seedApiServices(registry);
+}
+
+/**
+ * What controllers create in each namespace. The first start writes it together; the controllers create what is missing. They may run in another server
+ * that shares the store.
+ */
+function objectsOfNamespaces({ settings: { controllers }, serving: { caBundle } }: Needs): BootObject[] {
+  return systemNamespaces.flatMap((namespace) => {
+    const place = { group: "", version: "v1", namespace };
+    const account = { ...place, resource: "serviceaccounts", object: defaultServiceAccount() };
+    const rootCa = { ...place, resource: "configmaps", object: rootCaConfigMap(caBundle) };
+    return [
+      ...(controllers.has("serviceaccount-controller") ? [account] : []),
+      ...(controllers.has("root-ca-certificate-publisher-controller") ? [rootCa] : []),
+    ];
+  });
 }
 
 /** In a new store. Their controller creates missing ones. */
