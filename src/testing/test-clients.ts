@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Agent } from "node:https";
 import type { Clock } from "../apimachinery/clock.ts";
+import { isConnectTarget, isWatchTarget } from "../http/request-info.ts";
 import type { RunningServer } from "../options.ts";
 import { certificateTimes, issueClient, type KeyPair } from "../serving/certificates.ts";
 import { formatKubeconfig } from "../serving/kubeconfig.ts";
@@ -16,13 +17,15 @@ export interface OpenClients {
 
 /** Users whose connections stay open; those of the user that was added first are closed when there are more. */
 const connectedUsersMax = 64;
-/** Connections of one user; further requests wait. */
+/** Connections of one user for requests that end by themselves; further ones wait. */
 const connectionsMax = 256;
 
 /** Creates the clients of a server. */
 export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup, clock: Clock): OpenClients {
   const certificates = new Map<string, Promise<KeyPair>>();
   const agents = new Map<string, Promise<Agent>>();
+  /** Of watches and other long requests: they have connections of their own, so that no request waits for their end. */
+  let unlimited: Promise<Agent> | undefined;
 
   function certificateOf({ user, groups = [] }: TestUser): Promise<KeyPair> {
     if (typeof user !== "string" || user === "") throw new TypeError("a user needs a name: { user: NAME }");
@@ -32,10 +35,19 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
     );
   }
 
+  async function credentialsOf(as: TestRequest["as"]): Promise<TlsCredentials> {
+    const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await certificateOf(as);
+    return { ca: serving.caBundle, ...pair };
+  }
+
   async function openAgent(as: TestRequest["as"]): Promise<Agent> {
     const { Agent } = await import("node:https"); // With the first request: it loads much.
-    const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await certificateOf(as);
-    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ca: serving.caBundle, ...pair });
+    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ...(await credentialsOf(as)) });
+  }
+
+  async function openUnlimited(): Promise<Agent> {
+    const { Agent } = await import("node:https");
+    return new Agent();
   }
 
   function agentOf(as: TestRequest["as"]): Promise<Agent> {
@@ -46,7 +58,11 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
   const clients: TestClients = {
     async fetch(path, request = {}) {
       if (!path.startsWith("/")) throw new Error(`the path must start with "/": ${JSON.stringify(path)}`);
-      return send(new URL(url).host, path, { request, agent: await agentOf(request.as) });
+      const { host } = new URL(url);
+      if (!isWatchTarget(path) && !isConnectTarget(path))
+        return send(host, path, { request, agent: await agentOf(request.as) });
+      unlimited ??= openUnlimited();
+      return send(host, path, { request, agent: await unlimited, credentials: await credentialsOf(request.as) });
     },
     async kubeconfigFor(user) {
       const admin = await certificateOf(user);
@@ -58,7 +74,13 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
       return config;
     },
   };
-  return { clients, close: () => agents.forEach(destroy) };
+  return {
+    clients,
+    close() {
+      agents.forEach(destroy);
+      if (unlimited !== undefined) destroy(unlimited);
+    },
+  };
 }
 
 function destroy(agent: Promise<Agent>): void {
@@ -82,17 +104,27 @@ function remembered<V>(values: Map<string, V>, key: string, make: () => V, drop?
   return made;
 }
 
+type TlsCredentials = Partial<KeyPair> & { readonly ca: string };
+
 interface Sent {
   readonly request: TestRequest;
   readonly agent: Agent;
+  /** If they are not those of the agent. */
+  readonly credentials?: TlsCredentials;
 }
 
-async function send(host: string, path: string, { request, agent }: Sent): Promise<TestResponse> {
+async function send(host: string, path: string, { request, agent, credentials }: Sent): Promise<TestResponse> {
   const { request: open } = await import("node:https");
   const { method = "GET", body, signal } = request;
   const payload = payloadOf(body);
   const headers = { ...defaultHeaders(request, payload), ...lowerCased(request.headers) };
-  const options = { method, agent, headers, ...(signal !== undefined && { signal: signal as AbortSignal }) };
+  const options = {
+    method,
+    agent,
+    headers,
+    ...credentials,
+    ...(signal !== undefined && { signal: signal as AbortSignal }),
+  };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sending = open(`https://${host}${path}`, options, resolve);
     sending.on("error", reject);

@@ -130,6 +130,14 @@ describe("clients", () => {
     }, /abort/);
   });
 
+  test("a request does not wait for the end of hundreds of watches", async () => {
+    const ended = new AbortController();
+    const open = Array.from({ length: 260 }, () => kit.server.fetch("/api/v1/nodes?watch=1", { signal: ended.signal }));
+    await Promise.all(open);
+    assert.equal((await kit.server.fetch("/version")).status, 200);
+    ended.abort();
+  });
+
   test("a server closes while a watch of its clients is open", async () => {
     const server = await startTestServer();
     const { body } = await server.fetch("/api/v1/namespaces?watch=1");
