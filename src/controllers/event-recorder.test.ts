@@ -75,3 +75,23 @@ test("an Event about a cluster-scoped object is in the namespace default", async
   );
   await cluster.close();
 });
+
+test("no Event is stored when the state on which the problem was found has been replaced", async () => {
+  const cluster = await openMemoryRegistry();
+  await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const map = await cluster.create(maps, { metadata: { name: "a" } });
+  const logged: string[] = [];
+  const own = {
+    registry: cluster.registry,
+    logger: { ...logger, warn: (message: string) => void logged.push(message) },
+  };
+  const recorder = openEventRecorder({ ...own, component: "repair", hostname: "host" });
+  const check = (): never => {
+    throw new Error("the server was restored");
+  };
+  await recorder.warn(map, warning, { ...cluster.registry, decision: { isCurrent: () => false, check } });
+  assert.deepEqual(logged, ["Could not record an Event"]);
+  const { entries } = await cluster.registry.storage.range("/registry/events/");
+  assert.deepEqual(entries, []);
+  await cluster.close();
+});

@@ -33,9 +33,10 @@ export interface Warning {
 export interface EventRecorder {
   /**
    * @param object with kind and apiVersion
+   * @param deciding the registry of the run that has found the problem; that of the recorder by default
    * @returns when the Event was stored, or rejected, which is logged
    */
-  warn(object: KubeObject, warning: Warning): Promise<void>;
+  warn(object: KubeObject, warning: Warning, deciding?: RegistryContext): Promise<void>;
 }
 
 /** Events that are being written; more are dropped. */
@@ -56,11 +57,17 @@ interface Remembered {
 }
 
 /** Creates the recorder of one component. */
-export function openEventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { registry, logger, component } = options;
+export function openEventRecorder(own: EventRecorderOptions): EventRecorder {
+  const { logger, component } = own;
   const remembered = new Map<string, Remembered>();
   let pending = 0;
-  const store = async (object: KubeObject, warning: Warning, key: string): Promise<void> => {
+  const store = async (
+    options: EventRecorderOptions,
+    object: KubeObject,
+    warning: Warning,
+    key: string,
+  ): Promise<void> => {
+    const { registry } = options;
     const now = registry.clock.now();
     const known = remembered.get(key);
     if (known !== undefined && now - known.seenAt <= seriesMs) {
@@ -74,12 +81,12 @@ export function openEventRecorder(options: EventRecorderOptions): EventRecorder 
     await create(registry, { ...requestOf(options, nameOf(event).namespace, ""), decode: () => event });
   };
   return {
-    async warn(object, warning) {
+    async warn(object, warning, registry = own.registry) {
       const { uid = "", name = "" } = object.metadata;
       if (pending === pendingMax) return;
       pending += 1;
       try {
-        await store(object, warning, JSON.stringify([uid, name, warning]));
+        await store({ ...own, registry }, object, warning, JSON.stringify([uid, name, warning]));
       } catch (error) {
         logger.warn("Could not record an Event", { component, reason: warning.reason, error: String(error) });
       } finally {

@@ -57,15 +57,15 @@ export function serverServiceAddresses(
     range: settings.nodePorts,
     leaks: new Map(),
     observer: metrics.allocators.portRepair,
-    report: (service, warning) => void portEvents.warn(service, warning),
+    report: (...problem) => void portEvents.warn(...problem),
   };
-  const addresses = addressRepair(registry, (object, warning) => void addressEvents.warn(object, warning));
+  const addresses = addressRepair(registry, (...problem) => void addressEvents.warn(...problem));
   const report = rangeReporter(options);
   const ensureRange = async (deciding: RegistryContext): Promise<boolean> => {
     let isRight = true;
     await ensureDefaultServiceRange(deciding, serviceClusterIpRange, (range, problem) => {
       isRight = false;
-      report(range, problem);
+      report(deciding, range, problem);
     });
     return isRight;
   };
@@ -98,12 +98,14 @@ const component = "kubernetes-service-cidr-controller";
 
 /** Reports each kind of problem of the default ServiceCIDR once, as an Event. */
 function rangeReporter({
-  registry,
   logger,
-}: ControllerOptions): NonNullable<Parameters<typeof ensureDefaultServiceRange>[2]> {
+}: ControllerOptions): (
+  registry: RegistryContext,
+  ...problem: Parameters<NonNullable<Parameters<typeof ensureDefaultServiceRange>[2]>>
+) => void {
   const writes = writesBy(loopbackUser, "kube-apiserver");
   const reported = new Set<string>();
-  return ({ metadata }, { kind, reason, message }) => {
+  return (registry, { metadata }, { kind, reason, message }) => {
     if (reported.has(kind)) return;
     reported.add(kind);
     logger.warn("The default ServiceCIDR needs attention", { reason, message });

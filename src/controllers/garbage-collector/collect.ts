@@ -55,7 +55,7 @@ export async function collect(collecting: Collecting, key: string): Promise<bool
   } catch (error) {
     if (error instanceof UnknownOwnerKind) return park(collecting, key, generation);
     if (!(error instanceof NamespacedOwner)) throw error;
-    await collecting.misplaced.report(item, [error.reference]);
+    await collecting.misplaced.report(collecting.registry, item, [error.reference]);
     return true;
   }
 }
@@ -83,7 +83,7 @@ async function deleteByOwners(
 ): Promise<boolean> {
   const { registry, graph } = collecting;
   if (solid.length > 0 && dangling.length === 0 && waiting.length === 0) return true;
-  await collecting.misplaced.report(item, dangling);
+  await collecting.misplaced.report(collecting.registry, item, dangling);
   if (solid.length > 0) return removeOwners(registry, item, new Set([...dangling, ...waiting].map(({ uid }) => uid)));
   if (waiting.length === 0) return deleteItem(registry, item, ownPolicy(item));
   if (!(await collecting.catchUp())) return false;

@@ -37,7 +37,7 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     if (started && !queue.add(key)) sweeper.request(everything);
   };
   const graph = openGraph(enqueue);
-  const misplaced = misplacedOwners({ registry, logger });
+  const misplaced = misplacedOwners(logger);
   const followers = new KindFollowers({ registry, logger, graph, requestSweep: (part) => sweeper.request(part) });
   const catchUp = sharedRun(() => followers.catchUp());
   const queue = openWorkQueue({

@@ -11,23 +11,18 @@ import { type Item, writes } from "./writes.ts";
 export interface MisplacedOwners {
   /**
    * Creates an Event for each owner that exists in another namespace.
+   * @param registry of the run that has found the owners missing
    * @param owners that do not exist in the namespace of the item
    * @throws UnknownOwnerKind
    * @throws ApiError when objects of an owner's kind cannot be read
    */
-  report(item: Item, owners: readonly OwnerReference[]): Promise<void>;
+  report(registry: RegistryContext, item: Item, owners: readonly OwnerReference[]): Promise<void>;
 }
 
 /** Maximum size of each cache of absent owners and reported references; a full cache is cleared. */
 const cachedMax = 500;
 
-export function misplacedOwners({
-  registry,
-  logger,
-}: {
-  readonly registry: RegistryContext;
-  readonly logger: Logger;
-}): MisplacedOwners {
+export function misplacedOwners(logger: Logger): MisplacedOwners {
   const absent = new Set<string>();
   const reported = new Set<string>();
   const remember = (set: Set<string>, text: string): void => {
@@ -35,7 +30,7 @@ export function misplacedOwners({
     set.add(text);
   };
   return {
-    async report(item, owners) {
+    async report(registry, item, owners) {
       for (const owner of owners) {
         const { apiVersion, kind, name, uid } = owner;
         // The uid alone is not sufficient: another reference may have the correct kind and name.
@@ -47,8 +42,8 @@ export function misplacedOwners({
             remember(absent, identity);
             continue;
           }
-          remember(reported, reference);
           await createEvent(registry, item, owner);
+          remember(reported, reference);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           logger.warn("Failed to report an owner in another namespace", {

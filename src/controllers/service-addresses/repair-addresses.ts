@@ -29,8 +29,8 @@ export interface AddressRepair {
   readonly cidrs: ResourceStore;
   /** The ranges in the watch cache of ServiceCIDRs. */
   ranges(): readonly IpRange[];
-  /** Reports a problem of a Service or an IPAddress. */
-  report(object: KubeObject, warning: Warning): void;
+  /** Reports a problem of a Service or an IPAddress, which was found with this registry. */
+  report(object: KubeObject, warning: Warning, registry: RegistryContext): void;
 }
 
 /** @param report receives the problems that are found */
@@ -82,7 +82,7 @@ export async function repairService(repair: AddressRepair, key: string): Promise
   const { valid, invalid } = clusterIpsOf(service);
   for (const text of invalid) {
     const note = `Cluster IP ${text} is not a valid IP; please recreate Service`;
-    repair.report(service, { reason: "ClusterIPNotValid", action: "ClusterIPValidation", note });
+    repair.report(service, { reason: "ClusterIPNotValid", action: "ClusterIPValidation", note }, repair.registry);
   }
   for (const address of valid) await repairServiceAddress(repair, service, address);
 }
@@ -91,7 +91,7 @@ async function repairServiceAddress(repair: AddressRepair, service: KubeObject, 
   const { registry, addresses } = repair;
   const shown = `[${familyOf(address)}]: ${address}`;
   const warn = (reason: string, note: string): void =>
-    repair.report(service, { reason, action: "ClusterIPAllocation", note });
+    repair.report(service, { reason, action: "ClusterIPAllocation", note }, registry);
   if (!(await isInAnyCidr(repair, address))) {
     const note = `Cluster IP ${shown} is not within any configured Service CIDR; please recreate service`;
     return warn("ClusterIPOutOfRange", note);
@@ -131,7 +131,7 @@ export async function repairAddress(repair: AddressRepair, key: string): Promise
   const { group = "", resource = "", namespace = "", name: parent = "" } = ipAddress.spec?.parentRef ?? {};
   const { name = "", creationTimestamp = "" } = ipAddress.metadata;
   const remove = (reason: string, note: string): Promise<undefined> => {
-    repair.report(ipAddress, { reason, action: "IPAddressAllocation", note });
+    repair.report(ipAddress, { reason, action: "IPAddressAllocation", note }, registry);
     return deleteAddress(registry, ipAddress);
   };
   if (group !== "" || resource !== "services") {

@@ -19,8 +19,8 @@ export interface PortRepair {
   readonly range: PortRange;
   /** Ports that no Service has, and in how many runs they stay in use. */
   readonly leaks: Map<number, number>;
-  /** Reports a problem of a Service. */
-  report(service: KubeObject, warning: Warning): void;
+  /** Reports a problem of a Service, which was found with this registry. */
+  report(service: KubeObject, warning: Warning, registry: RegistryContext): void;
   readonly observer?: PortRepairObserver;
 }
 
@@ -73,7 +73,7 @@ async function repairOnce({ registry, range, leaks, report, observer }: PortRepa
   leaks.clear();
   for (const [port, runs] of remaining) leaks.set(port, runs);
   for (const [service, warning] of problems) {
-    report(service, warning);
+    report(service, warning, registry);
     const type = errorTypes[warning.reason];
     if (type !== undefined) observer?.found(type);
   }

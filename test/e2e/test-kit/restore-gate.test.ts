@@ -1,19 +1,31 @@
 /**
  * Requests and restores at the same time. Guarantees: a write that was authorized and admitted on the state before a
- * restore is not committed after it; requests that arrive during a restore are served on the restored state.
+ * restore is not committed after it, and no quota is charged for it; requests that arrive during a restore are served on the restored state.
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { startTestServer, type TestServer, type VirtualClock, virtualClock } from "../../../src/testing/index.ts";
+import {
+  eventually,
+  startTestServer,
+  type TestServer,
+  type VirtualClock,
+  virtualClock,
+} from "../../../src/testing/index.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
 const rbacGroup = "rbac.authorization.k8s.io";
 const maps = "/api/v1/namespaces/default/configmaps";
+const quotas = "/api/v1/namespaces/default/resourcequotas";
 const asAnn = { headers: { "impersonate-user": "ann" } };
 
 async function post(server: TestServer, path: string, body: object): Promise<void> {
   const response = await server.fetch(path, { method: "POST", body });
   assert.equal(response.status, 201, await response.text());
+}
+
+/** What the quota counts of ConfigMaps. */
+async function used(server: TestServer): Promise<string | undefined> {
+  return (await (await server.fetch(`${quotas}/q`)).json()).status?.used?.["count/configmaps"];
 }
 
 async function permitAnn(server: TestServer): Promise<void> {
@@ -45,6 +57,8 @@ const writes: [what: string, method: string, path: string, body?: object][] = [
 for (const [verb, method, path, body] of writes) {
   test(`a ${verb} that was authorized before a restore fails with 409, and changes nothing`, async (context) => {
     const [server, clock] = await start(context);
+    await post(server, quotas, { metadata: { name: "q" }, spec: { hard: { "count/configmaps": "10" } } });
+    await eventually(async () => (await used(server)) === "0");
     await post(server, maps, { metadata: { name: "a" }, data: { v: "1" } });
     const forbidden = await server.snapshot();
     await permitAnn(server);
@@ -62,6 +76,7 @@ for (const [verb, method, path, body] of writes) {
     assert.equal(reason, "Conflict");
     assert.match(message, /configmaps ".*": the server was restored to a snapshot; please try again$/);
     assert.equal(await (await server.fetch(maps)).text(), before);
+    assert.equal(await used(server), "1");
     assert.equal((await server.fetch(path, { method, ...asAnn, ...(body && { body }) })).status, 403);
   });
 }

@@ -43,8 +43,8 @@ interface Row {
   prepare(server: TestServer): Promise<unknown>;
   /** Causes the write. */
   change(server: TestServer): Promise<unknown>;
-  /** A path, and the status of a GET of it in the restored state. */
-  readonly restored: readonly [path: string, status: number];
+  /** A path, and the status of a GET of it in the restored state; for a collection, the number of its objects. */
+  readonly restored: readonly [path: string, expected: number];
 }
 
 const rows: readonly Row[] = [
@@ -89,6 +89,17 @@ const rows: readonly Row[] = [
     change: (server) => send(server, "DELETE", `${inDefault}/serviceaccounts/bot`),
     restored: [`${inDefault}/secrets/token`, 200],
   },
+  {
+    what: "no Event about an owner in another namespace is created",
+    ...{ operation: "CREATE", resource: "events", match: "object.reason == 'OwnerRefInvalidNamespace'" },
+    prepare: (server) => send(server, "POST", `${namespaces}/kube-system/configmaps`, configMap("owner")),
+    async change(server) {
+      const { metadata } = await send(server, "GET", `${namespaces}/kube-system/configmaps/owner`);
+      const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: metadata.uid }];
+      await send(server, "POST", `${inDefault}/configmaps`, configMap("dependent", { metadata: { ownerReferences } }));
+    },
+    restored: [`${inDefault}/events`, 0],
+  },
 ];
 
 async function pauseWrites(server: TestServer, { operation, resource, match }: Row): Promise<void> {
@@ -116,7 +127,9 @@ for (const row of rows) {
     await server.restore(snapshot);
     for (const allow of webhook.waiting.splice(0)) allow();
     await clock.advance("1s"); // Waits for the work of controllers.
-    const [path, status] = row.restored;
-    assert.equal((await server.fetch(path)).status, status);
+    const [path, expected] = row.restored;
+    const response = await server.fetch(path);
+    const { items } = await response.json();
+    assert.equal(items?.length ?? response.status, expected);
   });
 }
