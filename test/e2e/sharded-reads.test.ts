@@ -347,10 +347,11 @@ for (const [storage, skip] of engines)
       });
 
       /** @returns the events until the name `end` is shown, as texts; each watch shows that object */
-      function eventsOf(query: string, over: WatchConnection): Promise<string[]> {
+      function eventsOf(query: string, over: WatchConnection, begin = (): void => {}): Promise<string[]> {
         return new Promise((resolve, reject) => {
           const events: string[] = [];
           const watch = over.open(`/api/v1/configmaps?watch=1&${query}`, {
+            begin,
             event({ type, object }) {
               const { metadata } = object as unknown as Stored & {
                 metadata: { annotations?: Readonly<Record<string, string>> };
@@ -442,8 +443,10 @@ for (const [storage, skip] of engines)
         const over = connections[1] as WatchConnection;
         const streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
         const own = "fieldSelector=metadata.namespace%3Ddefault";
-        const streamed = eventsOf(`${streaming}&${own}&${lowQuery}`, over);
-        const legacy = eventsOf(`resourceVersion=0&${own}&${lowQuery}`, over);
+        const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+        const streamed = eventsOf(`${streaming}&${own}&${lowQuery}`, over, begun[0].resolve);
+        const legacy = eventsOf(`resourceVersion=0&${own}&${lowQuery}`, over, begun[1].resolve);
+        await Promise.all(begun.map(({ promise }) => promise)); // The watches do not begin with what is created next.
         const name = `end-${seed}-initial`;
         for (let index = 0; ; index++) {
           const made = await fixture.create(maps, { name: `${name}-${index}` });
