@@ -62,8 +62,8 @@ export function createAdmission(
 /** @returns a promise only when a plugin waits */
 function removedBy(plugins: readonly AdmissionPlugin[]): Admission["removed"] {
   const calls = plugins.flatMap((plugin) => plugin.removed?.bind(plugin) ?? []);
-  return (resource, object) => {
-    const pending = calls.map((call) => call(resource, object)).filter((one) => one !== undefined);
+  return (resource, object, registry) => {
+    const pending = calls.map((call) => call(resource, object, registry)).filter((one) => one !== undefined);
     return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
   };
 }

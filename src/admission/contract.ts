@@ -3,6 +3,7 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Resolved, Resource } from "../catalog/contract.ts";
+import type { RegistryContext } from "../registry/contract.ts";
 import type { DerivedValue, DerivedWrite, Stored } from "../storage/contract.ts";
 import type { Lifetime } from "../webhook/contract.ts";
 
@@ -177,8 +178,9 @@ export interface AdmissionPlugin {
    * Releases what belongs to an object that was removed, before the client is answered.
    *
    * @param object returns its last stored state
+   * @param registry of the deletion
    */
-  removed?(resource: Resource, object: () => KubeObject): void | Promise<void>;
+  removed?(resource: Resource, object: () => KubeObject, registry: RegistryContext): void | Promise<void>;
 }
 
 /** The steps as metrics name them. */
@@ -212,7 +214,7 @@ export interface Admission {
   authorize(attributes: AdmissionAttributes): void | Promise<void>;
   validate(attributes: AdmissionAttributes): void | Promise<void>;
   /** Calls `removed` of all plugins; a plugin handles its own errors. */
-  removed(resource: Resource, object: () => KubeObject): void | Promise<void>;
+  removed(resource: Resource, object: () => KubeObject, registry: RegistryContext): void | Promise<void>;
 }
 
 /** Which plugins run, by kube-apiserver's names, and their configuration. */

@@ -70,7 +70,10 @@ export async function afterRemoval(
 ): Promise<void> {
   const { resource } = request.target;
   await deleteCompanion(registry, request);
-  if (last !== undefined) await registry.admission.removed(resource, () => storeOf(resource).decode(last));
+  if (last !== undefined) {
+    const object = (): KubeObject => storeOf(resource).decode(last);
+    await registry.admission.removed(resource, object, registry);
+  }
 }
 
 /**

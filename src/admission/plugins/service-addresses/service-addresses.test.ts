@@ -181,6 +181,17 @@ test("the admission of IPAddresses can reject a service, which then keeps nothin
   await small.close();
 });
 
+test("a deletion releases nothing of a state that was restored after it", async () => {
+  const restored = { isCurrent: () => false, check: () => assert.fail("the state was replaced") };
+  const { registry, find } = cluster;
+  const service = await create("restored", { type: "NodePort" });
+  const { resource } = registry.catalog.findServed("", "v1", "services") ?? assert.fail();
+  const ofDeletion = { ...registry, decision: restored };
+  await assert.rejects(async () => registry.admission.removed(resource, () => service, ofDeletion), /was replaced/);
+  assert.notEqual(await find(["networking.k8s.io/ipaddresses", ""], service.spec.clusterIP), undefined);
+  await cluster.delete(services, "restored");
+});
+
 test("an IPAddress that cannot be read is in use, and does not prevent others", async () => {
   const small = await openMemoryRegistry({ services: { ranges: "10.0.0.0/29" } });
   await small.create(["/namespaces", ""], { metadata: { name: "ns" } });

@@ -64,12 +64,12 @@ export function serviceAddresses({
       const allocation = pending.get(attributes);
       return allocation && commitWith(registry(), attributes, allocation, source);
     },
-    removed(resource, object) {
+    removed(resource, object, ofDeletion) {
       if (!isService(resource)) return;
       const { metadata, spec } = object();
       const { namespace = "", name = "", resourceVersion } = metadata;
       const service = { namespace, name, revision: Number(resourceVersion) };
-      return releaseValues(registry(), valuesOf(spec), service, source.ports);
+      return releaseValues(ofDeletion, valuesOf(spec), service, source.ports);
     },
   };
 }
