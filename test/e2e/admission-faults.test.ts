@@ -205,8 +205,10 @@ test("ends an update during which the webhook always writes to the object when i
   await configure("always", [`${webhook.url}/always`]);
   await create("always");
   const { status, body } = await update("always", { last: "client" }, "?timeout=1s");
-  const message = "Timeout: request did not complete within requested timeout - context deadline exceeded";
-  assert.deepEqual([status, body.message], [504, message]);
+  assert.equal(status, 504);
+  // The write ends by itself, or, when the process is busy, by the filter that limits requests.
+  const limits = /requested timeout - context deadline exceeded|the allotted timeout/;
+  assert.match(body.message, new RegExp(`^Timeout: request did not complete within (?:${limits.source})$`));
   assert.ok(calls.length > 2);
 });
 
