@@ -37,12 +37,14 @@ export interface BootObject {
 /**
  * Creates the missing objects of the boot state. Existing ones are not changed.
  *
+ * @returns whether the store had no namespace, as a new one
  * @throws ApiError if an object cannot be created
  */
-export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
-  const isEmpty = (await registry.storage.count("/registry/namespaces/")) === 0;
-  if (!isEmpty || !(await seed(registry, systemObjects))) await ensureAll(registry, systemObjects, options);
+export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<boolean> {
+  const isNew = (await registry.storage.count("/registry/namespaces/")) === 0;
+  if (!isNew || !(await seed(registry, systemObjects))) await ensureAll(registry, systemObjects, options);
   await ensureAll(registry, [kubernetesService(options)], options); // Its address is allocated, and it needs its namespace.
+  return isNew;
 }
 
 /**

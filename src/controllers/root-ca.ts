@@ -25,7 +25,7 @@ interface RootCaOptions {
 
 /** Creates the controller that writes the ConfigMap `kube-root-ca.crt` to each namespace. */
 export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): Controller {
-  const data = { "ca.crt": caBundle };
+  const { data } = rootCaConfigMap(caBundle);
   const correction = {
     isNeeded: ({ metadata, data: existing }: KubeObject): boolean =>
       (metadata.annotations?.[annotation] ?? "") === "" || !deepEqual(existing, data),

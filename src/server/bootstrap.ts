@@ -50,10 +50,9 @@ async function createBootObjects(
 ): Promise<void> {
   const { registry, state } = needs;
   const { isShared, port } = state;
-  const isNew = (await registry.storage.count("/registry/namespaces/")) === 0;
   await serviceAddresses.ensureRange();
   await serviceAddresses.repairPorts();
-  await ensureBootState(registry, { ...options, port });
+  const isNew = await ensureBootState(registry, { ...options, port });
   if (isNew && !isShared) await seed(registry, objectsOfNamespaces(needs), "kube-controller-manager");
   await serviceAddresses.repairAddresses();
   await ensureRbacPolicy(registry);

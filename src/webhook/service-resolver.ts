@@ -2,7 +2,6 @@
  * Resolves services to addresses. Source: k8s.io/apiserver@v0.36.0/pkg/util/proxy/proxy.go,
  * k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/resolvers.go.
  */
-import { ipVersion } from "../lib/ip-range/ip-version.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { Address } from "./contract.ts";
 
@@ -131,7 +130,7 @@ function readyEndpoint(
   const offset = Math.floor(random() * endpoints.length);
   const rotated = [...endpoints.slice(offset), ...endpoints.slice(0, offset)];
   const host = rotated.find(({ conditions }) => conditions?.ready !== false)?.addresses[0];
-  return host === undefined || (ipVersion(host) === 0 && host === "") ? undefined : { host, port };
+  return host === undefined || host === "" ? undefined : { host, port };
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

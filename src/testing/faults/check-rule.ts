@@ -31,12 +31,29 @@ const oneOrMore =
   };
 const texts = oneOrMore(text);
 /** Of requests for resources, and methods of other paths. */
-const verbs = "get, list, watch, create, update, patch, delete, deletecollection, proxy, post, put, head, options";
+const verbs = [
+  "get",
+  "list",
+  "watch",
+  "create",
+  "update",
+  "patch",
+  "delete",
+  "deletecollection",
+  "proxy",
+  "post",
+  "put",
+  "head",
+  "options",
+];
 const verb: Check = (value, field) => {
   text(value, field);
   const name = value as string;
-  if (!name.includes("*") && !verbs.split(", ").includes(name))
-    throw new FaultRuleError(field, `no request has the verb ${name.slice(0, 50)}: use ${verbs}, or a pattern with *`);
+  if (!name.includes("*") && !verbs.includes(name))
+    throw new FaultRuleError(
+      field,
+      `no request has the verb ${name.slice(0, 50)}: use ${verbs.join(", ")}, or a pattern with *`,
+    );
 };
 const integer =
   (min: number, max: number): Check =>
