@@ -13,6 +13,7 @@ import { builtinSchema } from "../../src/catalog/builtin-schemas.ts";
 import { encodeAnyCbor } from "../../src/lib/cbor/encode.ts";
 import { encodeProtobuf } from "../../src/lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
+import { main } from "../support/program.ts";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
@@ -495,7 +496,7 @@ test("in batch mode, a server starts, answers and ends while no process reads th
 
 /** Starts the command and waits until it serves. */
 function started(flags: readonly string[], kubeconfig: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts"), ...flags], {
+  const child = spawn(process.execPath, [main, ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { main } from "../support/program.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
@@ -35,7 +36,6 @@ const expectedChecks = [
   "envtest removes the definition",
 ];
 
-const root = join(import.meta.dirname, "../..");
 
 describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, () => {
   let directory: string;
@@ -70,7 +70,7 @@ describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_
 
   test("an operator works with a server that envtest starts from the directory of `coxswain envtest`", async () => {
     const assets = join(directory, "assets");
-    const made = spawnSync(process.execPath, [join(root, "src/main.ts"), "envtest", assets], { encoding: "utf8" });
+    const made = spawnSync(process.execPath, [main, "envtest", assets], { encoding: "utf8" });
     assert.equal(made.stdout, `export KUBEBUILDER_ASSETS='${assets}'\n`, made.stderr);
     await check([], { KUBEBUILDER_ASSETS: assets });
   });

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { kubectls } from "../support/kubectl.ts";
+import { main } from "../support/program.ts";
 
 const runs = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const module = "sigs.k8s.io/controller-runtime";
@@ -54,7 +55,7 @@ describe("the suites of controller-runtime", { skip, timeout: 3_600_000 }, () =>
   before(() => {
     directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
     const assets = join(directory, "assets");
-    execFileSync(process.execPath, [join(import.meta.dirname, "../../src/main.ts"), "envtest", assets]);
+    execFileSync(process.execPath, [main, "envtest", assets]);
     symlinkSync(kubectl as string, join(assets, "kubectl"));
     environment = { ...process.env, GOFLAGS: "-mod=mod -buildvcs=false", KUBEBUILDER_ASSETS: assets };
     const source = join(directory, "source");

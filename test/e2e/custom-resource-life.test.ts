@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { main } from "../support/program.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
@@ -180,8 +181,6 @@ test("kubectl uses a new kind's short names, categories, columns and fields", {
   assert.match(await run("explain", "shapes.spec.colour"), /What it looks like\./);
   assert.match(await run("explain", "shape.spec", "--recursive"), /colour\s+<string>/);
 });
-
-const main = join(import.meta.dirname, "../../src/main.ts");
 
 interface Process {
   readonly process: ChildProcess;

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { after, describe, test } from "node:test";
+import { main } from "../support/program.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-envtest-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 

@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
 import { offlineNpm } from "../support/offline-npm.ts";
+import { main } from "../support/program.ts";
 import { blocksOf, runPage } from "../support/run-page.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -16,8 +17,8 @@ const directory = mkdtempSync(join(tmpdir(), "coxswain-how-to-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The command from the sources, on a free port. */
-const main = `"${process.execPath}" "${join(root, "src/main.ts")}"`;
-const coxswain = `case "$1" in -*) exec ${main} --secure-port 0 "$@" ;; *) exec ${main} "$@" ;; esac`;
+const command = `"${process.execPath}" "${main}"`;
+const coxswain = `case "$1" in -*) exec ${command} --secure-port 0 "$@" ;; *) exec ${command} "$@" ;; esac`;
 
 const onPath = (program: string): boolean =>
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));

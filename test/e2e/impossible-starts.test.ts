@@ -10,8 +10,8 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { main } from "../support/program.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const base = mkdtempSync(join(tmpdir(), "coxswain-impossible-"));
 // Another user must reach a directory in it.
 chmodSync(base, 0o755);

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { main } from "../support/program.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
@@ -52,7 +53,6 @@ describe("upstream's tests of Pod Security", { skip: go ? false : "needs Go and 
 });
 
 async function startCommand(data: string): Promise<ChildProcess> {
-  const main = join(import.meta.dirname, "../../src/main.ts");
   const child = spawn(process.execPath, [main, "--data-dir", data, "--secure-port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -8,9 +8,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { main } from "../support/program.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 30 : 3;
 const writers = 8;
 const configMaps = "/api/v1/namespaces/default/configmaps";

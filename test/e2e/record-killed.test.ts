@@ -8,10 +8,10 @@ import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { replayCommand } from "../../src/cli/replay/command.ts";
 import { kubectls } from "../support/kubectl.ts";
+import { main } from "../support/program.ts";
 import { type RanCommand, runCommand } from "../support/run-command.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 let server: TestServer;
 before(async () => {
   server = await startTestServer();

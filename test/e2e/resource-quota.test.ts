@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { startServer } from "../../src/index.ts";
+import { main } from "../support/program.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { engines, openTestEngine } from "../support/test-engine.ts";
@@ -80,7 +81,6 @@ for (const [storage, skip] of engines)
     });
   });
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 20 : 2;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 

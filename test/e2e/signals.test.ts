@@ -6,9 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
-
-const main = join(import.meta.dirname, "../../src/main.ts");
 
 interface Command {
   readonly process: ChildProcess;

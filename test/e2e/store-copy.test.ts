@@ -17,11 +17,11 @@ import type { ServerOptions } from "../../src/options.ts";
 import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-copy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -15,11 +15,11 @@ import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
 import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { damageStore } from "../support/damage-store.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { type RanCommand, runCommand } from "../support/run-command.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-show-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 

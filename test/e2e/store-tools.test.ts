@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { type RunningServer, startServer } from "../../src/index.ts";
+import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const configMaps = "/api/v1/namespaces/default/configmaps";

@@ -4,9 +4,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CodeBlock } from "./code-blocks.ts";
+import { main } from "./program.ts";
 
 const root = join(import.meta.dirname, "../..");
-const main = join(root, "src/main.ts");
 const timeoutMs = 120_000;
 
 /** Files that documents name, and where their content is. */

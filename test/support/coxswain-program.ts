@@ -1,8 +1,7 @@
 /** The command as an executable file, for programs that look for `coxswain` in PATH or in the environment variable COXSWAIN. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-const main = join(import.meta.dirname, "../../src/main.ts");
+import { main } from "./program.ts";
 
 /** Writes the file `coxswain` into a directory. @returns its path */
 export function createProgram(directory: string): string {

@@ -1,9 +1,8 @@
 /** Servers as processes of the command, which tests kill and start again. */
 import { type ChildProcess, spawn } from "node:child_process";
 import http2 from "node:http2";
-import { join } from "node:path";
+import { main } from "./program.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const startTimeoutMs = 120_000;
 
 export interface ServerProcess {

@@ -1,0 +1,8 @@
+/** The command, for tests that start it as a process. */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+const build = join(import.meta.dirname, "../../tools/build-program.ts");
+
+/** The file that `node` runs: a bundle of the sources, which starts in half the time. */
+export const main: string = execFileSync(process.execPath, [build], { encoding: "utf8" }).trim();

@@ -1,0 +1,123 @@
+/** Runs test files in a few processes that live long, each of which runs many files. */
+import { type ChildProcess, fork } from "node:child_process";
+import { join } from "node:path";
+import type { TestFile } from "./files.ts";
+import type { FileResult, RunRequest } from "./protocol.ts";
+
+/** A worker with more memory is replaced after its file. */
+const rssBytesMax = 1_500 * 1024 * 1024;
+/** The last output of a file that is kept. */
+const outputMax = 200_000;
+
+export interface PoolOptions {
+  readonly workers: number;
+  readonly testTimeoutMs: number;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Is called before a file runs. */
+  started(file: string): void;
+  /** Is called with the result of each file, and with what it printed. */
+  finished(result: FileResult, output: string): void;
+}
+
+interface Worker {
+  readonly process: ChildProcess;
+  run(request: RunRequest, file: TestFile): Promise<{ result: FileResult; output: string }>;
+  end(): void;
+}
+
+/** Runs all files. @returns a promise for the end, and a function that ends all processes at once */
+export function runPool(files: readonly TestFile[], options: PoolOptions): { ended: Promise<void>; stop(): void } {
+  const queue = [...files];
+  const running = new Set<Worker>();
+  async function work(): Promise<void> {
+    let worker: Worker | undefined;
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      if (file.ownProcess !== undefined || worker === undefined) {
+        worker?.end();
+        worker = startWorker(options, running);
+      }
+      options.started(file.path);
+      const request = { file: file.path, name: file.name, timeoutMs: options.testTimeoutMs };
+      const { result, output } = await worker.run(request, file);
+      options.finished(result, output);
+      if (file.ownProcess !== undefined || result.ends || result.rssBytes > rssBytesMax) {
+        worker.end();
+        worker = undefined;
+      }
+    }
+    worker?.end();
+  }
+  const ended = Promise.all(Array.from({ length: options.workers }, work)).then(() => undefined);
+  return {
+    ended,
+    stop() {
+      queue.length = 0;
+      for (const worker of running) worker.end();
+    },
+  };
+}
+
+function startWorker({ environment, testTimeoutMs }: PoolOptions, running: Set<Worker>): Worker {
+  const child = fork(join(import.meta.dirname, "worker.ts"), [], {
+    env: environment,
+    execArgv: ["--import", join(import.meta.dirname, "../../test/support/compile-cache.ts")],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    detached: true,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (piece) => {
+      output = `${output}${piece}`.slice(-outputMax);
+    });
+  }
+  const worker: Worker = {
+    process: child,
+    async run(request) {
+      output = "";
+      const result = await resultOf(child, request, 2 * testTimeoutMs);
+      return { result, output };
+    },
+    end() {
+      running.delete(worker);
+      endGroup(child);
+    },
+  };
+  running.add(worker);
+  return worker;
+}
+
+/** Ends a worker and the processes that its files left. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function resultOf(child: ChildProcess, request: RunRequest, timeoutMs: number): Promise<FileResult> {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    const finish = (result: FileResult): void => {
+      clearTimeout(timer);
+      child.off("message", receive);
+      child.off("exit", exited);
+      resolve(result);
+    };
+    const receive = (message: FileResult | "ready"): void => {
+      if (message !== "ready") finish(message);
+    };
+    const fail = (message: string): void => finish(failed(request.file, message, performance.now() - started));
+    const exited = (code: number | null, signal: string | null): void =>
+      fail(`the process of the file ended with ${signal ?? `code ${code}`}`);
+    const timer = setTimeout(() => fail(`the file did not end within ${timeoutMs / 1000} s`), timeoutMs);
+    child.on("message", receive);
+    child.once("exit", exited);
+    child.send(request);
+  });
+}
+
+function failed(file: string, message: string, wallMs: number): FileResult {
+  const failures = [{ path: ["the file"], message, details: message }];
+  return { file, passed: 0, failures, skipped: {}, wallMs, cpuMs: 0, rssBytes: 0, ends: true };
+}

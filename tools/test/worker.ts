@@ -1,0 +1,93 @@
+/**
+ * A process that runs test files one after the other, so that they share the modules that it has loaded.
+ * Each file is a run of its own of node's test runner.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "node:test";
+import { inspect } from "node:util";
+import { findLeaks, readProcessState } from "./process-state.ts";
+import type { Failure, FileResult, RunRequest } from "./protocol.ts";
+
+const root = join(import.meta.dirname, "../..");
+const detailsMax = 20_000;
+
+/** Errors that no test of the current file has caught. */
+let uncaught: unknown[] = [];
+for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (error) => uncaught.push(error));
+
+// node's test runner sets it at each run.
+process.env.NODE_TEST_WORKER_ID = "1";
+process.on("message", async (request: RunRequest) => process.send?.(await runFile(request)));
+process.on("disconnect", () => process.exit());
+process.send?.("ready");
+
+async function runFile({ file, timeoutMs, name }: RunRequest): Promise<FileResult> {
+  const before = readProcessState();
+  const [started, cpuBefore] = [performance.now(), cpuMs()];
+  uncaught = [];
+  const counts = { passed: 0, failures: [] as Failure[], skipped: {} as Record<string, number> };
+  const names: string[] = [];
+  const events = run({
+    files: [join(root, file)],
+    isolation: "none",
+    cwd: root,
+    timeout: timeoutMs,
+    ...(name === undefined ? {} : { testNamePatterns: [new RegExp(escapePattern(name), "i")] }),
+  });
+  let ending = false;
+  for await (const { type, data } of events) {
+    if (type === "test:dequeue" && !ending) {
+      ending = true;
+      // The run would end when nothing keeps the process running. Its handler of this event waits for all tests of the file.
+      process.emit("beforeExit", 0);
+    } else if (type === "test:start") names.splice(data.nesting, names.length, data.name);
+    else if (type === "test:pass" && data.details.type !== "suite") {
+      if (data.skip === undefined) counts.passed++;
+      else counts.skipped[reasonOf(data.skip)] = (counts.skipped[reasonOf(data.skip)] ?? 0) + 1;
+    } else if (type === "test:fail" && data.details.error.failureType !== "subtestsFailed") {
+      counts.failures.push(
+        failure(names.slice(0, data.nesting + 1), data.details.error.cause ?? data.details.error, data),
+      );
+    }
+  }
+  const { leaks, ends } = await findLeaks(before);
+  const late = uncaught.map((error) => failure(["an error that no test caught"], error));
+  const left = leaks.map((leak) => failure(["the file changed its process"], leak));
+  return {
+    file,
+    ...counts,
+    failures: [...counts.failures, ...late, ...left],
+    wallMs: performance.now() - started,
+    cpuMs: cpuMs() - cpuBefore,
+    rssBytes: process.memoryUsage.rss(),
+    ends,
+  };
+}
+
+/** The CPU time so far. proc_pid_stat(5): fields 16 and 17 are that of ended children, in hundredths of a second. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  const own = (user + system) / 1000;
+  if (process.platform !== "linux") return own;
+  const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
+  return own + 10 * (Number(fields[13]) + Number(fields[14]));
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function reasonOf(skip: string | boolean): string {
+  return typeof skip === "string" && skip !== "" ? skip : "no reason given";
+}
+
+function failure(path: readonly string[], error: unknown, { line }: { line?: number } = {}): Failure {
+  const details = typeof error === "string" ? error : inspect(error, { depth: 5, maxStringLength: detailsMax });
+  const message = error instanceof Error ? error.message : details;
+  return { path, line, message: firstLine(message), details: details.slice(0, detailsMax) };
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n", 1)[0] as string;
+}
