@@ -11,6 +11,7 @@ import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import type { Storage } from "../../src/storage/contract.ts";
 import { openMemoryStorage } from "../../src/storage/memory.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
+import * as kit from "../../src/testing/index.ts";
 import { field } from "./kubeconfig-fields.ts";
 import { defaultEngine, openTestEngine, type TestEngine } from "./test-engine.ts";
 
@@ -51,22 +52,18 @@ export function openSharedStorage(): Promise<Storage> {
 
 /**
  * Starts a server, by default with the {@link quietControllers}. The caller closes it in an `after`
- * hook. An engine whose place the options do not name gets an empty one.
+ * hook. An engine whose place the options do not name gets an empty one. In memory it is a server of the
+ * test kit, which begins with the state of an earlier one with equal options.
  *
  * @param shared see {@link openSharedStorage}; undefined: the server has its own store
  */
 export async function startTestServer(options: Partial<ServerOptions> = {}, shared?: Storage): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
-  const authority = await createAuthority({ subject: { commonName: "test users" }, ...validity() });
-  const clientCaFile = join(directory, "users.crt");
-  writeFileSync(clientCaFile, authority.cert);
   const engine = await engineOf(options, shared);
-  const own = { clientCaFile, controllers: quietControllers, ...engine.options, ...options };
-  const server = await (shared === undefined
-    ? startServer(own)
-    : openServer({ ...defaultOptions, logger: silentLogger, ...own }, { storage: shared }).then(
-        ({ running }) => running,
-      ));
+  const own = { controllers: quietControllers, ...engine.options, ...options };
+  const { server, kubeconfigFor } = await (shared === undefined && own.storage === "memory" && !options.clientCaFile
+    ? startKitServer(own)
+    : startFullServer(own, directory, shared));
   let users = 0;
   const kubeconfigPath = join(directory, "kubeconfig");
   writeFileSync(kubeconfigPath, server.kubeconfig, { mode: 0o600 });
@@ -75,12 +72,7 @@ export async function startTestServer(options: Partial<ServerOptions> = {}, shar
     kubeconfigPath,
     directory,
     async as(name, groups = []) {
-      const subject = { commonName: name, organizations: groups };
-      const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity() });
-      const kubeconfig = formatKubeconfig(server.url, {
-        caBundle: field(server.kubeconfig, "certificate-authority-data"),
-        admin,
-      });
+      const kubeconfig = await kubeconfigFor(name, groups);
       const path = join(directory, `kubeconfig-${users++}`);
       writeFileSync(path, kubeconfig, { mode: 0o600 });
       return { kubeconfig, kubeconfigPath: path };
@@ -89,6 +81,40 @@ export async function startTestServer(options: Partial<ServerOptions> = {}, shar
       await server.close();
       await engine.close();
       rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface StartedServer {
+  readonly server: RunningServer;
+  kubeconfigFor(user: string, groups: readonly string[]): Promise<string>;
+}
+
+async function startKitServer({ storage: _memory, ...options }: Partial<ServerOptions>): Promise<StartedServer> {
+  const server = await kit.startTestServer(options);
+  return { server, kubeconfigFor: (user, groups) => server.kubeconfigFor({ user, groups }) };
+}
+
+/** Its users have an authority of their own, because the test kit knows neither an engine on disk nor a shared store. */
+async function startFullServer(
+  options: Partial<ServerOptions>,
+  directory: string,
+  shared: Storage | undefined,
+): Promise<StartedServer> {
+  const authority = await createAuthority({ subject: { commonName: "test users" }, ...validity() });
+  const clientCaFile = join(directory, "users.crt");
+  writeFileSync(clientCaFile, authority.cert);
+  const own = { clientCaFile, ...options };
+  const server =
+    shared === undefined
+      ? await startServer(own)
+      : (await openServer({ ...defaultOptions, logger: silentLogger, ...own }, { storage: shared })).running;
+  return {
+    server,
+    async kubeconfigFor(commonName, organizations) {
+      const subject = { commonName, organizations };
+      const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity() });
+      return formatKubeconfig(server.url, { caBundle: field(server.kubeconfig, "certificate-authority-data"), admin });
     },
   };
 }

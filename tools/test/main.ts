@@ -25,6 +25,7 @@ interface Options {
   readonly skipped?: true;
   readonly workers: number;
   readonly list?: true;
+  readonly traceHandles?: boolean;
 }
 
 const program = new Command("npm test --")
@@ -34,6 +35,7 @@ const program = new Command("npm test --")
   .option("--from <path>", "continues a run with --full at this file")
   .option("--skipped", "only files of which the last run skipped a test")
   .option("--list", "prints the chosen files and runs nothing")
+  .option("--trace-handles", "names the places where handles that a file left open were created")
   .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism());
 program.parse();
 process.exitCode = await main(program.args, program.opts<Options>());
@@ -58,7 +60,7 @@ async function main(words: readonly string[], options: Options): Promise<number>
 
 async function runFiles(
   files: readonly TestFile[],
-  { full, workers }: Options,
+  { full, workers, traceHandles = false }: Options,
 ): Promise<{ results: FileResult[]; stopped: boolean }> {
   const results: FileResult[] = [];
   let stopped = false;
@@ -67,6 +69,7 @@ async function runFiles(
     workers: Math.min(workers, files.length),
     testTimeoutMs: full ? 1_800_000 : 300_000,
     environment: full ? { ...process.env, COXSWAIN_TEST_FULL: "1" } : process.env,
+    traceHandles,
     started: show.started,
     finished(result, output) {
       results.push(result);

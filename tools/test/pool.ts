@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly workers: number;
   readonly testTimeoutMs: number;
   readonly environment: NodeJS.ProcessEnv;
+  /** Whether leaks are reported with the places where handles were created. */
+  readonly traceHandles: boolean;
   /** Is called before a file runs. */
   started(file: string): void;
   /** Is called with the result of each file, and with what it printed. */
@@ -57,8 +59,8 @@ export function runPool(files: readonly TestFile[], options: PoolOptions): { end
   };
 }
 
-function startWorker({ environment, testTimeoutMs }: PoolOptions, running: Set<Worker>): Worker {
-  const child = fork(join(import.meta.dirname, "worker.ts"), [], {
+function startWorker({ environment, traceHandles, testTimeoutMs }: PoolOptions, running: Set<Worker>): Worker {
+  const child = fork(join(import.meta.dirname, "worker.ts"), traceHandles ? ["--trace-handles"] : [], {
     env: environment,
     execArgv: ["--import", join(import.meta.dirname, "../../test/support/compile-cache.ts")],
     stdio: ["ignore", "pipe", "pipe", "ipc"],

@@ -1,5 +1,6 @@
 /** Finds what a test file leaves behind in its process: open handles, environment, listeners and globals. */
 import { mock } from "node:test";
+import { placesOf } from "./handle-trace.ts";
 
 /** The state of the process that a file must leave as it was. */
 export interface ProcessState {
@@ -43,7 +44,7 @@ export async function findLeaks(before: ProcessState): Promise<{ leaks: string[]
   const after = readProcessState();
   const listeners = leftListeners(before, after);
   const leaks = [
-    ...open.map((name) => `left open: ${name}`),
+    ...open.map(({ count, kind }) => `left open: ${count} ${kind}${placesOf(kind)}`),
     ...restoreEnvironment(before, after),
     ...restoreDirectory(before, after),
     ...listeners,
@@ -92,13 +93,19 @@ function ownValue(name: string | symbol): unknown {
   return property?.get ?? property?.value;
 }
 
-async function openResources(before: ReadonlyMap<string, number>): Promise<string[]> {
+interface OpenResource {
+  readonly kind: string;
+  readonly count: number;
+}
+
+async function openResources(before: ReadonlyMap<string, number>): Promise<OpenResource[]> {
   const end = performance.now() + graceMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 50)) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    const open = [...countResources()].filter(([name, count]) => count > (before.get(name) ?? 0));
-    if (open.length === 0) return [];
-    if (performance.now() > end) return open.map(([name, count]) => `${count - (before.get(name) ?? 0)} ${name}`);
+    const open = [...countResources()]
+      .map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }))
+      .filter(({ count }) => count > 0);
+    if (open.length === 0 || performance.now() > end) return open;
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "node:test";
+import { after, run } from "node:test";
 import { inspect } from "node:util";
+import { forgetHandles, traceHandles } from "./handle-trace.ts";
 import { findLeaks, readProcessState } from "./process-state.ts";
 import type { Failure, FileResult, RunRequest } from "./protocol.ts";
 
@@ -16,17 +17,41 @@ const detailsMax = 20_000;
 let uncaught: unknown[] = [];
 for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (error) => uncaught.push(error));
 
+if (process.argv.includes("--trace-handles")) traceHandles();
 // node's test runner sets it at each run.
 process.env.NODE_TEST_WORKER_ID = "1";
 process.on("message", async (request: RunRequest) => process.send?.(await runFile(request)));
 process.on("disconnect", () => process.exit());
 process.send?.("ready");
 
-async function runFile({ file, timeoutMs, name }: RunRequest): Promise<FileResult> {
+async function runFile(request: RunRequest): Promise<FileResult> {
+  forgetHandles();
   const before = readProcessState();
   const [started, cpuBefore] = [performance.now(), cpuMs()];
   uncaught = [];
-  const counts = { passed: 0, failures: [] as Failure[], skipped: {} as Record<string, number> };
+  const found = await runTests(request);
+  const { leaks, ends } = await findLeaks(before);
+  const late = uncaught.map((error) => failure(["an error that no test caught"], error));
+  const left = leaks.map((leak) => failure(["the file changed its process"], leak));
+  return {
+    file: request.file,
+    ...found,
+    failures: [...found.failures, ...late, ...left],
+    wallMs: performance.now() - started,
+    cpuMs: cpuMs() - cpuBefore,
+    rssBytes: process.memoryUsage.rss(),
+    ends,
+  };
+}
+
+interface FoundTests {
+  passed: number;
+  readonly failures: Failure[];
+  readonly skipped: Record<string, number>;
+}
+
+async function runTests({ file, timeoutMs, name }: RunRequest): Promise<FoundTests> {
+  const found: FoundTests = { passed: 0, failures: [], skipped: {} };
   const names: string[] = [];
   const events = run({
     files: [join(root, file)],
@@ -35,33 +60,49 @@ async function runFile({ file, timeoutMs, name }: RunRequest): Promise<FileResul
     timeout: timeoutMs,
     ...(name === undefined ? {} : { testNamePatterns: [new RegExp(escapePattern(name), "i")] }),
   });
-  let ending = false;
+  const end = endOfRun();
   for await (const { type, data } of events) {
-    if (type === "test:dequeue" && !ending) {
-      ending = true;
-      // The run would end when nothing keeps the process running. Its handler of this event waits for all tests of the file.
-      process.emit("beforeExit", 0);
-    } else if (type === "test:start") names.splice(data.nesting, names.length, data.name);
+    if (type === "test:dequeue") end.started(data.nesting);
+    else if (type === "test:complete") end.finished(data.nesting);
+    else if (type === "test:start") names.splice(data.nesting, names.length, data.name);
     else if (type === "test:pass" && data.details.type !== "suite") {
-      if (data.skip === undefined) counts.passed++;
-      else counts.skipped[reasonOf(data.skip)] = (counts.skipped[reasonOf(data.skip)] ?? 0) + 1;
+      if (data.skip === undefined) found.passed++;
+      else found.skipped[reasonOf(data.skip)] = (found.skipped[reasonOf(data.skip)] ?? 0) + 1;
     } else if (type === "test:fail" && data.details.error.failureType !== "subtestsFailed") {
-      counts.failures.push(
-        failure(names.slice(0, data.nesting + 1), data.details.error.cause ?? data.details.error, data),
-      );
+      const { error } = data.details;
+      found.failures.push(failure(names.slice(0, data.nesting + 1), error.cause ?? error, data));
+    } else if (type === "test:summary" && !data.success && found.failures.length === 0) {
+      found.failures.push(failure(["a hook of the file"], "failed"));
     }
   }
-  const { leaks, ends } = await findLeaks(before);
-  const late = uncaught.map((error) => failure(["an error that no test caught"], error));
-  const left = leaks.map((leak) => failure(["the file changed its process"], leak));
+  end.close();
+  return found;
+}
+
+/** A hook of a file that fails keeps later hooks from running. */
+const hooksMs = 30_000;
+
+/**
+ * A run of node's test runner ends with the event `beforeExit`, which a process that waits for its next file does not
+ * emit. It is emitted here when the hooks of the file have ended.
+ */
+function endOfRun(): { started(nesting: number): void; finished(nesting: number): void; close(): void } {
+  let running = 0;
+  let isHooked = false;
+  let timer: NodeJS.Timeout | undefined;
+  const emit = (): void => void process.emit("beforeExit", 0);
   return {
-    file,
-    ...counts,
-    failures: [...counts.failures, ...late, ...left],
-    wallMs: performance.now() - started,
-    cpuMs: cpuMs() - cpuBefore,
-    rssBytes: process.memoryUsage.rss(),
-    ends,
+    started(nesting) {
+      if (nesting > 0) return;
+      running++;
+      clearTimeout(timer);
+      if (!isHooked) after(() => void setImmediate(emit)); // The last hook, since the file has been loaded.
+      isHooked = true;
+    },
+    finished(nesting) {
+      if (nesting === 0 && --running === 0) timer = setTimeout(emit, hooksMs);
+    },
+    close: () => clearTimeout(timer),
   };
 }
 
