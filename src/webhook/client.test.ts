@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import http, { type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { before, test } from "node:test";
+import { until } from "../../test/support/until.ts";
 import {
   startWebhookServer,
   type WebhookReply,
@@ -577,7 +578,7 @@ test("waits for a connection when all are in use, until the timeout", async () =
   assert.equal(server.requests.length, 1);
   held[0]?.end("{}");
   checkAnswer(await first);
-  while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => held.length >= 2);
   held[1]?.end("{}");
   checkAnswer(await next);
   assert.equal(server.connections(), 1);
@@ -589,7 +590,7 @@ test("calls fail when the client is closed", async () => {
   const server = await startWebhookServer(() => never);
   const client = webhookClient({ url: server.url, ca: server.ca }, { connectionsMax: 1 });
   const calls = [1, 2].map(() => assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "closed" }));
-  while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => server.requests.length > 0);
   client.close();
   await Promise.all(calls);
   await assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "closed" });

@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { created, outcome, patchOf, type Reviewed } from "../support/policy-engine.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { until } from "../support/until.ts";
 import { startWebhookServer, type WebhookReply } from "../support/webhook-server.ts";
 
 type Handler = (review: Reviewed) => WebhookReply | Promise<WebhookReply>;
@@ -169,7 +170,7 @@ test("serves other requests while many wait for a webhook, and those when it ans
     answered++;
     return status;
   });
-  while (calls.length < 50) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => calls.length >= 50);
   const others = await Promise.all(Array.from({ length: 20 }, (_, at) => create(`other-${at}`, "none")));
   assert.deepEqual([new Set(others.map(({ status }) => status)), answered], [new Set([201]), 0]);
   handlers.set("/waits", (review) => answer(review));
@@ -218,7 +219,7 @@ test("cancels the call of a webhook when the client disconnects", async () => {
   await configure("hangs", [`${webhook.url}/hangs`], { timeoutSeconds: 30 });
   const leaving = rawClient(server.kubeconfig);
   const request = leaving.send({ method: "POST", path: configMaps, body: configMap("hangs") });
-  while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => calls.length > 0);
   leaving.close();
   await assert.rejects(request);
   await closed.promise;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { rawClient } from "../support/raw-client.ts";
+import { until } from "../support/until.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 
@@ -53,8 +54,10 @@ describe("signals", () => {
     const client = connect();
     assert.equal((await client.send({ path: "/readyz" })).status, 200);
     command.process.kill("SIGTERM");
-    let ready = await client.send({ path: "/readyz" });
-    while (ready.status === 200) ready = await client.send({ path: "/readyz" });
+    const ready = await until(async () => {
+      const answer = await client.send({ path: "/readyz" });
+      return answer.status !== 200 && answer;
+    });
     assert.equal(ready.status, 500);
     assert.match(ready.text, /\[-\]shutdown failed: reason withheld\n.*readyz check failed\n$/s);
     assert.equal((await client.send({ path: "/livez" })).status, 200);

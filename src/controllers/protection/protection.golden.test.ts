@@ -6,14 +6,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   attributesClass,
   claim,
   claimSituations,
   groupSituations,
   namespaceOf,
-  type ProtectedState,
   podGroup,
   readState,
   runStep,
@@ -25,6 +23,7 @@ import {
 } from "../../../test/support/protection-situations.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer } from "../../../test/support/start-test-server.ts";
+import { eventually, until } from "../../../test/support/until.ts";
 import type { ServerOptions } from "../../options.ts";
 
 const controllers = [
@@ -89,22 +88,13 @@ async function compare(
   assert.equal(made.status, 201, made.text);
   for (const [index, step] of situation.steps.entries()) {
     await runStep(send, situation, step);
-    await until(async () => isSame(await readState(send, situation), states[index]));
+    const isAsRecorded = async (): Promise<void> =>
+      assert.deepEqual(await readState(send, situation), states[index], `${situation.name}, step ${index}`);
+    await until(isAsRecorded);
     // An object that must stay must also stay when the controllers have processed all changes.
     await barrier();
-    assert.deepEqual(await readState(send, situation), states[index], `${situation.name}, step ${index}`);
+    await isAsRecorded();
   }
-}
-
-function isSame(state: ProtectedState | null, expected: ProtectedState | null | undefined): boolean {
-  return JSON.stringify(state) === JSON.stringify(expected);
-}
-
-const attemptsMax = 1000;
-
-/** Ends without an error when the condition does not become true: the caller shows the difference. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < attemptsMax && !(await condition()); attempt++) await sleep(10);
 }
 
 /**
@@ -129,10 +119,10 @@ async function openBarrier(send: SendProtection, hasGroups: boolean): Promise<Ba
       await send(`DELETE ${path}/${name}`, undefined, "application/json");
     }
     for (const [path] of kinds) {
-      const isGone = async (): Promise<boolean> =>
-        (await send(`GET ${path}/${name}`, undefined, "application/json")).status === 404;
-      await until(isGone);
-      assert.ok(await isGone(), `${path}/${name} is not deleted`);
+      await eventually(
+        `${path}/${name} is deleted`,
+        async () => (await send(`GET ${path}/${name}`, undefined, "application/json")).status === 404,
+      );
     }
   };
 }
