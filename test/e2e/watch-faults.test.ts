@@ -4,7 +4,7 @@ import { once } from "node:events";
 import https from "node:https";
 import { after, afterEach, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
-import { type Fault, startTestServer, type TestServer } from "../../src/testing/index.ts";
+import { type Fault, startTestServer, type TestServer, virtualClock } from "../../src/testing/index.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { quietControllers } from "../support/start-test-server.ts";
@@ -12,10 +12,12 @@ import { until } from "../support/until.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const rule = { verb: "watch", resource: "configmaps" };
+/** Only the timeouts of watches wait for it. */
+const clock = virtualClock();
 let server: TestServer;
 let client: RawClient;
 before(async () => {
-  server = await startTestServer({ controllers: quietControllers });
+  server = await startTestServer({ controllers: quietControllers, clock });
   client = rawClient(server.kubeconfig);
 });
 afterEach(() => server.faults.clear());
@@ -146,6 +148,7 @@ describe("stallWatch", () => {
   test("a stalled watch ends at its timeout without the rest", async () => {
     server.faults.add(rule, { type: "stallWatch" });
     const open = await watch("&resourceVersion=0&timeoutSeconds=1");
+    await clock.advance("1s");
     assert.equal(await open.ended, "end");
     assert.deepEqual(open.events, []);
   });
@@ -162,6 +165,7 @@ describe("missingBookmark", () => {
     test(`${JSON.stringify(fault)}: ${bookmarks} bookmarks`, async () => {
       if (fault !== undefined) server.faults.add(rule, fault);
       const open = await watch(query);
+      await clock.advance("1s");
       assert.equal(await open.ended, "end");
       assert.equal(open.events.filter((event) => event.startsWith("BOOKMARK")).length, bookmarks);
       assert.ok(open.events.length > bookmarks, "other events are sent");

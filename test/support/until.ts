@@ -3,7 +3,7 @@ import { eventually as repeat } from "../../src/testing/eventually.ts";
 
 /** Long enough for a loaded machine, and for calls of an etcd that is down. */
 const timeoutMs = 90_000;
-const intervalMs = 20;
+const intervalMs = 50;
 
 /**
  * Repeats a check until it passes, which is when it neither throws nor returns `false`.
