@@ -572,6 +572,7 @@ test("waits for a connection when all are in use, until the timeout", async () =
   const server = await startWebhookServer(() => (response) => void held.push(response));
   const client = webhookClient({ url: server.url, ca: server.ca }, { connectionsMax: 1 });
   const first = client.post("{}", { timeoutMs: 30_000 });
+  await until(() => held.length === 1);
   const late = client.post("{}", { timeoutMs: 50 });
   const next = client.post("{}", { timeoutMs: 30_000 });
   await assert.rejects(late, { kind: "timeout" });
