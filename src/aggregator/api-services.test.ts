@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { followApiServices } from "./api-services.ts";
 
 const place: Place = ["apiregistration.k8s.io/apiservices", ""];
@@ -16,7 +17,7 @@ function apiService(group: string, spec: object = {}) {
 }
 
 async function settle(): Promise<void> {
-  for (let round = 0; round < 50; round++) await new Promise(setImmediate);
+  await passTurns(50);
 }
 
 test("follows the APIServices of the store", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { closeMsMax } from "./batch-queue.ts";
 import type { AuditCounts } from "./contract.ts";
@@ -84,7 +85,7 @@ test("batch mode, a pipe without a reader: requests do not wait, lost events are
   const dropped = counts.errors.get("buffered") ?? 0;
   assert.ok(dropped > 0);
   const closed = sink.close();
-  for (let tries = 0; tries < 20; tries++) await new Promise((resolve) => setImmediate(resolve));
+  await passTurns(20);
   clock.advance(closeMsMax);
   await closed;
   const kept = 2000 - dropped - (counts.errors.get("log") ?? 0);
@@ -101,9 +102,9 @@ test("batch mode: a pipe with a late reader receives everything", { skip: needsP
   const buffer = Buffer.alloc(1 << 16);
   let read = 0;
   while (read < text.length) {
-    for (let tries = 0; tries < 5; tries++) await new Promise((resolve) => setImmediate(resolve));
+    await passTurns(5);
     clock.advance(50);
-    for (let tries = 0; tries < 5; tries++) await new Promise((resolve) => setImmediate(resolve));
+    await passTurns(5);
     read += readSync(reader, buffer);
   }
   await written;

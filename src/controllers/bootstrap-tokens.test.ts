@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { type ManualClock, manualClock } from "../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { until } from "../../test/support/until.ts";
 import { bootstrapExpiration, bootstrapGroups } from "../apimachinery/bootstrap-token.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
@@ -216,15 +217,6 @@ test("bootstrap tokens: a cached authentication ends with any change of the secr
     assert.equal(await authenticate("fedcba.0123456789abcdef", ["api"]), undefined, "one that is being deleted");
   }));
 
-/** Runs the event loop until the condition holds. */
-async function settle(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1000; tries++) {
-    if (await holds()) return;
-    await new Promise(setImmediate);
-  }
-  assert.fail("the expected state was not reached");
-}
-
 test("the token cleaner deletes tokens when they expire, and no others", () =>
   withRegistry(async (memory, clock) => {
     const names = async (): Promise<string[]> => {
@@ -248,15 +240,15 @@ test("the token cleaner deletes tokens when they expire, and no others", () =>
     await memory.create(["/secrets", "other"], secret({ ...whole, expiration: "2025-01-01T00:00:00Z" }));
     const cleaner = tokenCleaner({ registry: memory.registry, logger: silent });
     cleaner.start();
-    await settle(async () => (await names()).join("") === "bcd");
+    await until(async () => (await names()).join("") === "bcd");
     await make("e", "2026-03-01T00:00:00Z");
-    await settle(async () => (await names()).includes("e"));
+    await until(async () => (await names()).includes("e"));
     clock.advance(24 * 3600_000 - 1);
     assert.equal((await names()).join(""), "bcde");
     clock.advance(1);
-    await settle(async () => (await names()).join("") === "cde");
+    await until(async () => (await names()).join("") === "cde");
     clock.advance(60 * 24 * 3600_000);
-    await settle(async () => (await names()).join("") === "cd");
+    await until(async () => (await names()).join("") === "cd");
     assert.notEqual(await memory.find(["/secrets", "other"], "bootstrap-token-abcdef"), undefined);
     await cleaner.stop();
   }));
@@ -273,7 +265,7 @@ test("the bootstrap signer signs with each token that is enabled for signing and
   withRegistry(async (memory, clock) => {
     const data = async (): Promise<unknown> => (await memory.find(configMaps, "cluster-info"))?.data;
     const becomes = async (want: Data): Promise<void> => {
-      await settle(async () => {
+      await until(async () => {
         clock.advance(10); // The controller retries after a concurrent write.
         return JSON.stringify(await data()) === JSON.stringify(want);
       });

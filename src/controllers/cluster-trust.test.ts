@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { until } from "../../test/support/until.ts";
 import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
 import { createAuthority } from "../serving/x509.ts";
 import { type ClusterTrust, clusterTrustController } from "./cluster-trust.ts";
@@ -110,17 +111,11 @@ for (const [what, trust, before, want] of rows) {
     const logger = { ...silent, warn: () => void failures++ };
     const controller = clusterTrustController({ registry: memory.registry, logger, trust });
     const becomes = async (expected: object): Promise<void> => {
-      let data: unknown;
-      for (let tries = 0; tries < 1000; tries++) {
-        data = (await memory.find(place, name))?.data;
-        if (JSON.stringify(data) === JSON.stringify(expected)) return;
-        await new Promise(setImmediate);
-      }
-      assert.deepEqual(data, expected);
+      await until(async () => assert.deepEqual((await memory.find(place, name))?.data, expected));
     };
     controller.start();
     if (want === undefined) {
-      while (failures === 0) await new Promise(setImmediate);
+      await until(() => failures > 0);
       assert.deepEqual((await memory.find(place, name))?.data, before);
     } else {
       const sorted = Object.fromEntries(Object.entries(want).sort(([one], [other]) => (one < other ? -1 : 1)));
@@ -143,11 +138,7 @@ test("the authentication ConfigMap is updated when it is deleted or changed, and
   };
   const controller = clusterTrustController({ registry: memory.registry, logger: silent, trust });
   const becomes = async (pem: string): Promise<void> => {
-    for (let tries = 0; tries < 1000; tries++) {
-      if ((await memory.find(place, name))?.data["client-ca-file"] === pem) return;
-      await new Promise(setImmediate);
-    }
-    assert.fail("the expected state was not reached");
+    await until(async () => (await memory.find(place, name))?.data["client-ca-file"] === pem);
   };
   controller.start();
   await becomes(clients);

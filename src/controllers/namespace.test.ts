@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import { namespaceController } from "./namespace.ts";
 
@@ -27,7 +28,7 @@ function handClock(): Clock & { fire(): void } {
 
 /** Runs the event loop long enough for all work that needs only the memory store. */
 async function settle(): Promise<void> {
-  for (let round = 0; round < 200; round++) await new Promise(setImmediate);
+  await passTurns(200);
 }
 
 async function openCluster(): Promise<{ cluster: MemoryRegistry; clock: ReturnType<typeof handClock> }> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { ensureBootState } from "../bootstrap/boot-state.ts";
 import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
 import { roleAggregation } from "./role-aggregation.ts";
@@ -10,7 +11,7 @@ const logger = { info() {}, warn() {}, error() {} };
 
 /** Runs the event loop long enough for all work that needs only the memory store. */
 async function settle(): Promise<void> {
-  for (let round = 0; round < 200; round++) await new Promise(setImmediate);
+  await passTurns(200);
 }
 
 test("aggregates the rules of other roles by label, without duplicates, and follows changes", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { turnsUntil } from "../../test/support/pass-turns.ts";
 import type { Decision } from "../registry/contract.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
@@ -108,7 +109,6 @@ test("stop waits for running reconciliations and discards the rest", async () =>
 
 test("reconciliations that do not wait yield to the event loop", async () => {
   let runs = 0;
-  let othersRan = 0;
   const queue = openWorkQueue({
     registry: { clock: { now: () => 0, after: () => () => {} } },
     reconcile: async () => {
@@ -122,7 +122,7 @@ test("reconciliations that do not wait yield to the event loop", async () => {
     delayMaxMs: 1,
   });
   for (let key = 0; key < 1_000; key++) queue.add(String(key));
-  for (; runs < 1_000; othersRan++) await new Promise(setImmediate);
+  const othersRan = await turnsUntil(() => runs === 1_000);
   assert.ok(othersRan >= 5, `others ran ${othersRan} times`);
   await queue.stop();
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { until } from "../../test/support/until.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
 import { json } from "../http/representation/json.ts";
@@ -121,7 +122,7 @@ test("TestTotalRequestsExecutingWithPanic: a request whose endpoint throws frees
       endpoints: { verbs: {}, computed: {}, subresources: {} },
     });
     serve({ ...context.exchange, header: () => undefined });
-    while (answer.status === 0) await new Promise(setImmediate);
+    await until(() => answer.status !== 0);
     close();
     await new Promise(setImmediate);
     assert.deepEqual([during, executing(control), answer.status, errors], [[1], 0, 500, ["Request failed"]]);

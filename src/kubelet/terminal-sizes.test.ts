@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
+import { until } from "../../test/support/until.ts";
 import { copySizes } from "./terminal-sizes.ts";
 
 const size = '{"Width":1,"Height":2}';
@@ -16,7 +17,7 @@ test("sizes wait for a kubelet that does not read", async () => {
   to.on("data", (piece: Buffer) => {
     received += piece.length;
   });
-  while (received < 100_000 * (size.length + 1)) await settle();
+  await until(() => received >= 100_000 * (size.length + 1));
   assert.equal(from.readableLength, 0);
 });
 

@@ -7,6 +7,7 @@ import net, { type AddressInfo, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
 import { gzipSync } from "node:zlib";
+import { untilSteady } from "../../test/support/until.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
 import { json } from "../http/representation/json.ts";
@@ -404,7 +405,6 @@ describe("failures", () => {
     options = {};
     const socket = await connected();
     let written = 0;
-    let stalled = 0;
     serve = (atBackend) => {
       atBackend.write("HTTP/1.1 200 OK\r\n\r\n");
       const piece = Buffer.alloc(1 << 20);
@@ -418,10 +418,7 @@ describe("failures", () => {
     };
     socket.pause();
     socket.write(get("/proxy/a"));
-    do {
-      stalled = written;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    } while (stalled !== written || written === 0);
+    await untilSteady(() => written);
     assert.ok(written < 64 << 20, `${written} bytes left the backend`);
     socket.destroy();
   });

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { type ApiAnswer, send } from "../../test/support/api-client.ts";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { turnsUntil } from "../../test/support/pass-turns.ts";
 import { remoteStorage } from "../../test/support/remote-storage.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
@@ -33,7 +34,10 @@ async function fixture(): Promise<Fixture> {
       const answer = send(registry, line, body).finally(() => {
         done = true;
       });
-      for (; !done; clock.advance(1_000)) await new Promise((resolve) => setImmediate(resolve));
+      await turnsUntil(() => {
+        if (!done) clock.advance(1_000);
+        return done;
+      });
       return answer;
     },
   };

@@ -12,6 +12,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resource } from "../catalog/contract.ts";
@@ -38,7 +39,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 type Random = (below: number) => number;
 
 async function turns(count: number): Promise<void> {
-  for (let at = 0; at < count; at++) await turn();
+  await passTurns(count);
 }
 
 /**
@@ -196,8 +197,8 @@ async function list(run: Run, resource: Resource): Promise<void> {
       if (random(20) === 0) await turn();
     }
     if (meta.continue === undefined) break;
-    options = { ...parseListOptions(new URLSearchParams({ continue: meta.continue })), limit };
     await turns(random(4) === 0 ? random(60) : 0);
+    options = { ...parseListOptions(new URLSearchParams({ continue: meta.continue })), limit };
   }
   assert.deepEqual(
     seen,

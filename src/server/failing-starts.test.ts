@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { defaultOptions, type ServerOptions, startServer } from "../index.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-starts-"));
@@ -124,7 +125,7 @@ function countedClock() {
 
 /** Sockets, servers, watched files, timers: what keeps a process alive. */
 async function openResources(): Promise<string[]> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await passTurns(20);
   return process.getActiveResourcesInfo().sort();
 }
 

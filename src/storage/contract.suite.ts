@@ -1,7 +1,8 @@
 /** The tests that every storage engine must pass; an engine's test file runs all of them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ignored, listed, type Open, put, remove, show, suiteOptions, turn } from "../../test/support/storage-suite.ts";
+import { ignored, listed, type Open, put, remove, show, suiteOptions } from "../../test/support/storage-suite.ts";
+import { until } from "../../test/support/until.ts";
 import {
   type Check,
   type LogSubscriber,
@@ -238,7 +239,7 @@ export function storageContract(name: string, open: Open): void {
       };
       const subscription = storage.log("/p/", 2, subscriber);
       assert.deepEqual([seen, progress], [[], []]); // Never called before `log` has returned.
-      while (progress.length === 0) await turn();
+      await until(() => progress.length > 0);
       await storage.commit([], [remove("/p/a")]);
       await storage.commit([], [put("/p/a", "5")]);
       await storage.commit([], [put("/q/b", "6")]);
@@ -248,7 +249,7 @@ export function storageContract(name: string, open: Open): void {
         "put /p/a@5=5 was absent/0",
       ]);
       assert.equal(await storage.current(), 6);
-      while (progress.at(-1) !== 6) await turn();
+      await until(() => progress.at(-1) === 6);
       subscription.close();
       await storage.commit([], [put("/p/c", "7")]);
       assert.equal(seen.length, 3);
@@ -276,7 +277,7 @@ export function storageContract(name: string, open: Open): void {
       });
       await storage.commit([], [put("/p/a", "1")]);
       await storage.commit([], [put("/p/a", "2")]);
-      while (seen < 2) await turn();
+      await until(() => seen >= 2);
       assert.deepEqual(ends, [faulty]);
       await storage.close();
     });

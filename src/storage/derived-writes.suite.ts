@@ -1,6 +1,7 @@
 /** The part of the storage contract about writes that are computed from the newest state. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { gate, ignored, listed, type Open, put, show, suiteOptions, turn } from "../../test/support/storage-suite.ts";
 import { type DerivedWrite, type Storage, StorageUnavailable } from "./contract.ts";
 import type { StorageOptions } from "./options.ts";
@@ -70,7 +71,7 @@ export function derivedWritesTogether(open: Open): void {
     await storage.commit([], [put("/o/0", "x"), increment("/s"), increment("/t")]);
     const release = faults.hold();
     const writing = storage.commit([], [put("/o/1", "x"), increment("/s"), increment("/t")]);
-    for (let turns = 0; turns < 8; turns++) await turn();
+    await passTurns(8);
     const commits = [
       storage.commit([], [put("/o/2", "x"), increment("/s"), increment("/t")]),
       storage.commit([], [put("/o/3", "x"), increment("/s"), increment("/t")]),
@@ -115,7 +116,7 @@ export function derivedWritesTogether(open: Open): void {
     const add = increment("/s");
     const release = faults.hold();
     const writing = storage.commit([], [put("/o/1", "x")]);
-    for (let turns = 0; turns < 8; turns++) await turn();
+    await passTurns(8);
     const commits = [storage.commit([], [put("/o/2", "x"), add]), storage.commit([], [put("/o/3", "x"), add])];
     const conflict = storage.commit([{ key: "/s", revision: 1 }], [put("/s", "100")]);
     commits.push(storage.commit([], [put("/o/4", "x"), add]));

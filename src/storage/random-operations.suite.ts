@@ -1,6 +1,7 @@
 /** The part of the storage contract that compares random operations with a model. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { ignored, type Open, put, remove, suiteOptions, turn } from "../../test/support/storage-suite.ts";
 import {
@@ -198,7 +199,7 @@ async function writeAndRead(storage: Storage, random: (below: number) => number)
   const writer = async (): Promise<void> => {
     for (let step = 0; step < stepsMax / 10; step++) {
       await increment(`/n/${random(3)}`);
-      for (let turns = random(3); turns > 0; turns--) await turn();
+      await passTurns(random(3));
     }
   };
   const reader = async (): Promise<void> => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { passTurns, turnsUntil } from "../../test/support/pass-turns.ts";
+import { until } from "../../test/support/until.ts";
 import { nothingToDo } from "../apimachinery/clock.ts";
 import { type VirtualClock, virtualClock } from "./virtual-clock.ts";
 
@@ -12,7 +14,7 @@ test("starts at the real time and does not move", async () => {
   const clock = virtualClock();
   const first = clock.now();
   assert.ok(before <= first && first <= Date.now());
-  while (Date.now() <= first) await nextTurn();
+  await until(() => Date.now() > first);
   assert.equal(clock.now(), first);
 });
 
@@ -135,13 +137,13 @@ test("lets the work of a timer end before the next one fires", async () => {
   clock.after(1, () => {
     const end = clock.beginWork?.();
     void (async () => {
-      for (let turn = 0; turn < 50; turn++) await nextTurn();
+      await passTurns(50);
       events.push("first done");
       end?.();
     })();
   });
   clock.after(2, async () => {
-    for (let turn = 0; turn < 50; turn++) await nextTurn();
+    await passTurns(50);
     events.push("second done");
   });
   clock.after(3, () => events.push("third"));
@@ -190,7 +192,7 @@ for (const [title, result] of [
     clock.after(1000, idle);
     const seen: number[] = [];
     clock.after(week / 2, async () => {
-      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      await passTurns(10);
       seen.push(fired);
     });
     await clock.advance(week);
@@ -209,8 +211,7 @@ test("serves others while timers without work fire", async () => {
   const advanced = clock.advance(5000).finally(() => {
     isOver = true;
   });
-  let turns = 0;
-  for (; !isOver; turns++) await nextTurn();
+  const turns = await turnsUntil(() => isOver);
   await advanced;
   assert.ok(turns >= 5, `${turns} turns`);
 });

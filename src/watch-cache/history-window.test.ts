@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { type ManualClock, manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Storage } from "../storage/contract.ts";
 import { openLmdbStorage } from "../storage/lmdb/lmdb.ts";
@@ -52,7 +53,7 @@ interface World {
 }
 
 const twoTurns = async (): Promise<void> => {
-  for (let turns = 0; turns < 2; turns++) await new Promise((resolve) => setImmediate(resolve));
+  await passTurns(2);
 };
 
 function worldOf(clock: ManualClock, storage: Storage, options: Partial<WatchCacheOptions> = {}): World {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import {
   type LogEvent,
@@ -87,7 +88,7 @@ function remoteStore({ reportsProgress = true } = {}) {
 const show = (snapshot: Snapshot): string =>
   `${[...snapshot.range(prefix)].map(({ key, revision }) => `${key.slice(prefix.length)}@${revision}`).join(" ")} at ${snapshot.revision}`;
 const turns = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await passTurns(5);
 };
 const outcome = (read: Promise<Snapshot>): Promise<string> =>
   read.then(show, (error: unknown) => (error instanceof ApiError ? `${error.status.code}` : String(error)));

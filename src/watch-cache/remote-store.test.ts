@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { type RemoteStorage, remoteStorage } from "../../test/support/remote-storage.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import type { Storage } from "../storage/contract.ts";
@@ -59,7 +60,7 @@ async function fixture(...names: readonly string[]): Promise<Fixture> {
 
 const names = (snapshot: Snapshot): string[] => [...snapshot.range(prefix)].map(({ key }) => key.slice(prefix.length));
 const turns = async (): Promise<void> => {
-  for (let at = 0; at < 20; at++) await new Promise((resolve) => setImmediate(resolve));
+  await passTurns(20);
 };
 
 test("a consistent read that notices a restored store returns its state", async () => {

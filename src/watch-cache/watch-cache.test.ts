@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
@@ -229,7 +230,7 @@ test("ends a subscription whose events are loaded while the cache closes", async
     for (const name of ["a", "b", "c"]) await put(name, "1");
     if (turns > 0) await cache.ready();
     const reaching = cache.loadEventsAfter(1);
-    for (let count = 1; count < turns; count++) await turn();
+    await passTurns(turns - 1);
     cache.close();
     await reaching;
     const seen: string[] = [];

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import http, { type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { before, test } from "node:test";
+import { until } from "../../test/support/until.ts";
 import {
   startWebhookServer,
   type WebhookReply,
@@ -571,13 +572,14 @@ test("waits for a connection when all are in use, until the timeout", async () =
   const server = await startWebhookServer(() => (response) => void held.push(response));
   const client = webhookClient({ url: server.url, ca: server.ca }, { connectionsMax: 1 });
   const first = client.post("{}", { timeoutMs: 30_000 });
+  await until(() => held.length === 1);
   const late = client.post("{}", { timeoutMs: 50 });
   const next = client.post("{}", { timeoutMs: 30_000 });
   await assert.rejects(late, { kind: "timeout" });
   assert.equal(server.requests.length, 1);
   held[0]?.end("{}");
   checkAnswer(await first);
-  while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => held.length >= 2);
   held[1]?.end("{}");
   checkAnswer(await next);
   assert.equal(server.connections(), 1);
@@ -589,7 +591,7 @@ test("calls fail when the client is closed", async () => {
   const server = await startWebhookServer(() => never);
   const client = webhookClient({ url: server.url, ca: server.ca }, { connectionsMax: 1 });
   const calls = [1, 2].map(() => assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "closed" }));
-  while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => server.requests.length > 0);
   client.close();
   await Promise.all(calls);
   await assert.rejects(client.post("{}", { timeoutMs: 30_000 }), { kind: "closed" });

@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { until } from "../support/until.ts";
 import { startWebhookServer } from "../support/webhook-server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-policies-"));
@@ -304,7 +305,7 @@ test("serves other requests while the match condition of a webhook waits for an 
   void slow.finally(() => {
     answered = true;
   });
-  while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => waiting.length > 0);
   await created(path, { metadata: { name: "b" } });
   assert.equal(answered, false);
   for (const answer of waiting) answer();

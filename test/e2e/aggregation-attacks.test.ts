@@ -18,6 +18,7 @@ import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const group = "hostile.example.com";
 const base = `/apis/${group}/v1`;
@@ -78,10 +79,6 @@ function apiService() {
   const service = { namespace: "hostile", name: "api", port: 443 };
   const spec = { group, version: "v1", groupPriorityMinimum: 100, versionPriority: 10, insecureSkipTLSVerify: true };
   return { metadata: { name: `v1.${group}` }, spec: { ...spec, service } };
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 test("a request that the server does not answer ends at its limit, and others are answered meanwhile", async () => {
@@ -236,6 +233,7 @@ test("an APIService of a built-in group version has its requests, except for api
       spec: { ...own.spec, group: "apiregistration.k8s.io" },
     },
   });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await client.send({ method: "POST", path: apiServices, body: own }); // The server follows APIServices in order.
+  await until(async () => (await client.send({ path: things })).text === '{"hijacked":true}');
   assert.equal((await client.send({ path: `${apiServices}/v1.apiregistration.k8s.io` })).status, 200);
 });

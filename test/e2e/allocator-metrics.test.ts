@@ -73,7 +73,10 @@ test("requested node ports, until the range is full", async () => {
 
 test("addresses, until the range is full", async () => {
   let answer = await create({});
-  for (; answer[0] === 201; answer = await create({})) assert.deepEqual(answer[1], { 0: 1, 1: -1, 2: 1, 6: 1 });
+  while (answer[0] === 201) {
+    assert.deepEqual(answer[1], { 0: 1, 1: -1, 2: 1, 6: 1 });
+    answer = await create({});
+  }
   assert.deepEqual(answer, [500, { 4: 1 }]);
   const now = await values();
   assert.deepEqual([now.get(series[0] as string), now.get(series[1] as string)], [14, 0]);

@@ -12,6 +12,7 @@ import type { AuditOptions, AuditWebhookOptions } from "../../src/audit/contract
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 import {
   startWebhookServer,
   type WebhookReply,
@@ -110,14 +111,6 @@ const failing = (response: ServerResponse): void => {
   response.statusCode = 500;
   response.end();
 };
-
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await what())) {
-    assert.ok(Date.now() < end, "it did not come to that");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 test("batch mode posts EventLists with the events of the log, the last ones when the server ends", async () => {
   const log = join(directory, "both.log");

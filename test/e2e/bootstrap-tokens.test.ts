@@ -13,6 +13,7 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type Answer, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const secrets = "/api/v1/namespaces/kube-system/secrets";
 const clusterInfo = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
@@ -55,12 +56,10 @@ const whoIs = (bearer: string): Promise<Answer> =>
 
 /** Repeats the request until the controllers are done. */
 async function until(path: string, holds: (answer: Answer) => boolean, anonymous = false): Promise<Answer> {
-  for (let tries = 0; tries < 500; tries++) {
+  return eventually(`${path} is as expected`, async () => {
     const answer = await admin.send({ path, anonymous });
-    if (holds(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`${path} does not reach the expected state`);
+    return holds(answer) && answer;
+  });
 }
 
 test("a token authenticates as a bootstrapper until its secret is deleted", async () => {

@@ -5,12 +5,12 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Closers } from "../../src/server/closers.ts";
 import type { Storage } from "../../src/storage/contract.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { http2Client, type WatchEvent } from "../support/http2-client.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { remoteStorage } from "../support/remote-storage.ts";
 import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 /** The longest time between two checks. */

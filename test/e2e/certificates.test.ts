@@ -21,6 +21,7 @@ import {
 } from "../support/odd-certificates.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2.0"];
 const dayMs = 24 * 3600_000;
@@ -184,7 +185,7 @@ for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
         const connection = openAuthConnection(server.url, ca, caller, protocol);
         assert.equal((await connection.ask(caller.headers)).status, status);
         const closes = ends && protocol === "HTTP/2.0" && featureGates === "";
-        if (closes) while (connection.open) await new Promise(setImmediate);
+        if (closes) await until(() => !connection.open);
         else assert.equal((await connection.ask(caller.headers)).status, status);
         connection.close();
       }
@@ -196,15 +197,6 @@ for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
     admin.close();
     await server.close();
   });
-}
-
-/** Repeats the check until the server has read changed files. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.fail("the expected state is not reached");
 }
 
 describe("changed files", () => {

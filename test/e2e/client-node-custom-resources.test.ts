@@ -218,7 +218,7 @@ describe("client-node's custom resources", () => {
     const informer = k8s.makeInformer(relayed, `/apis/example.com/v1/namespaces/${namespace}/widgets`, list);
     let stopped = false;
     informer.on("error", () => {
-      if (!stopped) setTimeout(() => void informer.start(), 10);
+      if (!stopped) setImmediate(() => void informer.start());
     });
     await informer.start();
     for (let round = 0; round < 3; round++) {

@@ -142,7 +142,7 @@ describe("client-node", () => {
         const informer = k8s.makeInformer(relayed, `/api/v1/namespaces/${own}/secrets`, list, labelSelector);
         let stopped = false;
         informer.on("error", () => {
-          if (!stopped) setTimeout(() => void informer.start(), 10);
+          if (!stopped) setImmediate(() => void informer.start());
         });
         await informer.start();
         const random = seededRandom(7);

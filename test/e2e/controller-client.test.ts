@@ -36,7 +36,6 @@ const expectedChecks = [
   "envtest removes the definition",
 ];
 
-
 describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, () => {
   let directory: string;
   let program: string;

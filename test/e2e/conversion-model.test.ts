@@ -5,8 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { peerLatency } from "../support/peer-latency.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually } from "../support/until.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 import { startWebhookServer } from "../support/webhook-server.ts";
 import { definitionOf, good, target } from "./conversion/targets.ts";
@@ -23,7 +25,7 @@ const objects = 5;
 const { server, client } = await startServerWithClient();
 let fails = true;
 const webhook = await startWebhookServer(async (request) => {
-  await new Promise((resolve) => setTimeout(resolve, random(6)));
+  await peerLatency(random(6));
   return fails && random(10) === 0 ? "garbage" : good(request);
 });
 after(() => webhook.close());
@@ -36,17 +38,10 @@ before(async () => {
     path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     body: definitionOf(conversion),
   });
-  await until("served", async () => (await client.send({ path: path("v1") })).status === 200);
+  await eventually("served", async () => (await client.send({ path: path("v1") })).status === 200);
 });
 
 const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/targets${rest}`;
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 3000, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** @returns whether the write succeeded */
 async function write(name: string, port: number): Promise<boolean> {
@@ -123,7 +118,7 @@ test(`watchers at both versions agree with the store under random writes and web
       [...expected].every(
         ([name, { metadata }]) => seen.objects.get(name)?.metadata.resourceVersion === metadata.resourceVersion,
       );
-    await until(`${at} has seen all objects: ${seen.wrong}`, () => seen.over || isThere());
+    await eventually(`${at} has seen all objects: ${seen.wrong}`, () => seen.over || isThere());
     assert.deepEqual([seen.over, seen.wrong], [false, []]);
     for (const [name, object] of expected) assert.deepEqual(seen.objects.get(name), object);
   }

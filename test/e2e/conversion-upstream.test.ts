@@ -9,6 +9,7 @@ import type { WatchEvent } from "../support/http2-client.ts";
 import { type Difference, jsonDifferences } from "../support/json-differences.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually, until } from "../support/until.ts";
 import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../support/upstream-definitions.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 import {
@@ -54,10 +55,7 @@ after(async () => {
 
 async function served(at: string): Promise<void> {
   for (const client of clients) {
-    for (let tries = 0; (await client.send({ path: at })).status !== 200; tries++) {
-      assert.ok(tries < 500, `never served: ${at}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await eventually(`${at} is served`, async () => (await client.send({ path: at })).status === 200);
   }
 }
 
@@ -242,18 +240,11 @@ async function difference(request: RawRequest, answering: Reply): Promise<readon
 
 function check([what, request, answering = good]: Row): void {
   test(`answers as upstream: ${what}`, { skip: missing }, async () => {
-    let differences = await difference(request, answering);
+    const compare = async (): Promise<void> => assert.deepEqual(await difference(request, answering), []);
     // Upstream's cache converts objects some time after a change, so a request is repeated while
     // its answers differ.
-    for (
-      let tries = 0;
-      tries < 50 && differences.length > 0 && request.method === undefined && answering === good;
-      tries++
-    ) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      differences = await difference(request, answering);
-    }
-    assert.deepEqual(differences, []);
+    if (request.method === undefined && answering === good) await until(compare);
+    else await compare();
   });
 }
 
@@ -286,12 +277,13 @@ for (const [what, query, count] of watchRows) {
       for (const hostPort of ["w:2", "x:2", "x:1", "w:2"])
         await client.send(patched("v1", "/w", { spec: { hostPort } }));
       await client.send({ method: "DELETE", path: path("v1", "/w") });
+      const converted = webhook?.requests.length ?? 0;
       reply = failure; // Events that are being converted wait, and their conversion is repeated.
       await client.send(post("v1", target("v1", "z", { hostPort: "w:2" })));
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await eventually("a conversion fails", () => (webhook?.requests.length ?? 0) > converted);
       reply = relabelled;
       await client.send({ method: "DELETE", path: path("v1", "/z") });
-      await until("all events", () => ended || events.length >= count + 2);
+      await eventually("all events", () => ended || events.length >= count + 2);
       reply = good;
       connection.break();
       seen.push(
@@ -308,13 +300,6 @@ for (const [what, query, count] of watchRows) {
   });
 }
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    assert.ok(tries < 500, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 test("another version becomes the storage version", { skip: missing }, async () => {
   const name = `${definitions}/targets.example.com`;
   for (const client of clients) {
@@ -324,15 +309,10 @@ test("another version becomes the storage version", { skip: missing }, async () 
     const { body } = await client.send({ method: "PATCH", path: name, headers: merge, body: { spec: { versions } } });
     assert.deepEqual(body.status.storedVersions, ["v1", "v2"]);
     const before = webhook?.requests.length ?? 0;
-    for (
-      let tries = 0;
-      (webhook?.requests.length ?? 0) === before || (await client.send(get("v2", "/m1"))).status !== 200;
-      tries++
-    ) {
-      assert.ok(tries < 500, "never served at the new version");
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      await client.send(get("v2", "/m1"));
-    }
+    await eventually("the new version is served", async () => {
+      const { status } = await client.send(get("v2", "/m1"));
+      return status === 200 && (webhook?.requests.length ?? 0) > before;
+    });
   }
 });
 

@@ -6,9 +6,11 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { jsonWords, mutate } from "../support/mutate.ts";
+import { peerLatency } from "../support/peer-latency.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually } from "../support/until.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 import { startWebhookServer, type WebhookReply, type WebhookRequest } from "../support/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
@@ -36,18 +38,11 @@ const ok = async (method: string, at: string, body?: object, headers: Record<str
 const merge = { "content-type": "application/merge-patch+json" };
 const applied = { "content-type": "application/apply-patch+yaml" };
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 500, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 before(async () => {
   const clientConfig = { url: `${webhook.url}/convert`, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1", "v1beta1"] } };
   await ok("POST", definitions, definitionOf(conversion));
-  await until("served", async () => (await send("GET", path("v2"))).status === 200);
+  await eventually("served", async () => (await send("GET", path("v2"))).status === 200);
 });
 afterEach(() => {
   reply = good;
@@ -213,7 +208,7 @@ test("a watch has events of its version in order", async () => {
   let delay = 20;
   reply = async (request) => {
     delay = 20 - delay;
-    await new Promise((resolve) => setTimeout(resolve, delay));
+    await peerLatency(delay);
     return good(request);
   };
   await ok("POST", path("v1"), target("v1", "w1", { hostPort: "w:1" }));
@@ -221,7 +216,7 @@ test("a watch has events of its version in order", async () => {
   await ok("PATCH", path("v1", "/w1"), { spec: { hostPort: "x:1" } }, merge);
   await ok("PATCH", path("v1", "/w1"), { spec: { hostPort: "w:8" } }, merge);
   await ok("DELETE", path("v1", "/w1"));
-  await until("10 events", async () => events.length >= 10);
+  await eventually("10 events", async () => events.length >= 10);
   assert.deepEqual(
     events.map(({ type, object }) => [type, object.apiVersion, object.spec.port]),
     [
@@ -250,7 +245,7 @@ test("converted objects are in the shards of the stored objects", async () => {
     assert.deepEqual(namesOf(await ok("GET", `${path("v2")}?${query}`)), names);
     const events: Json[] = [];
     connection.open(`${path("v2")}?watch=1&resourceVersion=0&${query}`, { event: (e) => events.push(e), end() {} });
-    await until("the initial events", async () => events.length >= names.length);
+    await eventually("the initial events", async () => events.length >= names.length);
     const shown = events.map(({ type, object }) => `${type} ${object.apiVersion} ${object.metadata.name}`);
     assert.deepEqual(
       shown,
@@ -269,10 +264,10 @@ test("watchers of the same version share reviews", async () => {
   const seen: Json[][] = [[], [], []];
   for (const events of seen)
     connection.open(`${path("v2")}?watch=1`, { event: (event) => events.push(event), end() {} });
-  await until("initial events", async () => seen.every((events) => events.length === length));
+  await eventually("initial events", async () => seen.every((events) => events.length === length));
   const before = webhook.requests.length;
   await ok("POST", path("v1"), target("v1", "many", { hostPort: "n:1" }));
-  await until("seen by all", async () => seen.every((events) => events.length === length + 1));
+  await eventually("seen by all", async () => seen.every((events) => events.length === length + 1));
   assert.equal(webhook.requests.length, before + 1);
   connection.break();
 });
@@ -282,11 +277,11 @@ test("a streaming list has objects of its version before its bookmark", async ()
   const events: Json[] = [];
   const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
   reply = async (request) => {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await peerLatency(20);
     return good(request);
   };
   connection.open(`${path("v2")}?${query}`, { event: (event) => events.push(event), end() {} });
-  await until("all of it", async () => events.at(-1)?.type === "BOOKMARK");
+  await eventually("all of it", async () => events.at(-1)?.type === "BOOKMARK");
   const { items } = await ok("GET", path("v1"));
   assert.deepEqual(
     events.map(({ type, object }) => [type, object.apiVersion, object.metadata.name ?? object.metadata.annotations]),
@@ -310,9 +305,9 @@ test("a watch repeats a failed conversion of its events", async () => {
   reply = () => ({ kind: "ConversionReview" });
   await ok("POST", path("v1"), target("v1", "broken", { hostPort: "n:1" }));
   await ok("PATCH", path("v1", "/broken"), { spec: { hostPort: "n:2" } }, merge);
-  await until("a failed conversion", async () => webhook.requests.length > before);
+  await eventually("a failed conversion", async () => webhook.requests.length > before);
   reply = good;
-  await until("seen", async () => events.length === 2);
+  await eventually("seen", async () => events.length === 2);
   assert.deepEqual(
     events.map(({ type, object }) => [type, object.spec.port]),
     [
@@ -490,7 +485,7 @@ test("a webhook that never answers delays only requests that need it", async () 
   const held: ((value: WebhookReply) => void)[] = [];
   reply = (request) => new Promise((resolve) => held.push(() => resolve(good(request))));
   const waiting = Promise.all(Array.from({ length: 20 }, () => send("GET", path("v2", "/a"))));
-  await until("called", async () => held.length === 20);
+  await eventually("called", async () => held.length === 20);
   const startedAt = performance.now();
   for (let requests = 0; requests < 50; requests++) await ok("GET", path("v1", "/a"));
   await ok("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "other" } });
@@ -544,10 +539,10 @@ test("the garbage collector uses the preferred version and retries while the web
   reply = () => "";
   await ok("DELETE", path("v1", "/owner"), { propagationPolicy: "Foreground" });
   const failed = webhook.requests.length;
-  await until("tried twice", async () => webhook.requests.length > failed + 1);
+  await eventually("tried twice", async () => webhook.requests.length > failed + 1);
   for (const name of ["/owner", "/owned"]) await ok("GET", path("v1", name));
   reply = good;
-  await until(
+  await eventually(
     "collected",
     async () =>
       (await send("GET", path("v1", "/owner"))).status === 404 &&
@@ -567,7 +562,7 @@ test("a namespace is deleted at the preferred version and reports the webhook's 
     ((await ok("GET", "/api/v1/namespaces/going")).status.conditions ?? []).map(
       ({ type, status, reason, message }: Json) => [type, status, reason, message],
     );
-  await until("reported", async () => (await conditions()).length > 0);
+  await eventually("reported", async () => (await conditions()).length > 0);
   const why =
     'conversion webhook for example.com/v1, Kind=Target failed: an error on the server ("broken") has prevented the request from succeeding';
   assert.deepEqual(await conditions(), [
@@ -589,7 +584,7 @@ test("a namespace is deleted at the preferred version and reports the webhook's 
   ]);
   assert.equal((await ok("GET", namespacedPath("v1"))).items.length, 2);
   reply = good;
-  await until("deleted", async () => (await send("GET", "/api/v1/namespaces/going")).status === 404);
+  await eventually("deleted", async () => (await send("GET", "/api/v1/namespaces/going")).status === 404);
 });
 
 test("a write at the storage version drops managers whose version cannot be converted", async () => {
@@ -619,7 +614,7 @@ test("a webhook is called by service, with v1beta1, and after the storage versio
   definition.spec.versions = versions;
   const updated = await ok("PUT", `${definitions}/targets.example.com`, definition);
   assert.deepEqual(updated.status.storedVersions, ["v1", "v2"]);
-  await until("called by service", async () => {
+  await eventually("called by service", async () => {
     await send("GET", path("v2", "/a"));
     return webhook.requests.at(-1)?.path === "/by-service?timeout=30s";
   });
@@ -698,7 +693,7 @@ test("the deletion of a definition waits for its webhook without delaying other 
   const definition = await ok("GET", `${definitions}/targets.example.com`);
   definition.spec.versions = definitionOf({}, "v1").spec.versions; // Objects stored at v2 must be converted now.
   await ok("PUT", `${definitions}/targets.example.com`, definition);
-  await until("stored as v1", async () => {
+  await eventually("stored as v1", async () => {
     const before = webhook.requests.length;
     await ok("POST", `${path("v1")}?dryRun=All`, target("v1", "probe", { hostPort: "p:1" }));
     return webhook.requests.length === before;
@@ -707,12 +702,15 @@ test("the deletion of a definition waits for its webhook without delaying other 
   reply = () => (response) =>
     void held.push(() => response.writeHead(500, { "content-type": "text/plain" }).end("broken"));
   await ok("DELETE", `${definitions}/targets.example.com`);
-  await until("called", async () => held.length > 0);
+  await eventually("called", async () => held.length > 0);
   const other = structuredClone(definitionOf({ strategy: "None" })) as Json;
   other.metadata.name = "others.example.com";
   other.spec.names = { plural: "others", kind: "Other" };
   await ok("POST", definitions, other);
-  await until("the other one is served", async () => (await send("GET", "/apis/example.com/v1/others")).status === 200);
+  await eventually(
+    "the other one is served",
+    async () => (await send("GET", "/apis/example.com/v1/others")).status === 200,
+  );
   reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
   for (const release of held) release();
   const terminating = async (): Promise<Json> =>
@@ -720,7 +718,7 @@ test("the deletion of a definition waits for its webhook without delaying other 
       ({ type }: Json) => type === "Terminating",
     );
   let why = "";
-  await until("failed", async () => {
+  await eventually("failed", async () => {
     const { reason, message } = await terminating();
     why = message;
     return reason === "InstanceDeletionFailed";
@@ -730,5 +728,5 @@ test("the deletion of a definition waits for its webhook without delaying other 
     /^could not (?:list instances: storage is \(re\)initializing: failed to list example\.com\/v1, Kind=Target|issue all deletes): conversion webhook /,
   );
   reply = good;
-  await until("deleted", async () => (await send("GET", `${definitions}/targets.example.com`)).status === 404);
+  await eventually("deleted", async () => (await send("GET", `${definitions}/targets.example.com`)).status === 404);
 });

@@ -13,6 +13,7 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { main } from "../support/program.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually } from "../support/until.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -55,14 +56,6 @@ const objectOf = (kind: string, name: string, spec: object) => ({
 const { server, client } = await startServerWithClient();
 
 const post = (path: string, body: object, by = client): Promise<Answer> => by.send({ method: "POST", path, body });
-
-async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`never: ${what}`);
-}
 
 function conditionOf({ body }: Answer, type: string): string | undefined {
   return body.status?.conditions?.find((condition: { type: string }) => condition.type === type)?.status;

@@ -9,6 +9,7 @@ import { before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually, until } from "../support/until.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 
 const text = { type: "string" };
@@ -88,10 +89,7 @@ const gadget = (at: string, name: string, spec: object) => ({
 
 before(async () => {
   assert.equal((await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status, 201);
-  for (let tries = 0; (await send("GET", path("v3"))).status !== 200; tries++) {
-    assert.ok(tries < 200, "the kind is never served");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await eventually("the kind is served", async () => (await send("GET", path("v3"))).status === 200);
 });
 
 test("a new object is pruned, defaulted and validated at the request's version and stored at the storage version", async () => {
@@ -267,10 +265,7 @@ test("objects stored at a former version have the requested version, even after 
   };
   const of = (at: string): unknown => [`example.com/${at}`, { shared: "abc" }, `example.com/${at}`];
   const settled = async (at: string): Promise<void> => {
-    for (let tries = 0; JSON.stringify(await shown(at)) !== JSON.stringify(of(at)) && tries < 200; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    assert.deepEqual(await shown(at), of(at));
+    await until(async () => assert.deepEqual(await shown(at), of(at)));
   };
   const moved = await send("PATCH", definitionPath, { spec: { versions: storing("v3") } }, merge);
   assert.deepEqual(moved.body.status.storedVersions, ["v2", "v3"]);

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { until } from "../support/until.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -84,19 +85,10 @@ function watchOf(path: string): { readonly first: Promise<string>; readonly ende
   return { first: first.promise, ended: ended.promise };
 }
 
-/** Waits a few seconds for the condition. */
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`never: ${holds}`);
-}
-
 test("a definition from creation to deletion", async (t) => {
   await t.test("is established when its kind is served and discovered", async () => {
     assert.equal((await send("POST", definitions, definition())).status, 201);
-    await eventually(async () => {
+    await until(async () => {
       const { body } = await send("GET", `${definitions}/widgets.example.com`);
       return body.status.conditions?.some(
         ({ type, status }: { type: string; status: string }) => type === "Established" && status === "True",
@@ -293,7 +285,7 @@ test("a definition from creation to deletion", async (t) => {
     };
     assert.equal((await send("PUT", `${definitions}/widgets.example.com`, current)).status, 200);
     await watch.ended; // The server ends watches when the schema changes.
-    await eventually(async () => (await send("GET", `${widgets}/a`)).body.spec?.colour === "red");
+    await until(async () => (await send("GET", `${widgets}/a`)).body.spec?.colour === "red");
   });
 
   await t.test("while it is terminating, watches continue, and objects can be changed but not created", async () => {
@@ -317,27 +309,27 @@ test("a definition from creation to deletion", async (t) => {
     );
     const discovery = await send("GET", "/apis/example.com/v1");
     assert.deepEqual(discovery.body.resources[0].verbs, ["delete", "deletecollection", "get", "list", "watch"]);
-    await eventually(async () => (await send("GET", `${widgets}/a`)).body.metadata?.deletionTimestamp !== undefined);
+    await until(async () => (await send("GET", `${widgets}/a`)).body.metadata?.deletionTimestamp !== undefined);
     const release = [{ op: "remove", path: "/metadata/finalizers" }];
     assert.equal(
       (await send("PATCH", `${widgets}/a`, release, { "content-type": "application/json-patch+json" })).status,
       200,
     );
-    await eventually(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
+    await until(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
     await watch.ended;
     assert.equal((await send("POST", definitions, definition())).status, 201);
-    await eventually(async () => (await send("POST", widgets, widget("a", {}))).status === 201);
+    await until(async () => (await send("POST", widgets, widget("a", {}))).status === 201);
   });
 
   await t.test("is deleted together with its objects", async () => {
     const watch = watchOf(widgets);
     assert.equal(await watch.first, "ADDED a");
     assert.equal((await send("DELETE", `${definitions}/widgets.example.com`)).status, 200);
-    await eventually(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
-    await eventually(async () => (await send("GET", widgets)).status === 404);
+    await until(async () => (await send("GET", `${definitions}/widgets.example.com`)).status === 404);
+    await until(async () => (await send("GET", widgets)).status === 404);
     await watch.ended;
     assert.equal((await send("POST", definitions, definition())).status, 201);
-    await eventually(async () => (await send("GET", widgets)).status === 200);
+    await until(async () => (await send("GET", widgets)).status === 200);
     assert.deepEqual((await send("GET", widgets)).body.items, []);
   });
 });
@@ -351,7 +343,7 @@ test("rejects a namespace selector for cluster-scoped objects", async () => {
     spec: { ...spec, names, scope: "Cluster" },
   };
   assert.equal((await send("POST", definitions, world)).status, 201);
-  await eventually(async () => (await send("GET", "/apis/example.com/v1/worlds")).status === 200);
+  await until(async () => (await send("GET", "/apis/example.com/v1/worlds")).status === 200);
   const { status, body } = await send("GET", "/apis/example.com/v1/worlds?fieldSelector=metadata.namespace%3Da");
   assert.deepEqual([status, body.message], [400, "field label not supported: metadata.namespace"]);
 });

@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { eventually } from "../support/collector-cluster.ts";
 import { damageStore } from "../support/damage-store.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const dataDir = join(mkdtempSync(join(tmpdir(), "coxswain-damaged-objects-")), "data");
 const options = {

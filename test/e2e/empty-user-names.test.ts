@@ -13,6 +13,7 @@ import { field } from "../support/kubeconfig-fields.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 import { startTokenIssuer, type TokenIssuer } from "../support/token-issuer.ts";
+import { until } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-empty-user-names-"));
 let issuer: TokenIssuer;
@@ -73,7 +74,7 @@ for (const [what, options, error] of rows) {
     try {
       const good = await issuer.sign({ name: "ann", email: "ann@example.com" });
       // The server fetches the keys in the background.
-      while ((await review(good)).authenticated !== true) await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(async () => (await review(good)).authenticated === true);
       for (const empty of ["", null]) {
         const token = await issuer.sign({
           name: empty,

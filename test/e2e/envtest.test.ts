@@ -9,6 +9,7 @@ import type { Readable } from "node:stream";
 import { after, describe, test } from "node:test";
 import { main } from "../support/program.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { until } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-envtest-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -128,7 +129,7 @@ describe("controllers of kube-apiserver", () => {
       withServer(program, flags, async (client) => {
         assert.deepEqual(await queuesOf(client), [...own, "namespace"].sort());
         await createAndDelete(client);
-        while ((await client.send({ path: `${namespaces}/a` })).status !== 404);
+        await until(async () => (await client.send({ path: `${namespaces}/a` })).status === 404);
       }));
   }
 
@@ -153,7 +154,7 @@ describe("controllers of kube-apiserver", () => {
     withServer(plain, ["--controllers=pvc-protection"], async (client) => {
       assert.equal((await client.send({ method: "POST", path: claims, body: claim })).status, 201);
       await client.send({ method: "DELETE", path: `${claims}/c` });
-      while ((await client.send({ path: `${claims}/c` })).status !== 404);
+      await until(async () => (await client.send({ path: `${claims}/c` })).status === 404);
     }));
 
   test("--controllers=* enables all", () =>
@@ -164,7 +165,7 @@ describe("controllers of kube-apiserver", () => {
         names.filter((name) => !running.includes(name)),
         [],
       );
-      while ((await count(client, "/api/v1/namespaces/default/serviceaccounts")) === 0);
+      await until(async () => (await count(client, "/api/v1/namespaces/default/serviceaccounts")) !== 0);
     }));
 
   const pods = "/api/v1/namespaces/default/pods";

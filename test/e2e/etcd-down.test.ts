@@ -8,11 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { type Answer, rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 import { answersWhileDown, faults, type Row } from "./etcd-down/answers.ts";
 import { configMaps, namespace } from "./linearizability/clients.ts";
 import { startInformer } from "./linearizability/informer.ts";
@@ -49,7 +49,7 @@ describe("answers without etcd", { concurrency: true }, () => {
       t.after(() => server.close());
       const client = rawClient(server.kubeconfig);
       t.after(() => client.close());
-      const settled = (): Promise<void> =>
+      const settled = (): Promise<unknown> =>
         eventually("the server has noticed", async () => (await client.send({ path: "/livez/etcd" })).status === 500);
       const rows = await answersWhileDown(client, etcd, { fault, settled, timeout: limit });
       const expected = recorded.filter((row) => row.fault === fault);

@@ -4,10 +4,10 @@ import { type TestContext, test } from "node:test";
 import type { ServerOptions } from "../../src/index.ts";
 import { openEtcdStorage } from "../../src/storage/etcd/etcd-storage.ts";
 import { type EtcdOverride, etcdDefaults } from "../../src/storage/etcd/options.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 async function etcdOf(t: TestContext): Promise<EtcdCluster> {
   const cluster = await startEtcd();

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 interface Setup {
   readonly main: EtcdCluster;

@@ -5,6 +5,7 @@ import { type Fault, type FaultRule, startTestServer, type TestServer } from "..
 import { manualClock } from "../support/manual-clock.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { quietControllers } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const clock = manualClock(Date.now());
@@ -127,7 +128,7 @@ test("a server closes without a wait for requests that a rule delays", async () 
   const fault = delaying.faults.add({ verb: "create" }, { type: "latency", ms: 600_000 });
   const own = rawClient(delaying.kubeconfig);
   const creating = own.send(creation("late"));
-  while (fault.hits === 0) await new Promise(setImmediate);
+  await until(() => fault.hits > 0);
   const [{ status }] = await Promise.all([creating, delaying.close()]);
   own.close();
   assert.equal(status, 201);
@@ -135,7 +136,7 @@ test("a server closes without a wait for requests that a rule delays", async () 
 
 /** Waits until a rule has applied. */
 async function waitForHit(): Promise<void> {
-  while (!server.faults.list().some(({ hits }) => hits > 0)) await new Promise(setImmediate);
+  await until(() => server.faults.list().some(({ hits }) => hits > 0));
 }
 
 const matchRows: [rule: FaultRule, statuses: number[]][] = [
@@ -203,7 +204,10 @@ test("the server's own writes are not affected", async () => {
   await client.send({ method: "DELETE", path });
   const rule = server.faults.add({ verb: ["delete", "patch", "update"] }, { type: "internalError" });
   const isCollected = async (): Promise<boolean> => (await client.send({ path: `${path}-owned` })).status === 404;
-  while (!(await isCollected())) clock.advance(100);
+  await until(() => {
+    clock.advance(100);
+    return isCollected();
+  });
   assert.equal(rule.hits, 0);
 });
 

@@ -8,6 +8,7 @@ import type { Answer, RawClient } from "../support/raw-client.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startSlowWebhook } from "../support/slow-webhook.ts";
+import { eventually, until } from "../support/until.ts";
 
 const group = "/apis/flowcontrol.apiserver.k8s.io/v1";
 const levels = `${group}/prioritylevelconfigurations`;
@@ -100,15 +101,15 @@ async function counts(): Promise<Record<string, string>> {
   return Object.fromEntries(header.map((column, index) => [column, row?.[index] ?? ""]));
 }
 
-async function until(expected: Readonly<Record<string, string>>): Promise<void> {
-  for (;;) {
+async function untilCounts(expected: Readonly<Record<string, string>>): Promise<void> {
+  await eventually(JSON.stringify(expected), async () => {
     const found = await counts();
-    if (Object.entries(expected).every(([column, value]) => found[column] === value)) return;
-  }
+    return Object.entries(expected).every(([column, value]) => found[column] === value);
+  });
 }
 
 async function whenReviewed(): Promise<() => void> {
-  while (waiting.length === 0) await new Promise(setImmediate);
+  await until(() => waiting.length > 0);
   return waiting.shift() as () => void;
 }
 
@@ -148,7 +149,7 @@ test("every answer names the flow schema and the level by their uids", async () 
 
 test("requests without seats wait in order, and are rejected when the queue is full", async () => {
   const [first, second] = [slowWrite(alice), slowWrite(alice)];
-  await until({ ExecutingRequests: "1", WaitingRequests: "1", ActiveQueues: "1" });
+  await untilCounts({ ExecutingRequests: "1", WaitingRequests: "1", ActiveQueues: "1" });
   const rejected = await alice.send({ path: configMaps });
   assert.equal(rejected.status, 429);
   assert.equal(rejected.text, "Too many requests, please try again later.\n");
@@ -181,7 +182,7 @@ test("requests without seats wait in order, and are rejected when the queue is f
   assert.equal((await first).status, 201);
   (await whenReviewed())();
   assert.equal((await second).status, 201);
-  await until({ ExecutingRequests: "0", WaitingRequests: "0", IsIdle: "true" });
+  await untilCounts({ ExecutingRequests: "0", WaitingRequests: "0", IsIdle: "true" });
 });
 
 test("a client that disconnects leaves the queue at once", async () => {
@@ -190,13 +191,13 @@ test("a client that disconnects leaves the queue at once", async () => {
   const executing = slowWrite(alice);
   const release = await whenReviewed();
   const queued = slowWrite(disconnecting).catch(() => "disconnected");
-  await until({ ExecutingRequests: "1", WaitingRequests: "1" });
+  await untilCounts({ ExecutingRequests: "1", WaitingRequests: "1" });
   disconnecting.close();
-  await until({ ExecutingRequests: "1", WaitingRequests: "0", CancelledRequests: String(Number(before) + 1) });
+  await untilCounts({ ExecutingRequests: "1", WaitingRequests: "0", CancelledRequests: String(Number(before) + 1) });
   assert.equal(await queued, "disconnected");
   release();
   assert.equal((await executing).status, 201);
-  await until({ ExecutingRequests: "0" });
+  await untilCounts({ ExecutingRequests: "0" });
 });
 
 test("a request waits for a quarter of its time limit", async () => {
@@ -216,7 +217,7 @@ test("a request waits for a quarter of its time limit", async () => {
 
 test("an open watch occupies no seats after its first objects", async () => {
   const watching = alice.send({ path: `${configMaps}?watch=1&timeoutSeconds=60` }).catch(() => "disconnected");
-  await until({ ExecutingRequests: "0" });
+  await untilCounts({ ExecutingRequests: "0" });
   assert.equal((await alice.send({ path: configMaps })).status, 200);
   assert.ok(watching instanceof Promise);
 });
@@ -226,10 +227,10 @@ test("a deleted level serves its last requests, and flow schemas report that it 
   const release = await whenReviewed();
   await admin.send({ method: "DELETE", path: `${levels}/narrow` });
   const conditionIs = async (status: string): Promise<Record<string, string>> => {
-    for (;;) {
+    return until(async () => {
       const [condition] = (await admin.send({ path: `${schemas}/of-alice` })).body.status.conditions ?? [];
-      if (condition?.status === status) return condition;
-    }
+      return condition?.status === status && condition;
+    });
   };
   const { lastTransitionTime: _, ...dangling } = await conditionIs("True");
   const subject = 'This FlowSchema references the PriorityLevelConfiguration object named "narrow"';
@@ -239,14 +240,14 @@ test("a deleted level serves its last requests, and flow schemas report that it 
     reason: "NotFound",
     message: `${subject} but there is no such object`,
   });
-  await until({ IsQuiescing: "true", ExecutingRequests: "1" });
+  await untilCounts({ IsQuiescing: "true", ExecutingRequests: "1" });
   assert.deepEqual(matched(await alice.send({ path: configMaps })), [
     await uidOf(`${schemas}/global-default`),
     await uidOf(`${levels}/global-default`),
   ]);
   release();
   assert.equal((await executing).status, 201);
-  await until({ PriorityLevelName: "" });
+  await untilCounts({ PriorityLevelName: "" });
   assert.doesNotMatch((await admin.send({ path: "/metrics" })).text, /apiserver_flowcontrol_\w+{.*"narrow"/);
   await create(levels, narrow);
   assert.equal((await conditionIs("False")).message, `${subject} and it exists`);

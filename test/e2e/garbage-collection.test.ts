@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import * as k8s from "@kubernetes/client-node";
 import { startServer } from "../../src/index.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const namespace = "default";
 const hasKubectl = (process.env.PATH ?? "")
@@ -81,14 +82,6 @@ function clientOf(kubeconfig: string, inNamespace = namespace) {
 }
 
 type Client = ReturnType<typeof clientOf>;
-
-async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`timed out: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** Creates the objects that the Deployment controller creates, and a ConfigMap. */
 async function createTree(client: Client, name: string): Promise<void> {

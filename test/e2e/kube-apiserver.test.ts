@@ -11,11 +11,11 @@ import { systemClock } from "../../src/apimachinery/clock.ts";
 import { nodePortsKey } from "../../src/registry/node-port-range.ts";
 import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type Http2Answer, type Http2Client, http2Client, type WatchEvent } from "../support/http2-client.ts";
 import { type KubeApiserver, kubeApiserver, startKubeApiserver } from "../support/kube-apiserver.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const merge = "application/merge-patch+json";
 const apply = "application/apply-patch+yaml";

@@ -14,6 +14,7 @@ import {
   skipWithoutControllerManager,
   startControllerManager,
 } from "../support/kube-controller-manager.ts";
+import { peerLatency } from "../support/peer-latency.ts";
 
 const core = "/api/v1/namespaces/work";
 const apps = "/apis/apps/v1/namespaces/work";
@@ -188,7 +189,7 @@ for (const [engine, skipEngine] of durableEngines) {
       const running = (async () => {
         while (!isOver) {
           await runPods();
-          await new Promise((resolve) => setTimeout(resolve, 200));
+          await peerLatency(200);
         }
       })();
       await cluster.until(what, path, holds).finally(() => {

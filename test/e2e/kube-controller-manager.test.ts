@@ -9,7 +9,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { waitFor } from "../support/aggregated-server.ts";
 import { type CandidateCluster, durableEngines, openCandidateCluster } from "../support/candidate-cluster.ts";
 import { skipWithoutEtcd } from "../support/etcd.ts";
 import {
@@ -17,6 +16,8 @@ import {
   skipWithoutControllerManager,
   startControllerManager,
 } from "../support/kube-controller-manager.ts";
+import { peerLatency } from "../support/peer-latency.ts";
+import { eventually } from "../support/until.ts";
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const leasePath = `${leases}/kube-controller-manager`;
@@ -77,7 +78,7 @@ for (const { title, engine, skip, ...flags } of settings) {
       while (!isClosed) {
         const path = `${leases}?watch=1&fieldSelector=metadata.name%3Dkube-controller-manager`;
         await cluster.client.watch(path, record).catch(() => {}); // The API restarts.
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await peerLatency(100);
       }
     }
 
@@ -99,12 +100,12 @@ for (const { title, engine, skip, ...flags } of settings) {
     async function leads(one: Candidate): Promise<void> {
       const state = async () => `ours: ${await cluster.leads()}, theirs: ${manager?.log().slice(-3_000)}`;
       let last = "";
-      await waitFor(
+      await eventually(
+        () => `${one} does not lead: ${last}`,
         async () => {
           last = await state();
           return one === "ours" ? cluster.leads() : isManagerLeading();
         },
-        () => `${one} does not lead: ${last}`,
       );
       assert.equal(await (one === "ours" ? isManagerLeading() : cluster.leads()), false);
       const { spec } = await cluster.send("GET", leasePath);
@@ -130,7 +131,7 @@ for (const { title, engine, skip, ...flags } of settings) {
       await cluster.start();
       await leads("ours");
       const one = await startManager();
-      await waitFor(async () => one.log().includes("Attempting to acquire leader lease"), one.log);
+      await eventually(one.log, async () => one.log().includes("Attempting to acquire leader lease"));
       await renewals();
       assert.equal(await one.leads(), false);
       await acts("ours", "one");

@@ -11,6 +11,7 @@ import { type Http2Client, http2Client } from "../support/http2-client.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const merge = "application/merge-patch+json";
 const many = 1200;
@@ -209,7 +210,7 @@ for (const kubectl of versions) {
           wake();
         });
       }
-      while (!isOver && (await openWatches()) <= before) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(async () => !(!isOver && (await openWatches()) <= before));
       return {
         output: () => output,
         ended,

@@ -8,7 +8,6 @@ import { writeFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { Closers } from "../../src/server/closers.ts";
 import { type FakeKubelet, startFakeKubelet } from "../support/fake-kubelet.ts";
@@ -17,6 +16,7 @@ import { kubeletOptions } from "../support/kubelet-options.ts";
 import { createObjects, type Send, sendRow, type Target } from "../support/kubelet-table.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually, untilSteady } from "../support/until.ts";
 
 const admission = { enable: [], disable: ["ServiceAccount"] };
 const pods = "/api/v1/namespaces/default/pods";
@@ -62,27 +62,6 @@ function credentials(kubeconfig: string): { ca: string; cert: string; key: strin
 
 const target = (): Target => ({ host: "127.0.0.1", port: server.port, ...credentials(server.kubeconfig) });
 
-/** Waits for a state, whenever it comes. */
-async function until(what: string, reached: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 500; i++) {
-    if (await reached()) return;
-    await delay(20);
-  }
-  assert.fail(what);
-}
-
-/** Waits until a number does not change any more. */
-async function settled(value: () => number): Promise<number> {
-  let last = -1;
-  await until("a number that does not grow", async () => {
-    if (value() === last && last > 0) return true;
-    last = value();
-    await delay(200);
-    return false;
-  });
-  return last;
-}
-
 const isIdle = (): boolean => kubelet.openConnections() === 0;
 
 /** Opens a WebSocket for a command, which sends its messages as `[channel, text]`. */
@@ -103,10 +82,12 @@ describe("kubelets that hang, send without end, or are others", () => {
     const request = httpsRequest({ ...target(), path: `${pods}/many/log?container=hang`, agent: false });
     request.on("error", () => {});
     request.end();
-    await until("the request reaches the kubelet", () => kubelet.requests.some(({ url }) => url.endsWith("/hang")));
+    await eventually("the request reaches the kubelet", () =>
+      kubelet.requests.some(({ url }) => url.endsWith("/hang")),
+    );
     assert.equal((await client.send({ path: `${pods}/one/log` })).status, 200);
     request.destroy();
-    await until("the kubelet is disconnected", isIdle);
+    await eventually("the kubelet is disconnected", isIdle);
   });
 
   test("a log without end waits for a client that does not read", async () => {
@@ -116,9 +97,9 @@ describe("kubelets that hang, send without end, or are others", () => {
     request.end();
     const [response] = await once(request, "response");
     response.pause();
-    assert.ok((await settled(() => kubelet.flooded() - before)) < bufferedBytesMax);
+    assert.ok((await untilSteady(() => kubelet.flooded() - before)) < bufferedBytesMax);
     request.destroy();
-    await until("the kubelet is disconnected", isIdle);
+    await eventually("the kubelet is disconnected", isIdle);
   });
 
   test("output without end waits for a client that does not read", async () => {
@@ -126,18 +107,18 @@ describe("kubelets that hang, send without end, or are others", () => {
     const { socket } = open(command("flood"));
     await once(socket, "message");
     socket.pause();
-    assert.ok((await settled(() => kubelet.flooded() - before)) < bufferedBytesMax);
+    assert.ok((await untilSteady(() => kubelet.flooded() - before)) < bufferedBytesMax);
     socket.terminate();
-    await until("the kubelet is disconnected", isIdle);
+    await eventually("the kubelet is disconnected", isIdle);
   });
 
   for (const what of ["wait", "hang", "hang-early"]) {
     test(`a client that leaves ends the connection to a kubelet (${what})`, async () => {
       const { socket } = open(command(what));
       await once(socket, "message");
-      await until("the request reaches the kubelet", () => !isIdle());
+      await eventually("the request reaches the kubelet", () => !isIdle());
       socket.terminate();
-      await until("the kubelet is disconnected", isIdle);
+      await eventually("the kubelet is disconnected", isIdle);
     });
   }
 
@@ -185,7 +166,7 @@ describe("clients that send too much", () => {
     const message = Buffer.alloc(1 << 20);
     for (let sent = 0; sent < 2 * bufferedBytesMax; sent += message.length) socket.send(message);
     const left = (): number => socket.bufferedAmount;
-    await settled(left);
+    await untilSteady(left);
     assert.ok(left() > bufferedBytesMax, "the server must stop reading");
     socket.terminate();
     kubelet.disconnect(); // The server notices its client with a ping (kubelet-limits.test.ts).
@@ -201,7 +182,7 @@ describe("clients that send too much", () => {
       await once(socket, "message");
       socket.send(data);
       await once(socket, "close");
-      await until("the kubelet is disconnected", isIdle);
+      await eventually("the kubelet is disconnected", isIdle);
     });
   }
 

@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { Closers } from "../../src/server/closers.ts";
@@ -16,6 +15,7 @@ import { createObjects } from "../support/kubelet-table.ts";
 import { type ManualClock, manualClock } from "../support/manual-clock.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually, untilSteady } from "../support/until.ts";
 
 const seconds = 1000;
 const hours = 3600 * seconds;
@@ -55,14 +55,13 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Waits for a state, whenever it comes. */
-async function until(what: string, reached: () => boolean, meanwhile = (): void => {}): Promise<void> {
-  for (let i = 0; i < 3000; i++) {
-    if (reached()) return;
-    meanwhile();
-    await delay(10);
-  }
-  assert.fail(what);
+/** Waits for a state while the time passes. */
+async function whilePassing(stepMs: number, what: string, reached: () => boolean): Promise<void> {
+  await eventually(what, () => {
+    if (reached()) return true;
+    clock.advance(stepMs);
+    return false;
+  });
 }
 
 const isIdle = (): boolean => kubelet.openConnections() === 0;
@@ -85,7 +84,7 @@ async function open(command: string, auditId = ""): Promise<{ socket: WebSocket;
 /** A command that has begun: it has sent output. */
 async function openRunning(auditId = ""): ReturnType<typeof open> {
   const opened = await open("wait", auditId);
-  await until("the command runs", () => opened.messages.includes("\x01waiting\n"));
+  await eventually("the command runs", () => opened.messages.includes("\x01waiting\n"));
   return opened;
 }
 
@@ -105,15 +104,11 @@ test("a kubelet that does not accept a stream within 30 s ends the request", asy
   const first = kubelet.requests.length;
   const { socket, messages } = await open("hang");
   const closed = once(socket, "close");
-  await until("the request reaches the kubelet", () => kubelet.requests.length > first);
-  await until(
-    "the limit ends the request",
-    () => messages.length > 1,
-    () => clock.advance(30 * seconds),
-  );
+  await eventually("the request reaches the kubelet", () => kubelet.requests.length > first);
+  await whilePassing(30 * seconds, "the limit ends the request", () => messages.length > 1);
   assert.match(messages[1] as string, /"Internal error occurred: Timeout occurred"/);
   await closed;
-  await until("the kubelet is disconnected", isIdle);
+  await eventually("the kubelet is disconnected", isIdle);
 });
 
 test("the kubelet gets a ping every 5 s, until the client disconnects", async () => {
@@ -122,10 +117,10 @@ test("the kubelet gets a ping every 5 s, until the client disconnects", async ()
   for (let sent = 1; sent <= 3; sent++) {
     clock.advance(5 * seconds - 1);
     clock.advance(1);
-    await until("a ping arrives", () => kubelet.pings() === before + sent);
+    await eventually("a ping arrives", () => kubelet.pings() === before + sent);
   }
   socket.terminate();
-  await until("the kubelet is disconnected", isIdle);
+  await eventually("the kubelet is disconnected", isIdle);
 });
 
 test("a connection without messages for four hours is closed", async () => {
@@ -135,39 +130,31 @@ test("a connection without messages for four hours is closed", async () => {
     isClosed = true;
   });
   clock.advance(4 * hours - 60 * seconds);
-  await delay(50);
+  socket.ping();
+  await once(socket, "pong"); // A close frame would come before.
   assert.equal(isClosed, false);
   clock.advance(60 * seconds);
-  await until("the client is disconnected", () => isClosed);
-  await until("the kubelet is disconnected", isIdle);
+  await eventually("the client is disconnected", () => isClosed);
+  await eventually("the kubelet is disconnected", isIdle);
 });
 
 test("a ping finds a client that disconnects while its stdin is blocked", async () => {
   const { socket } = await openRunning("blocked");
   const message = Buffer.alloc(1 << 20);
   for (let sent = 0; sent < 32; sent++) socket.send(message);
-  let [left, samples] = [-1, 0];
-  await until("the server stops reading", () => {
-    samples = left === socket.bufferedAmount ? samples + 1 : 0;
-    left = socket.bufferedAmount;
-    return left > 0 && samples === 20;
-  });
+  await untilSteady(() => socket.bufferedAmount); // The server stops reading.
   socket.terminate();
-  await until(
-    "the request ends",
-    () => eventsOf("blocked").length === 3,
-    () => clock.advance(10 * seconds),
-  );
+  await whilePassing(10 * seconds, "the request ends", () => eventsOf("blocked").length === 3);
   kubelet.disconnect(); // It reads no more, so that it does not notice the end.
 });
 
 test("a command is audited when its streams open, and when they end", async () => {
   const { socket } = await openRunning("exec");
   const started = ["RequestReceived get exec ", "ResponseStarted get exec 101"];
-  await until("the start is written", () => eventsOf("exec").length === 2);
+  await eventually("the start is written", () => eventsOf("exec").length === 2);
   assert.deepEqual(eventsOf("exec"), started);
   socket.terminate();
-  await until("the end is written", () => eventsOf("exec").length === 3);
+  await eventually("the end is written", () => eventsOf("exec").length === 3);
   assert.deepEqual(eventsOf("exec"), [...started, "ResponseComplete get exec 101"]);
 });
 
@@ -176,5 +163,5 @@ test("a server that ends closes the streams of pods, and does not wait for them"
   const closed = once(socket, "close");
   await server.close(); // The clock is manual: the time for open requests never ends.
   await closed;
-  await until("the kubelet is disconnected", isIdle);
+  await eventually("the kubelet is disconnected", isIdle);
 });

@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { Closers } from "../../src/server/closers.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { startFakeKubelet } from "../support/fake-kubelet.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { kubeletOptions } from "../support/kubelet-options.ts";
@@ -18,6 +17,7 @@ import { createObjects } from "../support/kubelet-table.ts";
 import { createPeerFiles, startPeer } from "../support/peer-servers.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { openSharedStorage, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const pod = "/api/v1/namespaces/default/pods/one";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-kubelet-replicas-"));

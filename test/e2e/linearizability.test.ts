@@ -15,9 +15,11 @@ import { describe, type TestContext, test } from "node:test";
 import { openEtcdStorage } from "../../src/storage/etcd/etcd-storage.ts";
 import { etcdOptions, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
+import { peerLatency } from "../support/peer-latency.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers, startTestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 import { checkHistory } from "./linearizability/check-history.ts";
 import { configMaps, namespace, runClients, seenOf } from "./linearizability/clients.ts";
 import { startFaultyCluster } from "./linearizability/cluster.ts";
@@ -30,13 +32,6 @@ import { type PlantedFault, plantedFaults, withFault } from "./linearizability/p
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const operationsMax = Number(process.env.OPERATIONS ?? (process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 2_000));
 const keys = Array.from({ length: 8 }, (_, at) => `k${at}`);
-
-const patienceMs = 30_000;
-
-async function eventually(what: () => string, holds: () => boolean): Promise<void> {
-  for (const until = Date.now() + patienceMs; !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
-    assert.ok(Date.now() < until, `never: ${what()}`);
-}
 
 describe("linearizability", { skip: skipWithoutEtcd }, () => {
   test(`of three servers over three members that fail (SEED=${seed})`, async (t) => {
@@ -160,7 +155,7 @@ async function checkWithFault(t: TestContext, fault: PlantedFault): Promise<stri
     () => "the observer has all changes",
     () => observer.revision >= newest,
   );
-  await new Promise((resolve) => setTimeout(resolve, 300)); // Informers may receive the last events; the check allows missing ones.
+  await peerLatency(300); // Informers may receive the last events; the check allows missing ones.
   for (const informer of informers) informer.stop();
   return checkHistory(
     observer.changes,

@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
 import { field } from "../support/kubeconfig-fields.ts";
+import { until } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-linked-files-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -81,10 +82,6 @@ const authentication = (path: string): string =>
   `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous: {enabled: true}\n# ${path}\njwt: []\n`;
 const authorization = (...types: string[]): string =>
   `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [${types.map((type) => `{type: ${type}, name: ${type.toLowerCase()}}`)}]\n`;
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 /** Replaces all files, and waits until the server uses each of them. */
 async function check(fileSet: FileSet, next: Files): Promise<void> {

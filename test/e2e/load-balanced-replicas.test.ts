@@ -12,9 +12,11 @@ import { after, before, describe, test } from "node:test";
 import { freePort } from "../support/aggregated-server.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type Haproxy, probes, skipWithoutHaproxy, startHaproxy } from "../support/haproxy.ts";
+import { peerLatency } from "../support/peer-latency.ts";
 import { type ClientCredentials, type RetryingClient, retryingClient } from "../support/retrying-client.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
 import { type SharedCertificates, writeSharedCertificates } from "../support/shared-certificates.ts";
+import { eventually, until } from "../support/until.ts";
 
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** The goal is 2 s; the short run has a margin for slow machines. */
@@ -87,12 +89,8 @@ describe("three servers behind HAProxy", { skip: skipWithoutEtcd || skipWithoutH
     retryingClient(`https://localhost:${haproxy.port}`, credentials);
 
   /** Waits until the load balancer sends connections to all servers. */
-  function allUp(): Promise<void> {
+  function allUp(): Promise<true> {
     return until(async () => (await haproxy.state()).every(({ isUp }) => isUp));
-  }
-
-  async function until(holds: () => Promise<boolean>): Promise<void> {
-    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
   }
 
   async function send(client: RetryingClient, method: string, path: string, body?: object) {
@@ -125,7 +123,7 @@ describe("three servers behind HAProxy", { skip: skipWithoutEtcd || skipWithoutH
     client.close();
     for (const { port } of replicas) {
       const direct = retryingClient(`https://localhost:${port}`, worker);
-      while ((await direct.send("GET", things)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(async () => (await direct.send("GET", things)).status === 200);
       direct.close();
     }
   }
@@ -231,7 +229,7 @@ describe("three servers behind HAProxy", { skip: skipWithoutEtcd || skipWithoutH
         versions.push(version(await send(client, "POST", things, object)));
         const stored = await send(client, "GET", `${things}/${name}`);
         versions.push(version(await send(client, "PUT", `${things}/${name}`, { ...stored, value: at })));
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await peerLatency(5);
       }
       client.close();
       return { versions, retries: client.retries };
@@ -268,7 +266,7 @@ describe("three servers behind HAProxy", { skip: skipWithoutEtcd || skipWithoutH
       async until(revision: number): Promise<number[]> {
         const failed = running.then(() => Promise.reject(new Error("the watch ended")));
         failed.catch(() => {});
-        while (last < revision) await Promise.race([failed, new Promise((resolve) => setTimeout(resolve, 50))]);
+        await Promise.race([failed, eventually(`revision ${revision} is watched`, () => last >= revision)]);
         stopped = true;
         client.close();
         await running;

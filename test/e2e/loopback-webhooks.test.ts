@@ -16,6 +16,7 @@ import { defaultAuditOptions } from "../../src/audit/options.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually } from "../support/until.ts";
 import { startWebhookServer, type WebhookReply, type WebhookRequest } from "../support/webhook-server.ts";
 import { definitionOf, good, target } from "./conversion/targets.ts";
 
@@ -56,13 +57,6 @@ async function create(at: string, body: object): Promise<void> {
   assert.equal(status, 201, text);
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 1000, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 const reviewPath = "/apis/reviews.example.com/v1/reviews";
 
 /** Allows ConfigMaps with the data `good`, converts objects, and answers probes. */
@@ -90,7 +84,7 @@ before(async () => {
       ...{ insecureSkipTLSVerify: true, service: { namespace: "reviews", name: "api", port } },
     },
   });
-  await until("available", async () => {
+  await eventually("available", async () => {
     const { body } = await send("GET", `${apiServices}/${name}`);
     return body.status?.conditions?.[0]?.status === "True";
   });
@@ -190,7 +184,7 @@ test("an aggregated API server is a conversion webhook", async () => {
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
   await create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definitionOf(conversion));
   const targets = (version: string): string => `/apis/example.com/${version}/namespaces/default/targets`;
-  await until("served", async () => (await send("GET", targets("v2"))).status === 200);
+  await eventually("served", async () => (await send("GET", targets("v2"))).status === 200);
   await create(targets("v1"), target("v1", "a", { hostPort: "h:80" }));
   assert.deepEqual((await send("GET", `${targets("v2")}/a`)).body.spec, { host: "h", port: 80 });
   const { headers } = backend.requests.findLast(({ body }) => body?.kind === "ConversionReview") as WebhookRequest;

@@ -12,10 +12,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
-import { freePort, frontProxyOptions, waitFor } from "../support/aggregated-server.ts";
+import { freePort, frontProxyOptions } from "../support/aggregated-server.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const commands = kubectls();
@@ -49,9 +50,9 @@ describe("metrics-server", { skip, timeout: 1_800_000 }, () => {
     });
     const hasMetrics = async (path: string): Promise<boolean> =>
       (await client.send({ path: `/apis/metrics.k8s.io/v1beta1/${path}` })).status === 200;
-    await waitFor(
-      async () => (await hasMetrics("nodes/n1")) && (await hasMetrics("namespaces/default/pods/p")),
+    await eventually(
       () => output,
+      async () => (await hasMetrics("nodes/n1")) && (await hasMetrics("namespaces/default/pods/p")),
     );
   });
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ServerOptions } from "../../src/index.ts";
 import type { Storage } from "../../src/storage/contract.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
 const scalers = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ServerOptions, startServer } from "../../src/index.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { claim, volume } from "../support/protection-situations.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const namespace = "/api/v1/namespaces/default";
 const claims = `${namespace}/persistentvolumeclaims`;
@@ -41,7 +41,7 @@ async function create(path: string, body: object, on = client): Promise<void> {
 }
 
 async function untilGone(path: string, on = client): Promise<void> {
-  while ((await on.send({ path })).status !== 404) await sleep(5);
+  await until(async () => (await on.send({ path })).status === 404);
 }
 
 for (const kubectl of kubectls()) {
@@ -60,12 +60,13 @@ for (const kubectl of kubectls()) {
 test("a namespace with a claim in use is deleted after its pod", async () => {
   const path = "/api/v1/namespaces/used";
   await create("/api/v1/namespaces", { metadata: { name: "used" } });
-  while ((await client.send({ path: `${path}/serviceaccounts/default` })).status !== 200) await sleep(5);
+  await until(async () => (await client.send({ path: `${path}/serviceaccounts/default` })).status === 200);
   await create(`${path}/persistentvolumeclaims`, claim("c"));
   await create(`${path}/pods`, podOf("user", "c"));
   await client.send({ method: "DELETE", path });
-  while ((await client.send({ path: `${path}/pods/user` })).body.metadata.deletionTimestamp === undefined)
-    await sleep(5);
+  await until(
+    async () => (await client.send({ path: `${path}/pods/user` })).body.metadata.deletionTimestamp !== undefined,
+  );
   const { body } = await client.send({ path: `${path}/persistentvolumeclaims/c` });
   assert.equal(body.metadata.deletionTimestamp, undefined);
   await client.send({ method: "DELETE", path: `${path}/pods/user?gracePeriodSeconds=0` });
@@ -111,7 +112,7 @@ test("claims from before the plugin was enabled are protected after a restart", 
   await withServer({ controllers: ["*"] }, async (its) => {
     const finalizers = async (): Promise<unknown> =>
       (await its.send({ path: `${claims}/old` })).body.metadata.finalizers;
-    while ((await finalizers()) === undefined) await sleep(5);
+    await until(async () => (await finalizers()) !== undefined);
     assert.deepEqual(await finalizers(), [finalizer]);
   });
   rmSync(dataDir, { recursive: true });

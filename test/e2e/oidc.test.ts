@@ -16,6 +16,7 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { issuerKey, keysPath, startTokenIssuer, type TokenIssuer } from "../support/token-issuer.ts";
+import { eventually } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-oidc-"));
 after(() => rmSync(directory, { recursive: true }));
@@ -70,11 +71,11 @@ async function userOf(client: RawClient, token: string): Promise<unknown> {
  * background.
  */
 async function until<T>(request: () => Promise<T>, good: (found: T) => boolean): Promise<T> {
-  for (;;) {
-    const found = await request();
-    if (good(found)) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const [found] = await eventually(String(good), async () => {
+    const one = await request();
+    return good(one) && ([one] as const);
+  });
+  return found;
 }
 
 async function metric(client: RawClient, name: string): Promise<string[]> {

@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { peerLatency } from "../support/peer-latency.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { skippedSteps } from "./oracle-skipped.ts";
@@ -86,7 +87,7 @@ async function keepWriting(client: RawClient, signal: AbortSignal): Promise<void
     const body = { spec: { leaseTransitions: transitions } };
     const { status, text } = await client.send({ method: "PATCH", path: `${leases}/leader`, headers, body });
     assert.equal(status, 200, text);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await peerLatency(2);
   }
 }
 

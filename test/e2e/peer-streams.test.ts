@@ -13,7 +13,6 @@ import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { serverIdentity } from "../../src/apimachinery/server-identity.ts";
 import type { Storage } from "../../src/storage/contract.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { http2Client } from "../support/http2-client.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import {
@@ -26,6 +25,7 @@ import {
 } from "../support/peer-servers.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { openSharedStorage, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 const group = "scripted.example.com";

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { serverIdentity } from "../../src/apimachinery/server-identity.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { createPeerFiles, type PeerFiles } from "../support/peer-servers.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const jobs = "/apis/batch/v1/namespaces/default/jobs";
 

@@ -9,7 +9,6 @@ import { serverIdentity } from "../../src/apimachinery/server-identity.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { createAuthority } from "../../src/serving/x509.ts";
 import type { Storage } from "../../src/storage/contract.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import {
@@ -22,6 +21,7 @@ import {
 } from "../support/peer-servers.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const jobs = "/apis/batch/v1/namespaces/default/jobs";
 const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";

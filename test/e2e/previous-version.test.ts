@@ -9,11 +9,12 @@ import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { freePort, waitFor } from "../support/aggregated-server.ts";
+import { freePort } from "../support/aggregated-server.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type ClientCredentials, type RetryingClient, retryingClient } from "../support/retrying-client.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
 import { type SharedCertificates, writeSharedCertificates } from "../support/shared-certificates.ts";
+import { eventually } from "../support/until.ts";
 
 type Version = "previous" | "this";
 
@@ -136,7 +137,7 @@ describe("the previous and this version over one etcd", { skip, timeout: 600_000
     return JSON.parse(text);
   }
 
-  const until = (what: string, holds: () => Promise<boolean>): Promise<void> => waitFor(holds, () => `never: ${what}`);
+  const until = (what: string, holds: () => Promise<boolean>): Promise<true> => eventually(what, holds);
 
   async function leads({ client }: Replica): Promise<boolean> {
     const { text } = await client.send("GET", "/metrics");

@@ -20,6 +20,7 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 /** Also those of a `before` that fails halfway: what stays open keeps the test from ending. */
@@ -162,11 +163,11 @@ describe("the caller's credentials", () => {
   test("do not reach a pod by an upgrade", async () => {
     const { "impersonate-user": _user, "impersonate-extra-a": _extra, ...plain } = headers;
     const lines = Object.entries(plain).map(([name, value]) => `${name}: ${value}\r\n`);
-    const { socket, until } = await rawSocket(server.kubeconfig);
+    const { socket, until: received } = await rawSocket(server.kubeconfig);
     socket.write(
       `GET ${pods}/web/proxy/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n${lines.join("")}\r\n`,
     );
-    const text = await until(/\}$/);
+    const text = await received(/\}$/);
     assert.match(text, /^HTTP\/1.1 101 /);
     assert.ok(!isSecret(text), text);
     socket.destroy();
@@ -222,11 +223,11 @@ test("requests and upgrades are audited and counted", async () => {
   serve = (_request, response) => response.end();
   const client = rawClient(server.kubeconfig);
   await client.send({ path: `${pods}/web/proxy/x`, headers: { "audit-id": "plain" } });
-  const { socket, until } = await rawSocket(server.kubeconfig);
+  const { socket, until: received } = await rawSocket(server.kubeconfig);
   socket.write(
     `GET ${pods}/web/proxy/x HTTP/1.1\r\nHost: x\r\nAudit-Id: upgrade\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n`,
   );
-  await until(/\}$/);
+  await received(/\}$/);
   socket.destroy();
   const stagesOf = (id: string): string[] =>
     readFileSync(auditLog, "utf8")
@@ -235,7 +236,7 @@ test("requests and upgrades are audited and counted", async () => {
       .map((line) => JSON.parse(line))
       .filter(({ auditID }) => auditID === id)
       .map(({ stage, verb, responseStatus }) => `${stage} ${verb} ${responseStatus?.code}`);
-  while (stagesOf("upgrade").length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => stagesOf("upgrade").length >= 3);
   const stages = (code: number): string[] => [
     "RequestReceived get undefined",
     `ResponseStarted get ${code}`,
@@ -358,6 +359,7 @@ describe("load", () => {
     };
     const before = process.memoryUsage.rss();
     let peak = before;
+    // own wait: samples the memory of the process
     const timer = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage.rss());
     }, 20);
@@ -396,10 +398,10 @@ describe("load", () => {
       socket.pause();
       socket.write(`GET ${pods}/web/proxy/x HTTP/1.1\r\nHost: x\r\n\r\n`);
     }
-    while (requests < 40 || stalled.size > 30) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => requests >= 40 && stalled.size <= 30);
     await checkOthers();
     for (const { socket } of sockets) socket.destroy();
-    while (stalled.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => stalled.size === 0);
   });
 
   test("HTTP/2 clients that reset streams end the connections to the pod", async () => {
@@ -416,7 +418,7 @@ describe("load", () => {
     await Promise.all(streams.map((stream) => once(stream, "data")));
     assert.equal(open.size, 20);
     for (const stream of streams) stream.on("error", () => undefined).close(http2.constants.NGHTTP2_CANCEL);
-    while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => open.size === 0);
     await checkOthers();
     session.destroy();
   });

@@ -13,6 +13,7 @@ import { clientAuth, oddCertificate } from "../support/odd-certificates.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2.0"];
 const configMap = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
@@ -85,15 +86,6 @@ test("a user in the headers can impersonate another user with permission", async
     assert.deepEqual(answer.user, { username: "ann", groups: ["system:authenticated"] });
   }
 });
-
-/** Polls until the server has read the file. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.fail("timed out");
-}
 
 test("publishes the options in a ConfigMap for extension API servers, and reloads and publishes a new CA", async () => {
   await until(async () => (await admin.send({ path: configMap })).status === 200);

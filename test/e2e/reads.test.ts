@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { manualClock } from "../support/manual-clock.ts";
+import { turnsUntil } from "../support/pass-turns.ts";
 import type { Answer, RawRequest } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
@@ -35,11 +36,11 @@ describe("reads", () => {
     const waiting = client.send({ ...request, headers: { ...request.headers, connection: "close" } }).then((one) => {
       answer = one;
     });
-    let steps = 0;
-    for (; answer === undefined && steps < 10_000; steps++) {
+    const steps = await turnsUntil(() => {
+      if (answer !== undefined) return true;
       clock.advance(stepMs);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+      return false;
+    });
     await waiting;
     return Object.assign(answer as unknown as Answer, { steps });
   }

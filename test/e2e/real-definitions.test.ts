@@ -9,6 +9,7 @@ import { after, before, test } from "node:test";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../support/upstream-definitions.ts";
 import { fetchModule, type Manifest, type Project, projects, readManifests } from "./real-definitions/projects.ts";
 import { damaged, randomSample } from "./real-definitions/samples.ts";
@@ -87,15 +88,13 @@ async function define(definitions: readonly Manifest[]): Promise<Manifest[]> {
   return [...accepted.values()];
 }
 
-/** Waits up to three seconds for the controllers of both servers. */
+/** Waits for the controllers of both servers. */
 async function eventuallySame(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    for (let tries = 1; ; tries++) {
+    await eventually(`${path} answers as upstream`, async () => {
       const { answer, differences } = await both.send({ path });
-      if (answer.status === 200 && differences.length === 0) break;
-      if (tries === 60) assert.deepEqual(differences.slice(0, 5), [], path);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      assert.deepEqual([answer.status, differences.slice(0, 5)], [200, []]);
+    });
   }
 }
 

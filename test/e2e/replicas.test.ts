@@ -7,10 +7,10 @@ import { after, before, describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import type { Storage } from "../../src/storage/contract.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { cutOffStorage } from "../support/cut-off-storage.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
 /** Short, and in the proportions of the defaults. */

@@ -10,6 +10,7 @@ import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startSlowWebhook } from "../support/slow-webhook.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "coxswain-in-flight-"));
 after(() => rm(directory, { recursive: true }));
@@ -55,7 +56,7 @@ test("a write beyond the limit gets 429 and is audited; reads and administrators
   ] as const)
     assert.equal((await admin.send({ method: "POST", path, body })).status, 201);
   const first = create(alice, "a");
-  while (waiting.length === 0) await new Promise(setImmediate);
+  await until(() => waiting.length > 0);
   const rejected = await create(alice, "b");
   assert.equal(rejected.status, 429);
   assert.equal(rejected.text, "Too many requests, please try again later.\n");

@@ -16,6 +16,7 @@ import { main } from "../support/program.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { engines, openTestEngine } from "../support/test-engine.ts";
+import { until } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-quota-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -39,18 +40,6 @@ async function used(client: RawClient): Promise<number | undefined> {
 
 async function stored(client: RawClient): Promise<number> {
   return ((await client.send({ path: maps })).body as { items: unknown[] }).items.length;
-}
-
-/** The usage must be exact after this. */
-const limitMs = 30_000;
-const pauseMs = 50;
-
-async function until(isDone: () => Promise<boolean>): Promise<void> {
-  for (let waitedMs = 0; waitedMs < limitMs; waitedMs += pauseMs) {
-    if (await isDone()) return;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-  assert.fail("it did not happen in time");
 }
 
 const create = async (client: RawClient, name: string): Promise<number> =>

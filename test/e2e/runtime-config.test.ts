@@ -21,6 +21,7 @@ import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { eventually } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-runtime-config-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -38,14 +39,6 @@ function sample<One>(all: readonly One[]): readonly One[] {
 }
 
 type Serves = (group: string, version: string, resource: string) => boolean;
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < deadline, what);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 async function checkStart(runtimeConfig: string): Promise<void> {
   const dataDir = mkdtempSync(join(directory, "data-"));
@@ -145,7 +138,7 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
     });
   }
   if (has("serviceaccounts")) {
-    await until(
+    await eventually(
       "the ServiceAccount default exists",
       async () => (await send("GET", "/api/v1/namespaces/work/serviceaccounts/default")) === 200,
     );
@@ -173,11 +166,11 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
       metadata: { name: "owned", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] },
     });
     assert.equal(await send("DELETE", `${configMaps}/owner`), 200);
-    await until("the dependent is deleted", async () => (await send("GET", `${configMaps}/owned`)) === 404);
+    await eventually("the dependent is deleted", async () => (await send("GET", `${configMaps}/owned`)) === 404);
   }
   if (has("customresourcedefinitions", "apiextensions.k8s.io")) await exerciseDefinition(client, create);
   assert.equal(await send("DELETE", "/api/v1/namespaces/work"), 200);
-  await until("the namespace is deleted", async () => (await send("GET", "/api/v1/namespaces/work")) === 404);
+  await eventually("the namespace is deleted", async () => (await send("GET", "/api/v1/namespaces/work")) === 404);
 }
 
 async function exerciseDefinition(
@@ -195,7 +188,7 @@ async function exerciseDefinition(
     },
   });
   const things = "/apis/example.com/v1/namespaces/work/things";
-  await until("the definition is served", async () => (await client.send({ path: things })).status === 200);
+  await eventually("the definition is served", async () => (await client.send({ path: things })).status === 200);
   await create(things, { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "t" } });
 }
 
@@ -289,7 +282,7 @@ test("keeps objects of disabled groups in the store, and does not serve or use t
     });
     await create("/api/v1/namespaces", { metadata: { name: "work" } });
     await exerciseDefinition(client, create);
-    await until("the binding takes effect", async () => (await statuses(client))[0] === 200);
+    await eventually("the binding takes effect", async () => (await statuses(client))[0] === 200);
     assert.deepEqual(await statuses(client), [200, 200, 200]);
   });
   await runServer("api/all=false,v1=true", async (client) => assert.deepEqual(await statuses(client), [403, 404, 404]));

@@ -9,10 +9,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { freePort, frontProxyOptions, waitFor } from "../support/aggregated-server.ts";
+import { freePort, frontProxyOptions } from "../support/aggregated-server.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const commands = kubectls();
@@ -47,16 +48,16 @@ describe("the sample API server", { skip, timeout: 900_000 }, () => {
     sample.stderr?.on("data", (piece) => {
       output = (output + piece).slice(-20_000);
     });
-    await waitFor(
-      async () => (await availability("v1alpha1"))?.status === "True",
+    await eventually(
       () => output,
+      async () => (await availability("v1alpha1"))?.status === "True",
     );
     // Its documents are fetched after the check.
     const isDocumented = async (path: string): Promise<boolean> =>
       (await client.send({ path })).text.includes("flunders");
-    await waitFor(
-      async () => (await client.send({ path: "/openapi/v3" })).text.includes(group) && isDocumented("/openapi/v2"),
+    await eventually(
       () => "its OpenAPI documents are missing",
+      async () => (await client.send({ path: "/openapi/v3" })).text.includes(group) && isDocumented("/openapi/v2"),
     );
   });
 
@@ -200,9 +201,9 @@ describe("the sample API server", { skip, timeout: 900_000 }, () => {
     await once(sample, "close");
     const { status, text } = await client.send({ path: base });
     assert.equal(status, 503, text);
-    await waitFor(
-      async () => (await availability("v1alpha1"))?.status === "False",
+    await eventually(
       () => "it is still available",
+      async () => (await availability("v1alpha1"))?.status === "False",
     );
     assert.equal((await client.send({ path: base })).text, "service unavailable\n");
     for (const command of commands) {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Storage } from "../../src/storage/contract.ts";
-import { eventually } from "../support/collector-cluster.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 interface Replica {
   readonly server: TestServer;

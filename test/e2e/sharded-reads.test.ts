@@ -14,6 +14,7 @@ import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { engines } from "../support/test-engine.ts";
+import { until } from "../support/until.ts";
 import { type CuttableWatch, http1Watches, http2Watches, type WatchConnection } from "../support/watch-connection.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -499,7 +500,7 @@ for (const [storage, skip] of engines)
         },
       );
       const path = "/apis/example.com/v1/namespaces/default/things";
-      while ((await fixture.get(path)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+      await until(async () => (await fixture.get(path)).status === 200);
       const things: Stored[] = [];
       for (let index = 10; index < 30; index++) {
         const metadata = { name: `t-${index}`, labels: { uid: "x" }, annotations: { uid: "x" } };
@@ -538,7 +539,7 @@ for (const [storage, skip] of engines)
           },
           end() {},
         });
-      while ((await read(open)) !== 2) await new Promise((resolve) => setImmediate(resolve));
+      await until(async () => (await read(open)) === 2);
       await fixture.create(path, { name: "e" });
       const change = { method: "PATCH", path: `${path}/e`, body: { metadata: { labels: { a: "b" } } } };
       await fixture.client.send({ ...change, headers: { "content-type": "application/merge-patch+json" } });
@@ -546,10 +547,10 @@ for (const [storage, skip] of engines)
       await bothSeen;
       assert.deepEqual(received.slice(-3), ["ADDED e", "MODIFIED e", "DELETED e"]);
       const states = existing.length + 1 + 2 + 1; // The change has two states.
-      while ((await read(excluded)) < states) await new Promise((resolve) => setImmediate(resolve));
+      await until(async () => (await read(excluded)) >= states);
       assert.equal(await read(excluded), states, "the other shard excluded each once");
       watches.break();
-      while ((await read(open)) !== 0) await new Promise((resolve) => setImmediate(resolve));
+      await until(async () => (await read(open)) === 0);
     });
   });
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
+import { until } from "../support/until.ts";
 
 interface Command {
   readonly process: ChildProcess;
@@ -52,8 +53,10 @@ describe("signals", () => {
     const client = connect();
     assert.equal((await client.send({ path: "/readyz" })).status, 200);
     command.process.kill("SIGTERM");
-    let ready = await client.send({ path: "/readyz" });
-    while (ready.status === 200) ready = await client.send({ path: "/readyz" });
+    const ready = await until(async () => {
+      const answer = await client.send({ path: "/readyz" });
+      return answer.status !== 200 && answer;
+    });
     assert.equal(ready.status, 500);
     assert.match(ready.text, /\[-\]shutdown failed: reason withheld\n.*readyz check failed\n$/s);
     assert.equal((await client.send({ path: "/livez" })).status, 200);

@@ -11,16 +11,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { ServerOptions } from "../../src/options.ts";
 import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { peerLatency } from "../support/peer-latency.ts";
 import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-copy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
@@ -95,9 +96,8 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
       let kills = 0;
       for (const delayMs of [300, 600, 900, 1200, 1500]) {
         const { child, result } = start("--from", from, "--to", to);
-        const timer = setTimeout(() => child.kill("SIGKILL"), delayMs + random(300));
+        void peerLatency(delayMs + random(300)).then(() => child.kill("SIGKILL"));
         const { code } = await result;
-        clearTimeout(timer);
         if (code !== null) {
           assert.equal(code, 0);
           break;
@@ -128,7 +128,7 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
     );
     let err = "";
     child.stderr?.on("data", (piece) => (err += piece));
-    while (!err.includes("Following the source")) await sleep(50);
+    await until(() => err.includes("Following the source"));
     await fill(0, "/followed", { count: 900, bytes: 200 });
     child.kill("SIGUSR2");
     const { code, out } = await result;
@@ -146,10 +146,11 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
     const dir = join(base, "large");
     const { child, result } = start("--from", url(0, "/large"), "--to", dir);
     let peak = 0;
-    while (child.exitCode === null && child.signalCode === null) {
+    await until(() => {
+      if (child.exitCode !== null || child.signalCode !== null) return true;
       peak = Math.max(peak, anonymousBytes(child.pid as number));
-      await sleep(20);
-    }
+      return false;
+    });
     const { code, err } = await result;
     assert.equal(code, 0, err);
     if (process.platform === "linux") assert.ok(peak < 400 << 20, `${peak >> 20} MiB`);
@@ -199,10 +200,8 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
       const copied = start("--from", dataDir, "--to", url(1, "/served"), "--follow", "-o", "json");
       let err = "";
       copied.child.stderr?.on("data", (piece) => (err += piece));
-      while (!err.includes("stop the server")) {
-        assert.equal(copied.child.exitCode, null, err);
-        await sleep(50);
-      }
+      await until(() => err.includes("stop the server") || copied.child.exitCode !== null);
+      assert.equal(copied.child.exitCode, null, err);
       await send("DELETE", "a");
       await send("POST", "c");
       return copied;

@@ -10,6 +10,7 @@ import { hasMagic, readEnvelope } from "../../src/lib/protobuf/envelope.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { sharedEncodingsStorage } from "../support/shared-encodings-storage.ts";
 import { openSharedStorage, startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 /** What the store keeps: no seals, and the encodings for shared stores. */
 const kept = await openSharedStorage();
@@ -32,12 +33,15 @@ const put = (path: string, body: object) => admin.send({ method: "PUT", path, bo
 const get = (path: string) => admin.send({ path });
 
 /** Repeats a request until its answer is as expected. */
-async function eventually(send: () => Promise<Answer>, isExpected: (answer: Answer) => boolean): Promise<Answer> {
-  for (const end = Date.now() + 10_000; ; await new Promise((resolve) => setTimeout(resolve, 5))) {
-    const answer = await send();
-    if (isExpected(answer)) return answer;
-    assert.ok(Date.now() < end, answer.text);
-  }
+function answered(send: () => Promise<Answer>, isExpected: (answer: Answer) => boolean): Promise<Answer> {
+  let answer: Answer | undefined;
+  return eventually(
+    () => `an expected answer, instead of ${answer?.text}`,
+    async () => {
+      answer = await send();
+      return isExpected(answer) && answer;
+    },
+  );
 }
 
 const thingDefinition = {
@@ -101,7 +105,7 @@ test("a write without changes is not stored", async () => {
 test("a write without changes replaces another encoding", async () => {
   const key = "/registry/configmaps/default/json";
   await store(key, '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"json","namespace":"default","uid":"u"}}');
-  const { body } = await eventually(
+  const { body } = await answered(
     () => get(`${core}/configmaps/json`),
     ({ status }) => status === 200,
   );
@@ -113,7 +117,7 @@ test("a write without changes replaces another encoding", async () => {
 test("charges quotas", async () => {
   await post(`${core}/resourcequotas`, { ...named("q"), spec: { hard: { "count/secrets": "3" } } });
   const quota = `${core}/resourcequotas/q`;
-  await eventually(
+  await answered(
     () => get(quota),
     ({ body }) => body.status?.used?.["count/secrets"] !== undefined,
   );
@@ -137,7 +141,7 @@ test("reads what an older kube-apiserver stored", async () => {
 test("stores definitions and custom resources as JSON", async () => {
   await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", thingDefinition);
   const path = "/apis/example.com/v1/namespaces/default/things";
-  const { body } = await eventually(
+  const { body } = await answered(
     () => post(path, { apiVersion: "example.com/v1", kind: "Thing", ...named("t") }),
     ({ status }) => status === 201,
   );
@@ -192,7 +196,7 @@ test("stores custom resources as CBOR with its gate", async () => {
   const send = (path: string, body: object) => client.send({ method: "POST", path, body });
   await send("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", thingDefinition);
   const path = "/apis/example.com/v1/namespaces/default/things";
-  const { body } = await eventually(
+  const { body } = await answered(
     () => send(path, { apiVersion: "example.com/v1", kind: "Thing", ...named("t") }),
     ({ status }) => status === 201,
   );

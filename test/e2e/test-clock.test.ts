@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { startTestServer, type TestServer, virtualClock } from "../../src/testing/index.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { quietControllers } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const path = "/testing/clock";
 const start = Date.UTC(2030, 0);
@@ -115,7 +115,7 @@ describe("a virtual clock", () => {
       const answer = leaving.send({ method: "POST", path, body: { advance: "876000h" } });
       return { close: leaving.close, failed: assert.rejects(answer) };
     });
-    while (clock.now() === before || server.timeline.entries({ since }).length < 2) await nextTurn();
+    await until(() => !(clock.now() === before || server.timeline.entries({ since }).length < 2));
     for (const { close } of gone) close();
     await Promise.all(gone.map(({ failed }) => failed));
     await clock.advance(0);

@@ -4,6 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { startTestServer, type TestServer, type TimelineEntry, type TimelineRequest } from "../../src/testing/index.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { quietControllers } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
@@ -126,7 +127,7 @@ describe("timeline", () => {
     const watching = client.send({ path: `${configMaps}?watch=1&timeoutSeconds=1` });
     const isOpen = (): boolean =>
       requests(server.timeline.entries()).some(({ durationMs, verb }) => verb === "watch" && durationMs === undefined);
-    while (!isOpen()) await new Promise(setImmediate);
+    await until(() => isOpen());
     const since = server.timeline.mark();
     assert.deepEqual(server.timeline.entries({ since }), []);
     await watching;
@@ -145,7 +146,7 @@ describe("timeline", () => {
     const since = server.timeline.mark();
     await client.send({ method: "DELETE", path: `${configMaps}/owner` });
     const collected = (): boolean => server.timeline.entries({ since }).some(({ kind }) => kind === "server");
-    while (!collected()) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => collected());
     const text = server.timeline.format({ since });
     assert.match(text, /the server itself\n {4}- ConfigMap \(v1\) default\/owned/);
   });

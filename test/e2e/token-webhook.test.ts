@@ -10,6 +10,7 @@ import { startServer } from "../../src/index.ts";
 import { issueCertificate } from "../../src/serving/x509.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 import { startWebhookServer, type WebhookReply, type WebhookServer } from "../support/webhook-server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-token-webhook-"));
@@ -223,7 +224,7 @@ test("serves other requests while the webhook is slow", async () => {
     release = () => void response.end(JSON.stringify(reviewReply({ authenticated: true, user: ann })));
   };
   const slow = reviewSelf("slow");
-  while (webhook.requests.length === 0) await new Promise(setImmediate);
+  await until(() => webhook.requests.length > 0);
   assert.equal((await reviewSelf("static")).status, 201);
   release();
   assert.equal((await slow).status, 201);

@@ -15,6 +15,7 @@ import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type Answer, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually } from "../support/until.ts";
 
 const issuer = "https://kubernetes.default.svc.cluster.local";
 const core = "/api/v1/namespaces/default";
@@ -408,12 +409,11 @@ describe("a token with", () => {
 
 /** Polls until the controllers have written the expected state. */
 async function until(path: string, holds: (answer: Answer) => boolean): Promise<Answer["body"]> {
-  for (let tries = 0; tries < 500; tries++) {
-    const answer = await admin.send({ path });
-    if (holds(answer)) return answer.body;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail(`timed out: ${path}`);
+  const answer = await eventually(`${path} is as expected`, async () => {
+    const found = await admin.send({ path });
+    return holds(found) && found;
+  });
+  return answer.body;
 }
 
 test("fills a service account token secret with a token, which ends with the secret or the account", async () => {

@@ -4,17 +4,20 @@ import { once } from "node:events";
 import https from "node:https";
 import { after, afterEach, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
-import { type Fault, startTestServer, type TestServer } from "../../src/testing/index.ts";
+import { type Fault, startTestServer, type TestServer, virtualClock } from "../../src/testing/index.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { quietControllers } from "../support/start-test-server.ts";
+import { until } from "../support/until.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const rule = { verb: "watch", resource: "configmaps" };
+/** Only the timeouts of watches wait for it. */
+const clock = virtualClock();
 let server: TestServer;
 let client: RawClient;
 before(async () => {
-  server = await startTestServer({ controllers: quietControllers });
+  server = await startTestServer({ controllers: quietControllers, clock });
   client = rawClient(server.kubeconfig);
 });
 afterEach(() => server.faults.clear());
@@ -36,13 +39,14 @@ interface OpenWatch {
 }
 
 /** Opens a watch on a connection of its own. */
-async function watch(query = ""): Promise<OpenWatch> {
+async function watch(query = "", userAgent = "watcher"): Promise<OpenWatch> {
   const { kubeconfig, url } = server;
   const request = https.get(`${url}${configMaps}?watch=1${query}`, {
     ca: field(kubeconfig, "certificate-authority-data"),
     cert: field(kubeconfig, "client-certificate-data"),
     key: field(kubeconfig, "client-key-data"),
     agent: false,
+    headers: { "user-agent": userAgent },
   });
   const [response] = await once(request, "response");
   const events: string[] = [];
@@ -60,10 +64,6 @@ async function watch(query = ""): Promise<OpenWatch> {
     response.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
   });
   return { events, ended, close: () => request.destroy() };
-}
-
-async function until(check: () => boolean): Promise<void> {
-  while (!check()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 /** Creates objects with a new prefix in one batch. */
@@ -102,48 +102,53 @@ describe("cutWatch", () => {
   test("at once, also for watches that are open already", async () => {
     const open = await Promise.all([watch(), watch(), watch()]);
     const handle = server.faults.add({ ...rule, count: 2 }, { type: "cutWatch" });
-    const isEnded = await Promise.all(
-      open.map(({ ended }) => Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200))])),
-    );
-    assert.deepEqual([isEnded.filter((one) => one === "ECONNRESET").length, handle.hits], [2, 2]);
+    const ends: string[] = [];
+    for (const { ended } of open) void ended.then((how) => ends.push(how));
+    await until(() => ends.length >= 2);
+    await create("after-cuts");
+    await until(() => open.some(({ events }) => events.includes("ADDED after-cuts")));
+    assert.deepEqual([ends, handle.hits], [["ECONNRESET", "ECONNRESET"], 2]);
     for (const one of open) one.close();
   });
 });
 
 describe("stallWatch", () => {
+  /** Another watch receives the events that this one does not. */
+  const stallRule = { ...rule, userAgent: "watcher" };
+
   test("delivers nothing until the rule is removed, and then everything in order", async () => {
-    const open = await watch("&resourceVersion=");
-    await until(() => server.timeline.entries().some((one) => one.kind === "request" && one.verb === "watch"));
-    const handle = server.faults.add(rule, { type: "stallWatch" });
+    const [open, other] = [await watch("&resourceVersion="), await watch("&resourceVersion=", "other")];
+    const handle = server.faults.add(stallRule, { type: "stallWatch" });
     await create("stalled-a");
     await create("stalled-b");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => other.events.includes("ADDED stalled-b"));
     const before = open.events.filter((event) => event.includes("stalled"));
     handle.remove();
     await create("stalled-c");
     const stalled = (): string[] => open.events.filter((event) => event.includes("stalled"));
     await until(() => stalled().length === 3);
     assert.deepEqual([before, stalled()], [[], ["ADDED stalled-a", "ADDED stalled-b", "ADDED stalled-c"]]);
-    open.close();
+    for (const one of [open, other]) one.close();
   });
 
   test("after some events of a batch holds back the others", async () => {
-    const handle = server.faults.add(rule, { type: "stallWatch", events: 2 });
+    const handle = server.faults.add(stallRule, { type: "stallWatch", events: 2 });
     const resourceVersion = (await client.send({ path: configMaps })).body.metadata.resourceVersion;
-    const open = await watch(`&resourceVersion=${resourceVersion}`);
+    const query = `&resourceVersion=${resourceVersion}`;
+    const [open, other] = [await watch(query), await watch(query, "other")];
     const names = await createSome(5);
-    await until(() => open.events.length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => open.events.length >= 2 && other.events.length === 5);
     assert.equal(open.events.length, 2);
     handle.remove();
     await until(() => open.events.length === 5);
     assert.deepEqual([...open.events].sort(), names.map((name) => `ADDED ${name}`).sort());
-    open.close();
+    for (const one of [open, other]) one.close();
   });
 
   test("a stalled watch ends at its timeout without the rest", async () => {
     server.faults.add(rule, { type: "stallWatch" });
     const open = await watch("&resourceVersion=0&timeoutSeconds=1");
+    await clock.advance("1s");
     assert.equal(await open.ended, "end");
     assert.deepEqual(open.events, []);
   });
@@ -160,6 +165,7 @@ describe("missingBookmark", () => {
     test(`${JSON.stringify(fault)}: ${bookmarks} bookmarks`, async () => {
       if (fault !== undefined) server.faults.add(rule, fault);
       const open = await watch(query);
+      await clock.advance("1s");
       assert.equal(await open.ended, "end");
       assert.equal(open.events.filter((event) => event.startsWith("BOOKMARK")).length, bookmarks);
       assert.ok(open.events.length > bookmarks, "other events are sent");
@@ -193,18 +199,16 @@ for (const fault of informerRows) {
     const informer = k8s.makeInformer(config, configMaps, list);
     let isStopped = false;
     informer.on("error", () => {
-      setTimeout(() => {
+      setImmediate(() => {
         if (!isStopped) void informer.start();
-      }, 10);
+      });
     });
     const handle = server.faults.add({ ...rule, count: 2 }, fault);
     await informer.start();
-    const names: string[] = [];
     for (let at = 0; at < 5; at++) {
-      names.push(...(await createSome(1)));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      const [name = ""] = await createSome(1);
+      await until(() => informer.get(name, "default") !== undefined);
     }
-    await until(() => names.every((name) => informer.get(name, "default") !== undefined));
     assert.ok(handle.hits >= 1);
     isStopped = true;
     await informer.stop();

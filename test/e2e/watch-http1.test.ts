@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, type TestContext, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
-import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
+import { until } from "../support/until.ts";
+import { configMaps, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
 const first = `${configMaps}/first`;
 
@@ -84,12 +84,12 @@ const disconnects: [what: string, disconnect: (raw: RawSocket) => void][] = [
 ];
 for (const [what, disconnect] of disconnects) {
   test(`ends the watch of a client that ${what}`, async (context) => {
-    while ((await openWatches()) > 0) await tick();
+    await until(async () => (await openWatches()) <= 0);
     const raw = await send(context, request(`${configMaps}?watch=1`));
     await raw.until(/"ADDED"/);
     assert.equal(await openWatches(), 1);
     disconnect(raw);
-    while ((await openWatches()) > 0) await tick();
+    await until(async () => (await openWatches()) <= 0);
     await raw.all();
   });
 }
@@ -100,7 +100,7 @@ test("ends the watch of a client that closes its side together with the request"
     raw.socket.end(request(path));
     await raw.all();
   }
-  while ((await openWatches()) > 0) await tick();
+  await until(async () => (await openWatches()) <= 0);
 });
 
 test("a client that does not read delays no other client, and resumes where it stopped", async (context) => {
@@ -114,7 +114,7 @@ test("a client that does not read delays no other client, and resumes where it s
   assert.doesNotMatch(raw.received(), /"name":"big-19"/);
   raw.socket.resume();
   // Searching all received text each time would be slow.
-  while (!raw.received().slice(-1000).includes('"name":"last"')) await setTimeout(10);
+  await until(() => raw.received().slice(-1000).includes('"name":"last"'));
   const names = [...raw.received().matchAll(/"metadata":\{"name":"([^"]+)"/g)].map(([, name]) => name);
   assert.deepEqual(names, [...Array.from({ length: 20 }, (_, index) => `big-${index}`), "last"]);
 });

@@ -5,7 +5,8 @@ import http2 from "node:http2";
 import { after, before, test } from "node:test";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
-import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
+import { until } from "../support/until.ts";
+import { configMaps, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
 const first = `${configMaps}?watch=1&fieldSelector=metadata.name%3Dfirst`;
 
@@ -61,11 +62,11 @@ test("rejects extended CONNECT: WebSockets need HTTP/1.1", async () => {
 });
 
 test("a reset stream ends its watch, not the connection", async () => {
-  while ((await openWatches()) > 0) await tick();
+  await until(async () => (await openWatches()) <= 0);
   const watching = watch(first);
-  while (watching.names.length === 0) await tick();
+  await until(() => watching.names.length > 0);
   watching.stream.close(http2.constants.NGHTTP2_CANCEL);
-  while ((await openWatches()) > 0) await tick();
+  await until(async () => (await openWatches()) <= 0);
   assert.equal(session.closed, false);
 });
 
@@ -77,11 +78,11 @@ test("a stream that is not read delays no other stream, and resumes where it sto
   stalled.stream.pause();
   const names = Array.from({ length: 20 }, (_, index) => `big-${index}`);
   for (const name of names) await create(name, { text: "x".repeat(500_000) });
-  while (reader.names.length < names.length) await tick();
+  await until(() => reader.names.length >= names.length);
   assert.deepEqual(reader.names, names);
   assert.deepEqual(stalled.names, []);
   stalled.stream.resume();
-  while (stalled.names.length < names.length) await tick();
+  await until(() => stalled.names.length >= names.length);
   assert.deepEqual(stalled.names, names);
   for (const { stream } of [stalled, reader]) stream.close(http2.constants.NGHTTP2_CANCEL);
 });

@@ -10,7 +10,8 @@ import { field } from "../support/kubeconfig-fields.ts";
 import { clientFrame, type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-import { configMaps, tick, watchedConfigMaps } from "../support/watched-config-maps.ts";
+import { until } from "../support/until.ts";
+import { configMaps, watchedConfigMaps } from "../support/watched-config-maps.ts";
 
 const { server, client } = await startServerWithClient();
 const { create } = watchedConfigMaps(client);
@@ -57,7 +58,7 @@ async function connect(path: string, dialOptions: DialOptions = {}): Promise<Con
     messages,
     closed,
     async count(expected) {
-      while (messages.length < expected) await tick();
+      await until(() => messages.length >= expected);
     },
   };
 }
@@ -185,7 +186,7 @@ describe("a client that follows the protocol", () => {
     assert.equal(await open(), "1");
     watch.webSocket.close();
     await watch.closed;
-    while ((await open()) !== undefined) await tick();
+    await until(async () => (await open()) === undefined);
     const { text } = await client.send({ path: "/metrics" });
     assert.match(text, /^apiserver_request_total\{verb="WATCH"[^}]*resource="secrets"[^}]*code="0"\} 1$/m);
     assert.match(text, /^apiserver_watch_events_total\{group="",version="v1",resource="configmaps"\} [1-9]/m);
@@ -414,7 +415,7 @@ test("a client that does not read delays no other client, and resumes where it s
   await reader.count(1);
   assert.equal(stalled.messages.filter(({ text }) => text.includes('"big-19"')).length, 0);
   stalled.webSocket.resume();
-  while (!stalled.messages.some(({ text }) => text.includes('"name":"last"'))) await tick();
+  await until(() => stalled.messages.some(({ text }) => text.includes('"name":"last"')));
   assert.deepEqual(
     namesOf(stalled).filter((name) => name.startsWith("big-")),
     Array.from({ length: 20 }, (_, index) => `big-${index}`),

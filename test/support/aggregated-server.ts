@@ -38,12 +38,3 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => listener.close(resolve));
   return port;
 }
-
-/** @throws Error with the reason when the check does not succeed in time */
-export async function waitFor(check: () => Promise<boolean>, why: () => string): Promise<void> {
-  const until = Date.now() + 90_000;
-  while (!(await check())) {
-    if (Date.now() > until) throw new Error(why());
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}

@@ -10,6 +10,7 @@ import type tls from "node:tls";
 import { gzipSync } from "node:zlib";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import type { RawClient, RawRequest } from "./raw-client.ts";
+import { eventually } from "./until.ts";
 
 const group = "wardle.example.com";
 const version = "v1alpha1";
@@ -242,7 +243,10 @@ export async function registerBackend({ send }: RawClient, { port, caBundle }: A
   };
   const metadata = { name: `${version}.${group}` };
   await send({ method: "POST", path: apiServices, body: { metadata, spec } });
-  await waitFor(async () => (await conditionOf({ send }, metadata.name))?.status === "True");
+  await eventually(
+    "the APIService has its condition",
+    async () => (await conditionOf({ send }, metadata.name))?.status === "True",
+  );
 }
 
 async function conditionOf(
@@ -251,14 +255,6 @@ async function conditionOf(
 ): Promise<Record<string, string> | undefined> {
   const { body } = await send({ path: `${apiServices}/${name}` });
   return body.status?.conditions?.[0];
-}
-
-async function waitFor(check: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 30_000;
-  while (!(await check())) {
-    if (Date.now() > until) throw new Error("the APIService has no condition");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** Sends a request and returns the answer without what differs between two runs. */
@@ -297,7 +293,7 @@ export async function brokenAnswer(
   await client.send({ method: "POST", path: apiServices, body: { metadata: { name: objectName }, spec: whole } });
   const find = () => conditionOf(client, objectName);
   // The authorities are read before the first check, whose failure is not reported.
-  if (name !== "no-pem") await waitFor(async () => (await find()) !== undefined);
+  if (name !== "no-pem") await eventually("the APIService has its condition", async () => (await find()) !== undefined);
   const { lastTransitionTime: _time, ...condition } = (await find()) ?? {};
   const answer = await proxiedAnswer(client, { path: `/apis/${brokenGroup}/v1/things` }, port);
   await client.send({ method: "DELETE", path: `${apiServices}/${objectName}` });

@@ -1,12 +1,11 @@
 /** Finds the annotations of audit events in a log. */
-import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 
-const attemptsMax = 200;
-const pauseMs = 10;
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { eventually } from "./until.ts";
 
 /**
  * @param path of a log in JSON, which a server appends to
- * @returns a function that waits for the event with an ID and returns its annotations; it rejects if there is none after two seconds
+ * @returns a function that waits for the event with an ID and returns its annotations; it rejects if there is none in time
  */
 export function readAuditLog(path: string): (auditId: string) => Promise<Readonly<Record<string, string>>> {
   const known = new Map<string, Readonly<Record<string, string>>>();
@@ -23,14 +22,12 @@ export function readAuditLog(path: string): (auditId: string) => Promise<Readonl
     }
   };
   return async (auditId) => {
-    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    return eventually(`an audit event with the ID ${auditId}`, () => {
       readOn();
-      const found = known.get(auditId);
+      const annotations = known.get(auditId) ?? false;
       known.clear();
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-    throw new Error(`no audit event has the ID ${auditId}`);
+      return annotations;
+    });
   };
 }
 

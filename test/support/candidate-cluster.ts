@@ -1,11 +1,12 @@
 /** A cluster whose API stays reachable while its candidate for the lease of the controllers starts and stops. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, waitFor } from "./aggregated-server.ts";
+import { freePort } from "./aggregated-server.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "./etcd.ts";
 import { type ClientCredentials, type RetryingClient, retryingClient } from "./retrying-client.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import { type SharedCertificates, writeSharedCertificates } from "./shared-certificates.ts";
+import { eventually } from "./until.ts";
 
 /** The engines that keep objects when a server ends, and why their tests are skipped. */
 export const durableEngines: readonly (readonly [engine: "lmdb" | "etcd", skip: string | false])[] = [
@@ -130,7 +131,7 @@ function requestsOf(client: RetryingClient): Pick<CandidateCluster, "send" | "un
         last = `${status} ${text}`;
         return holds(status === 404 ? undefined : JSON.parse(text));
       };
-      await waitFor(check, () => `never: ${what}: ${last}`);
+      await eventually(() => `${what}: ${last}`, check);
     },
   };
 }

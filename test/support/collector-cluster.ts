@@ -3,6 +3,8 @@ import type { KubeObject, OwnerReference } from "../../src/apimachinery/object.t
 import type { Controller } from "../../src/controllers/contract.ts";
 import { garbageCollector } from "../../src/controllers/garbage-collector/garbage-collector.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "./memory-registry.ts";
+import { passTurns } from "./pass-turns.ts";
+import { eventually } from "./until.ts";
 
 const namespaces: Place = ["/namespaces", ""];
 const logger = { info() {}, warn() {}, error() {} };
@@ -27,18 +29,7 @@ export const refTo = (owner: KubeObject, more: Partial<OwnerReference> = {}): Ow
   return { apiVersion: owner.apiVersion as string, kind: owner.kind as string, name, uid, ...more };
 };
 
-/** Long enough for a loaded machine, and for calls of an etcd that is down. */
-const patienceMs = 90_000;
-
-export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + patienceMs;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-export const gone = (cluster: Cluster, place: Place, name: string): Promise<void> =>
+export const gone = (cluster: Cluster, place: Place, name: string): Promise<true> =>
   eventually(`${name} goes`, async () => (await cluster.find(place, name)) === undefined);
 
 /** Waits until the queue is empty, by creating an object that is collected last. */
@@ -47,7 +38,7 @@ export async function settled(cluster: Cluster): Promise<void> {
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
   await cluster.create(["/configmaps", "other"], { metadata: { name, ownerReferences } });
   await gone(cluster, ["/configmaps", "other"], name);
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  await passTurns(20);
 }
 
 export async function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<void> {

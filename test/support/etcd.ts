@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { EtcdOptions } from "../../src/storage/etcd/etcd-storage.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
+import { eventually } from "./until.ts";
 
 const built = join(import.meta.dirname, "..", "..", ".etcd", "etcd");
 
@@ -129,9 +130,8 @@ function member(program: string, url: string, args: readonly string[]): EtcdMemb
       });
       process = child;
       exited = new Promise((resolve) => child.once("exit", () => resolve()));
-      await waitUntilHealthy(url, () => {
-        if (child.exitCode !== null) throw new Error(`etcd ended: ${log}`);
-      });
+      await waitUntilHealthy(url, () => child.exitCode !== null);
+      if (child.exitCode !== null) throw new Error(`etcd ended: ${log}`);
     },
     async kill() {
       process?.kill("SIGKILL");
@@ -142,20 +142,12 @@ function member(program: string, url: string, args: readonly string[]): EtcdMemb
   };
 }
 
-const healthTimeoutMs = 60_000;
-
-async function waitUntilHealthy(url: string, checkRunning: () => void): Promise<void> {
-  const until = Date.now() + healthTimeoutMs;
-  for (;;) {
-    checkRunning();
-    const healthy = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (healthy) return;
-    if (Date.now() > until) throw new Error(`etcd at ${url} is not healthy`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+async function waitUntilHealthy(url: string, hasEnded: () => boolean): Promise<void> {
+  await eventually(`etcd at ${url} is healthy`, async () => {
+    if (hasEnded()) return true;
+    const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) });
+    return answer.ok;
+  });
 }
 
 /** Ports that are free now, all different. */

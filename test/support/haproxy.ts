@@ -6,6 +6,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { freePort } from "./aggregated-server.ts";
+import { eventually } from "./until.ts";
 
 /** Why tests that need HAProxy are skipped; false when they are not. */
 export const skipWithoutHaproxy: string | false =
@@ -89,15 +90,11 @@ async function readState(path: string): Promise<readonly BackendState[]> {
 }
 
 async function accepting(child: ChildProcess, port: number, output: () => string): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`haproxy ended: ${output()}`);
+  await eventually("haproxy accepts connections", async () => {
+    if (child.exitCode !== null) return true;
     const socket = net.connect(port, "127.0.0.1");
-    const accepted = await once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (accepted) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    await once(socket, "connect").finally(() => socket.destroy());
+    return true;
+  });
+  if (child.exitCode !== null) throw new Error(`haproxy ended: ${output()}`);
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePorts } from "./etcd.ts";
 import { http2Client } from "./http2-client.ts";
+import { eventually } from "./until.ts";
 
 /** The program; undefined without one. */
 export const kubeApiserver = process.env.COXSWAIN_KUBE_APISERVER;
@@ -23,8 +24,6 @@ interface Options {
   /** Of a user whose certificate this authority has issued, for any server. */
   readonly kubeconfig: string;
 }
-
-const startTimeoutMs = 120_000;
 
 /** Starts it and waits until it is ready. */
 export async function startKubeApiserver({ etcd, clientCaFile, kubeconfig }: Options): Promise<KubeApiserver> {
@@ -58,16 +57,22 @@ export async function startKubeApiserver({ etcd, clientCaFile, kubeconfig }: Opt
     rmSync(directory, { recursive: true, force: true });
   };
   const certificate = file("certs/apiserver.crt");
-  for (const until = Date.now() + startTimeoutMs; Date.now() < until && child.exitCode === null; ) {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    if (!existsSync(certificate)) continue;
+  const ready = async (): Promise<string | false> => {
+    if (child.exitCode !== null) return "";
+    if (!existsSync(certificate)) return false;
     const own = kubeconfig
       .replace(/server: .*/, `server: https://127.0.0.1:${port}`)
       .replace(/certificate-authority-data: .*/, `certificate-authority-data: ${readFileSync(certificate, "base64")}`);
-    if (await isReady(own)) return { kubeconfig: own, close };
+    return (await isReady(own)) && own;
+  };
+  try {
+    const own = await eventually(() => `kube-apiserver is ready: ${log}`, ready);
+    if (own === "") throw new Error(`kube-apiserver has ended: ${log}`);
+    return { kubeconfig: own, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  await close();
-  throw new Error(`kube-apiserver does not become ready: ${log}`);
 }
 
 /** Bootstrap objects exist when it can list them. */

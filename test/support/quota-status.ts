@@ -2,6 +2,8 @@
  * Objects and quotas whose status a controller computes. `tools/golden/server/quota-status.ts` records the status that
  * kube-controller-manager writes; a test compares it with that of this server.
  */
+import { peerLatency } from "./peer-latency.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: any object of any kind.
 type Sent = Record<string, any>;
 type Amounts = Readonly<Record<string, string>>;
@@ -26,17 +28,18 @@ type SendText = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<{ status: number; text: string }>;
 
-/** @param settledMs how long the status must not change */
+/** @param settled waits until the status of all quotas of the namespace is complete after a phase */
 export async function runStatusScenario(
   send: SendText,
   { namespace, phases }: StatusScenario,
-  settledMs: number,
+  settled: (phase: number) => Promise<void>,
 ): Promise<Statuses[]> {
   await send("POST /api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }));
   const found: Statuses[] = [];
-  for (const { requests } of phases) {
+  for (const [index, { requests }] of phases.entries()) {
     for (const request of requests) await sendChange(send, request);
-    found.push(await settledStatus(send, namespace, settledMs));
+    await settled(index);
+    found.push(await statusesOf(send, namespace));
   }
   return found;
 }
@@ -112,19 +115,24 @@ async function sendChange(send: SendText, [line, body]: Phase["requests"][number
 
 const pauseMs = 25;
 
-/** Waits until the status of all quotas of the namespace has not changed for that long. */
-export async function settledStatus(send: SendText, namespace: string, settledMs: number): Promise<Statuses> {
+/** @returns the status of all quotas of the namespace */
+export async function statusesOf(send: SendText, namespace: string): Promise<Statuses> {
+  const { text } = await send(`GET /api/v1/namespaces/${namespace}/resourcequotas`);
+  const { items } = JSON.parse(text) as { items: Sent[] };
+  return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status]));
+}
+
+/** Waits until the status of all quotas of the namespace has not changed for that long: for upstream's controller. */
+export async function untilStatusSettles(send: SendText, namespace: string, settledMs: number): Promise<void> {
   let last = "";
   for (let unchangedMs = 0; unchangedMs < settledMs; unchangedMs += pauseMs) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    const { text } = await send(`GET /api/v1/namespaces/${namespace}/resourcequotas`);
-    const { items } = JSON.parse(text) as { items: Sent[] };
-    const now = JSON.stringify(Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status])));
-    const isComplete = items.every(({ status }) => status.used !== undefined);
+    await peerLatency(pauseMs);
+    const statuses = await statusesOf(send, namespace);
+    const now = JSON.stringify(statuses);
+    const isComplete = Object.values(statuses).every(({ used }) => used !== undefined);
     if (now !== last || !isComplete) unchangedMs = 0;
     last = now;
   }
-  return JSON.parse(last);
 }
 
 const core = (namespace: string, rest: string): string => `/api/v1/namespaces/${namespace}/${rest}`;

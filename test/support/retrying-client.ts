@@ -6,6 +6,7 @@
  */
 import { once } from "node:events";
 import http2 from "node:http2";
+import { peerLatency } from "./peer-latency.ts";
 
 export interface ClientCredentials {
   readonly ca: string;
@@ -116,7 +117,7 @@ export function retryingClient(url: string, { token, ...tls }: ClientCredentials
           if (!(error instanceof Unanswered && error.unprocessed)) waitSeconds = 1;
         }
         retries++;
-        await new Promise((resolve) => setTimeout(resolve, waitSeconds * 1000));
+        await peerLatency(waitSeconds * 1000);
       }
     },
     async watch(path, onLine) {

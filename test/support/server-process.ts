@@ -2,8 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import http2 from "node:http2";
 import { main } from "./program.ts";
-
-const startTimeoutMs = 120_000;
+import { eventually } from "./until.ts";
 
 export interface ServerProcess {
   readonly output: () => string;
@@ -45,14 +44,15 @@ async function waitUntilReady(
   output: () => string,
   { port, ca }: Pick<Command, "port" | "ca">,
 ): Promise<void> {
-  const until = Date.now() + startTimeoutMs;
-  while (Date.now() < until) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended: ${output()}`);
-    if (output().includes("Serving https://") && (await isReady(port, ca))) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  child.kill("SIGKILL");
-  throw new Error(`the server is not ready: ${output()}`);
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  await eventually(
+    () => `the server is ready: ${output()}`,
+    async () => hasEnded() || (output().includes("Serving https://") && (await isReady(port, ca))),
+  ).catch((error) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
+  if (hasEnded()) throw new Error(`the server ended: ${output()}`);
 }
 
 function isReady(port: number, ca: string): Promise<boolean> {

@@ -5,9 +5,6 @@ import type { RawClient } from "./raw-client.ts";
 /** The path of the collection. */
 export const configMaps = "/api/v1/namespaces/default/configmaps";
 
-/** Resolves in a later turn of the event loop. */
-export const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 interface WatchedConfigMaps {
   /** Returns the resourceVersion of the new ConfigMap. */
   create(name: string, data?: Readonly<Record<string, string>>): Promise<string>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ExtensionServer, extensionServers } from "../../../test/support/extension-servers.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { type RemoteStubs, remoteApiService, remoteStubs } from "../../../test/support/stub-backends.ts";
 import type { ApiServiceView } from "../contract.ts";
 import { type OpenRemoteDiscovery, openRemoteDiscovery } from "./remote-discovery.ts";
@@ -18,7 +18,7 @@ function open(t: TestContext, servers: Readonly<Record<string, ExtensionServer>>
 }
 
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  await passTurns(20);
 }
 
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

@@ -1,26 +1,46 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ExtensionServer, extensionServers } from "../../../test/support/extension-servers.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { type RemoteStubs, remoteApiService, remoteStubs } from "../../../test/support/stub-backends.ts";
+import { until } from "../../../test/support/until.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import type { ApiServiceView } from "../contract.ts";
 import { type OpenRemoteOpenApi, openRemoteOpenApi } from "./remote-openapi.ts";
 
 interface Setup extends RemoteStubs {
   readonly openApi: OpenRemoteOpenApi;
+  /** How many timers wait. */
+  waiting(): number;
 }
 
 function open(t: TestContext, servers: Readonly<Record<string, ExtensionServer>>, views: ApiServiceView[] = []): Setup {
   const stubs = remoteStubs(servers, views);
-  const openApi = openRemoteOpenApi(stubs);
+  let waiting = 0;
+  const after: Clock["after"] = (delayMs, run) => {
+    waiting++;
+    let isOver = false;
+    const end = (): void => {
+      if (!isOver) waiting--;
+      isOver = true;
+    };
+    const cancel = stubs.clock.after(delayMs, () => {
+      end();
+      run();
+    });
+    return () => {
+      end();
+      cancel();
+    };
+  };
+  const openApi = openRemoteOpenApi({ ...stubs, clock: { ...stubs.clock, after } });
   t.after(() => openApi.close());
-  return { openApi, ...stubs };
+  return { openApi, waiting: () => waiting, ...stubs };
 }
 
-/** Waits until a server was asked so often. The documents are compressed in the thread pool. */
-async function asked({ backends }: Setup, times: number): Promise<void> {
-  for (let turn = 0; turn < 1000 && backends.calls.length < times; turn += 1) await sleep(1);
-  await sleep(5);
+/** Waits until servers were asked so often, and all APIServices wait for the next time. */
+async function asked({ backends, apiServices, waiting }: Setup, times: number): Promise<void> {
+  await until(() => backends.calls.length >= times && waiting() === apiServices.remotes().length);
 }
 
 const view = remoteApiService("v1.a.example.com", "server");
@@ -92,11 +112,11 @@ test("asks as system:aggregator, a second after the start, and not while the ser
   const { isAvailable: _, ...rest } = view;
   const setup = open(t, extensionServers, [{ ...rest, isAvailable: false }]);
   setup.clock.advance(1000);
-  await sleep(5);
+  await passTurns(20);
   assert.deepEqual(setup.backends.calls, []);
   setup.apiServices.put(view);
   setup.clock.advance(999);
-  await sleep(5);
+  await passTurns(20);
   assert.deepEqual(setup.backends.calls, []);
   setup.clock.advance(1);
   await asked(setup, 2);

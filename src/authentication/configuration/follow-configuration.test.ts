@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { discoveryPath, startTokenIssuer, type TokenIssuer } from "../../../test/support/token-issuer.ts";
+import { eventually, until } from "../../../test/support/until.ts";
 import { type FollowedAuthenticators, followAuthenticators } from "./follow-configuration.ts";
 import { authenticationSettings } from "./settings.ts";
 
@@ -76,10 +77,11 @@ async function follow(content: string, run: (followed: Followed) => Promise<void
         return "problem" in answer ? "rejected" : answer.user.name;
       },
       async until(count, stepMs = 100) {
-        while (events.length < count) {
+        await eventually(`${count} events`, () => {
+          if (events.length >= count) return true;
           clock.advance(stepMs); // The file must remain unchanged for a moment.
-          await new Promise((resolve) => setTimeout(resolve, 2));
-        }
+          return false;
+        });
       },
     });
   } finally {
@@ -98,7 +100,7 @@ async function withIssuers(run: (first: TokenIssuer, second: TokenIssuer) => Pro
 }
 
 async function ready(login: () => Promise<string | undefined>, want: string): Promise<void> {
-  while ((await login()) !== want) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(async () => (await login()) === want);
 }
 
 test("applies valid changes and ignores invalid ones", async () => {
@@ -138,10 +140,11 @@ test("uses the old authenticators until discovery succeeds; fails after a minute
       const token = await first.sign({ exp: 4102444800 });
       await ready(() => login(token), "a:ann");
       write(configurationFile([first, second], "b:"));
-      while (second.asked(discoveryPath) === 0) {
+      await eventually("the second issuer is asked", () => {
+        if (second.asked(discoveryPath) > 0) return true;
         clock.advance(100);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+        return false;
+      });
       assert.equal(await login(token), "a:ann");
       await until(2, 2000);
       assert.deepEqual([events, await login(token)], [["started", "failed"], "a:ann"]);

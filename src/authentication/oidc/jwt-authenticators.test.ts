@@ -11,6 +11,7 @@ import {
   startTokenIssuer,
   type TokenIssuer,
 } from "../../../test/support/token-issuer.ts";
+import { until } from "../../../test/support/until.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { JwtAuthenticator } from "../configuration/configuration.ts";
 import { validateConfiguration } from "../configuration/validate.ts";
@@ -293,8 +294,7 @@ test("drops removed keys after ten minutes", async () => {
     issuer.keys = [issuerKey("2")];
     opened.clock.advance(10 * 60_000 + 1);
     assert.equal(await opened.login(old), "ann []"); // Uses the cached keys, and fetches new ones in the background.
-    while (opened.observed.filter((one) => one === "keys").length < 2)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => opened.observed.filter((one) => one === "keys").length >= 2);
     assert.equal(await opened.login(old), badSignature);
   });
 });
@@ -368,7 +368,7 @@ test("retries discovery with growing delays, then accepts tokens", async () => {
     const token = await issuer.sign();
     assert.equal(await opened.login(token), "oidc: authenticator not initialized");
     for (const [index, delayMs] of [1000, 2000, 4000, 8000, 10_000, 10_000].entries()) {
-      while (opened.problems()[0] !== `503: later ${index + 1}`) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => opened.problems()[0] === `503: later ${index + 1}`);
       opened.clock.advance(delayMs - 1);
       assert.equal(issuer.asked(discoveryPath), index + 1);
       if (index === 5) issuer.replies.delete(discoveryPath);
@@ -440,10 +440,8 @@ for (const [what, reply, want] of discoveryRows) {
     await withIssuer(async (issuer, openOne) => {
       issuer.replies.set(discoveryPath, reply(issuer.url));
       const opened = openOne([configOf(issuer)]);
-      while (!want.test(opened.problems()[0] ?? "")) {
-        assert.match(opened.problems()[0] ?? "", /is not initialized/);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      await until(() => !/is not initialized/.test(opened.problems()[0] ?? ""));
+      assert.match(opened.problems()[0] ?? "", want);
     });
   });
 }
@@ -453,7 +451,7 @@ test("requires a certificate of the configured authority", async () => {
     const other = await startTokenIssuer();
     const opened = openOne([configOf(issuer, {}, { certificateAuthority: other.ca })]);
     await other.close();
-    while (/is not initialized/.test(opened.problems()[0] ?? "")) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !/is not initialized/.test(opened.problems()[0] ?? ""));
     assert.match(opened.problems()[0] ?? "", /certificate/);
     assert.equal(issuer.server.requests.length, 0);
   });

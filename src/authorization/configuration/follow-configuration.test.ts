@@ -2,11 +2,13 @@
  * Reloads with a slow `open`. test/e2e/authorization-webhook.test.ts tests reloads with a real
  * server.
  */
+
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { Chain } from "../chain.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
@@ -23,6 +25,8 @@ interface Followed {
   replace(content: string): void;
   /** Resolves when a chain is opened, with a function that completes the opening or fails it. */
   openCalled(): Promise<(error?: Error) => void>;
+  /** Informational messages of the log. */
+  readonly logged: readonly string[];
   /** Resolves when the event has occurred. */
   until(event: string): Promise<void>;
 }
@@ -33,6 +37,7 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
   const content = Buffer.from(text("AlwaysDeny", "AlwaysAllow"));
   writeFileSync(file, content);
   const events: string[] = [];
+  const logged: string[] = [];
   const pending: ((error?: Error) => void)[] = [];
   let wake = (): void => undefined;
   const record = (event: string): void => {
@@ -59,7 +64,11 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
       }),
     reloads: { started: () => {}, succeeded: () => record("succeeded"), failed: () => record("failed") },
     clock: { ...systemClock, after: (ms, then) => systemClock.after(ms / 50, then) },
-    logger: { info() {}, warn() {}, error: (message, values) => record(`${message}: ${values?.error}`) },
+    logger: {
+      info: (message) => void logged.push(message),
+      warn() {},
+      error: (message, values) => record(`${message}: ${values?.error}`),
+    },
   });
   const waitFor = async (condition: () => boolean): Promise<void> => {
     while (!condition()) {
@@ -71,6 +80,7 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
   try {
     await run({
       chain,
+      logged,
       takeEvents: () => events.splice(0),
       replace(next) {
         writeFileSync(`${file}.new`, next);
@@ -112,7 +122,7 @@ test("applies a change during a reload after the reload", async () => {
     followed.replace(text("AlwaysAllow", "AlwaysDeny"));
     const first = await followed.openCalled();
     followed.replace(`${text("AlwaysDeny")}- {type: AlwaysAllow, name: alwaysallow}\n- {type: Node, name: node}\n`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => followed.logged.filter((one) => one === "found new authorization config data").length === 2);
     first();
     const second = await followed.openCalled();
     second(new Error("no"));

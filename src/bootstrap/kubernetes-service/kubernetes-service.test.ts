@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ensureObject } from "../boot-state.ts";
 import type { EndpointReconcilerType } from "./contract.ts";
@@ -70,7 +71,7 @@ async function start(
 async function pass(seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed++) {
     clock.advance(1000);
-    for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate);
+    await passTurns(30);
   }
 }
 

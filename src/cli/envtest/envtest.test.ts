@@ -5,6 +5,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { until } from "../../../test/support/until.ts";
 
 const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain envtest's "));
@@ -19,12 +20,8 @@ async function freePort(): Promise<number> {
 }
 
 async function health(url: string, process: ChildProcess): Promise<Response> {
-  for (;;) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer !== undefined) return answer;
-    assert.equal(process.exitCode, null, "it has ended");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const answer = await until(async () => (process.exitCode === null ? fetch(url) : undefined));
+  return answer ?? assert.fail("it has ended");
 }
 
 test("creates an etcd that answers health checks and ends on a signal, and a kube-apiserver with envtest's flags", async () => {

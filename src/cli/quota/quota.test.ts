@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RawClient, rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
+import { eventually } from "../../../test/support/until.ts";
 import { quotaCommand } from "./command.ts";
 
 let server: TestServer;
@@ -28,12 +29,10 @@ async function create(path: string, body: object): Promise<void> {
 
 async function createQuota(namespace: string, name: string, spec: object): Promise<void> {
   await create(`${core}/${namespace}/resourcequotas`, { metadata: { name }, spec });
-  for (let attempt = 0; attempt < 200; attempt++) {
+  await eventually("a controller writes the status", async () => {
     const { body } = await client.send({ method: "GET", path: `${core}/${namespace}/resourcequotas/${name}` });
-    if ((body as { status?: { hard?: object } }).status?.hard !== undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.fail("no controller has written the status");
+    return (body as { status?: { hard?: object } }).status?.hard !== undefined;
+  });
 }
 
 async function run(...argv: string[]): Promise<{ code: number; text: string }> {

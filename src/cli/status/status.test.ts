@@ -9,6 +9,7 @@ import { after, before, test } from "node:test";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
 import { defaultEngine } from "../../../test/support/test-engine.ts";
+import { until } from "../../../test/support/until.ts";
 
 const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-status-"));
@@ -153,8 +154,10 @@ test("a server that stops is not ready, and one that has stopped does not answer
   context.after(() => child.kill("SIGKILL"));
   assert.equal((await status(["--data-dir", dataDir])).code, 0);
   child.kill("SIGTERM");
-  let ran = await status(["--data-dir", dataDir]);
-  for (let attempt = 1; ran.code === 0 && attempt < 20; attempt++) ran = await status(["--data-dir", dataDir]); // Until the signal has arrived.
+  const ran = await until(async () => {
+    const one = await status(["--data-dir", dataDir]);
+    return one.code !== 0 && one; // Until the signal has arrived.
+  });
   assert.deepEqual([ran.code, ran.stderr], [1, ""]);
   assert.match(ran.stdout, /^Ready: {6}no, failing checks: shutdown$/m);
   const exited = once(child, "exit");

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { followApiServices } from "../../aggregator/api-services.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { apiServiceRegistration } from "./registration.ts";
@@ -14,7 +15,7 @@ const logger = { info() {}, warn() {}, error() {} };
 const label = "kube-aggregator.kubernetes.io/automanaged";
 
 async function settle(): Promise<void> {
-  for (let round = 0; round < 300; round++) await new Promise(setImmediate);
+  await passTurns(300);
 }
 
 type Cluster = Awaited<ReturnType<typeof openMemoryRegistry>>;

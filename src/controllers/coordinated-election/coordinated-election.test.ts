@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Controller } from "../contract.ts";
 import type { LeaseLock } from "../leader-election/contract.ts";
@@ -57,7 +58,7 @@ function run<Started extends Controller>(controller: Started): Started {
 async function pass(seconds: number): Promise<void> {
   for (let half = 0; half < seconds * 2; half++) {
     clock.advance(500);
-    for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate);
+    await passTurns(30);
   }
 }
 

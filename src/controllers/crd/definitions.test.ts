@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { until } from "../../../test/support/until.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { customKinds } from "../../apis/apiextensions/custom-kinds.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
@@ -49,15 +50,6 @@ function definition(plural: string, kind: string, properties: object = {}): Kube
   };
 }
 
-/** Runs the event loop until the condition holds, for a bounded number of turns. */
-async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 2000; turn++) {
-    if (await holds()) return;
-    await new Promise(setImmediate);
-  }
-  assert.fail(`never: ${holds}`);
-}
-
 const conditionOf = async (name: string, type: string): Promise<string | undefined> => {
   const conditions: { type: string; status: string; reason: string }[] =
     (await memory.find(place, name))?.status?.conditions ?? [];
@@ -67,9 +59,7 @@ const conditionOf = async (name: string, type: string): Promise<string | undefin
 
 test("accepts the names of a definition, and establishes it after its kind is in the catalog", async () => {
   await memory.create(place, definition("widgets", "Widget"));
-  await eventually(
-    async () => (await conditionOf("widgets.example.com", "Established")) === "True InitialNamesAccepted",
-  );
+  await until(async () => (await conditionOf("widgets.example.com", "Established")) === "True InitialNamesAccepted");
   assert.equal(await conditionOf("widgets.example.com", "NamesAccepted"), "True NoConflicts");
   assert.ok(catalog.find("example.com", "v1", "widgets"));
   const stored = await memory.find(place, "widgets.example.com");
@@ -78,15 +68,11 @@ test("accepts the names of a definition, and establishes it after its kind is in
 
 test("rejects a kind that another definition has, and accepts it when the other is deleted", async () => {
   await memory.create(place, definition("gadgets", "Widget"));
-  await eventually(
-    async () => (await conditionOf("gadgets.example.com", "NamesAccepted")) === "False ListKindConflict",
-  );
+  await until(async () => (await conditionOf("gadgets.example.com", "NamesAccepted")) === "False ListKindConflict");
   assert.equal(await conditionOf("gadgets.example.com", "Established"), "False NotAccepted");
   assert.equal(catalog.find("example.com", "v1", "gadgets"), undefined);
   await memory.delete(place, "widgets.example.com");
-  await eventually(
-    async () => (await conditionOf("gadgets.example.com", "Established")) === "True InitialNamesAccepted",
-  );
+  await until(async () => (await conditionOf("gadgets.example.com", "Established")) === "True InitialNamesAccepted");
   assert.equal(catalog.find("example.com", "v1", "widgets"), undefined);
   assert.ok(catalog.find("example.com", "v1", "gadgets"));
 });
@@ -100,8 +86,8 @@ test("replaces the kind when the schema changes, not when metadata changes", asy
     object.spec.versions[0].schema.openAPIV3Schema.properties = { spec: { type: "object" } };
   });
   const releasedBefore = released.length;
-  await eventually(() => catalog.generation > before);
-  await eventually(() => released.length >= releasedBefore);
+  await until(() => catalog.generation > before);
+  await until(() => released.length >= releasedBefore);
   assert.equal(catalog.generation, before + 2); // Removed and added.
   assert.equal(released.at(-1)?.resource, "gadgets");
 });
@@ -116,19 +102,16 @@ test("deletes the objects of a definition that is being deleted", async () => {
   });
   await memory.create(objects, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "b" } });
   await memory.delete(place, "gadgets.example.com");
-  await eventually(
+  await until(
     async () => (await conditionOf("gadgets.example.com", "Terminating")) === "True InstanceDeletionInProgress",
   );
-  await eventually(async () => (await memory.find(objects, "b")) === undefined);
+  await until(async () => (await memory.find(objects, "b")) === undefined);
   assert.ok(await memory.find(objects, "a"));
   await memory.change(objects, "a", (object) => {
     delete object.metadata.finalizers;
   });
-  for (let tries = 0; (await memory.find(place, "gadgets.example.com")) !== undefined && tries < 100; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 20)); // Retried after a delay.
-  }
-  assert.equal(await memory.find(place, "gadgets.example.com"), undefined);
-  await eventually(() => catalog.find("example.com", "v1", "gadgets") === undefined);
+  await until(async () => (await memory.find(place, "gadgets.example.com")) === undefined); // Retried after a delay.
+  await until(() => catalog.find("example.com", "v1", "gadgets") === undefined);
 });
 
 const endRows: [what: string, change: (definition: KubeObject) => void, condition: string][] = [
@@ -142,23 +125,21 @@ const endRows: [what: string, change: (definition: KubeObject) => void, conditio
 
 test("a deleted definition reports the result of its finalization", async () => {
   await memory.create(place, definition("takens", "Taken"));
-  await eventually(
-    async () => (await conditionOf("takens.example.com", "Established")) === "True InitialNamesAccepted",
-  );
+  await until(async () => (await conditionOf("takens.example.com", "Established")) === "True InitialNamesAccepted");
   for (const [what, change, condition] of endRows) {
     const going = definition("goings", "Going");
     going.metadata.finalizers = ["example.com/held"];
     change(going);
     await memory.create(place, going);
-    await eventually(async () => (await conditionOf("goings.example.com", "NamesAccepted")) !== undefined);
-    await eventually(async () => (await conditionOf("goings.example.com", "Established")) !== undefined);
+    await until(async () => (await conditionOf("goings.example.com", "NamesAccepted")) !== undefined);
+    await until(async () => (await conditionOf("goings.example.com", "Established")) !== undefined);
     await memory.delete(place, "goings.example.com");
-    await eventually(async () => (await conditionOf("goings.example.com", "Terminating")) === condition);
+    await until(async () => (await conditionOf("goings.example.com", "Terminating")) === condition);
     assert.deepEqual((await memory.find(place, "goings.example.com"))?.metadata.finalizers, ["example.com/held"], what);
     await memory.change(place, "goings.example.com", (object) => {
       delete object.metadata.finalizers;
     });
-    await eventually(async () => (await memory.find(place, "goings.example.com")) === undefined);
+    await until(async () => (await memory.find(place, "goings.example.com")) === undefined);
   }
 });
 
@@ -170,10 +151,10 @@ test("a definition does not replace a built-in kind", async () => {
   };
   own.spec.group = "apiregistration.k8s.io";
   await memory.create(place, own);
-  await eventually(
+  await until(
     async () => (await conditionOf("apiservices.apiregistration.k8s.io", "NamesAccepted")) === "True NoConflicts",
   );
   await memory.delete(place, "apiservices.apiregistration.k8s.io");
-  await eventually(async () => (await memory.find(place, "apiservices.apiregistration.k8s.io")) === undefined);
+  await until(async () => (await memory.find(place, "apiservices.apiregistration.k8s.io")) === undefined);
   assert.equal(catalog.findResource("apiregistration.k8s.io", "apiservices")?.definition.custom, false);
 });

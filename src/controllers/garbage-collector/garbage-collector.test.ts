@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventsOf, eventually, gone, refTo, settled, withCluster } from "../../../test/support/collector-cluster.ts";
+import { eventsOf, gone, refTo, settled, withCluster } from "../../../test/support/collector-cluster.ts";
 import type { Place } from "../../../test/support/memory-registry.ts";
+import { eventually } from "../../../test/support/until.ts";
 import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../catalog/contract.ts";
 
 const configMaps: Place = ["/configmaps", "ns"];

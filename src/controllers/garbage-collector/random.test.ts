@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { type Cluster, refTo, settled, withCluster } from "../../../test/support/collector-cluster.ts";
 import type { Place } from "../../../test/support/memory-registry.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { eventually } from "../../../test/support/until.ts";
 import type { OwnerReference } from "../../apimachinery/object.ts";
 import type { Controller } from "../contract.ts";
 
@@ -15,8 +16,6 @@ const full = process.env.COXSWAIN_TEST_FULL === "1";
 const rounds = full ? 60 : 6;
 const stepsMax = 12;
 const objectsMax = 30;
-/** Checks for the expected state, every 2 ms. */
-const checksMax = 5_000;
 const firstSeed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 const places: readonly Place[] = [
@@ -108,9 +107,6 @@ async function stateOf({ cluster, placeOf }: World): Promise<Record<string, stri
 const expected = (model: Model): Record<string, string> =>
   Object.fromEntries([...model].map(([name, owners]) => [name, `${[...owners].sort()}`]));
 
-const isAsExpected = async (world: World): Promise<boolean> =>
-  JSON.stringify(await stateOf(world)) === JSON.stringify(expected(world.model));
-
 async function play(seed: number): Promise<void> {
   await withCluster(async (cluster) => {
     const world: World = {
@@ -129,9 +125,9 @@ async function play(seed: number): Promise<void> {
         if (world.below(4) === 0) await orphanOne(world);
         else await deleteSome(world);
         if (world.below(3) === 0) await restart(world);
-        for (let count = 0; count < checksMax && !(await isAsExpected(world)); count++)
-          await new Promise((resolve) => setTimeout(resolve, 2));
-        assert.deepEqual(await stateOf(world), expected(world.model), `SEED=${seed}, step ${step}`);
+        await eventually(`the state of SEED=${seed}, step ${step}`, async () =>
+          assert.deepEqual(await stateOf(world), expected(world.model)),
+        );
         await settled(cluster);
         assert.deepEqual(await stateOf(world), expected(world.model), `SEED=${seed}, step ${step}, later`);
       }

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -114,7 +115,7 @@ const change = (spec: object): Promise<void> =>
 
 /** Lets everything run that does not wait for the clock. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate);
+  await passTurns(30);
 }
 
 /** Advances the clock in steps, as time passes. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
+import { until } from "../../../test/support/until.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { legacyTokenCleaner } from "./cleaner.ts";
 import { dayMs, parseDay } from "./dates.ts";
@@ -25,15 +27,6 @@ async function withRegistry(run: (memory: MemoryRegistry, clock: ManualClock) =>
   } finally {
     await memory.close();
   }
-}
-
-/** Runs the event loop until the condition holds. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn++) {
-    if (await holds()) return;
-    await new Promise(setImmediate);
-  }
-  assert.fail("the expected state was not reached");
 }
 
 const secret = (name: string, labels: Record<string, string> = {}): KubeObject => ({
@@ -79,7 +72,7 @@ test("writes the day of the last use once a day", () =>
     await until(async () => (await found()).metadata.labels?.[lastUsed] === "2026-01-01");
     const { resourceVersion } = (await found()).metadata;
     uses.used("default", "t");
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    await passTurns(20);
     assert.equal((await found()).metadata.resourceVersion, resourceVersion);
     clock.advance(dayMs);
     uses.used("default", "t");
@@ -135,7 +128,7 @@ for (const { what, since = "2025-12-01", labels = {}, account = own, pod, after 
       clock.advance(after * dayMs);
       const cleaner = legacyTokenCleaner({ registry: memory.registry, logger, unusedMs: 365 * dayMs });
       cleaner.start();
-      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+      await passTurns(50);
       await cleaner.stop();
       const found = await memory.find(secrets, "t");
       const today = new Date(clock.now()).toISOString().slice(0, 10);

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { until } from "../../../test/support/until.ts";
 import { policyTypeChecker } from "../../cel-environment/policy-type-checker.ts";
 import { policyStatusController } from "./policy-status.ts";
 
@@ -25,12 +26,10 @@ after(async () => {
 
 /** Runs the event loop until the policy has a status. */
 async function statusOf(name: string, generation = 1): Promise<unknown> {
-  for (let round = 0; round < 1000; round++) {
+  return until(async () => {
     const status = (await cluster.find(policies, name))?.status;
-    if (status?.observedGeneration === generation) return status;
-    await new Promise(setImmediate);
-  }
-  return undefined;
+    return status?.observedGeneration === generation && status;
+  });
 }
 
 const deployments = { apiGroups: ["apps"], apiVersions: ["v1"], resources: ["deployments"] };

@@ -6,14 +6,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   attributesClass,
   claim,
   claimSituations,
   groupSituations,
   namespaceOf,
-  type ProtectedState,
   podGroup,
   readState,
   runStep,
@@ -25,6 +23,7 @@ import {
 } from "../../../test/support/protection-situations.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer } from "../../../test/support/start-test-server.ts";
+import { eventually, until } from "../../../test/support/until.ts";
 import type { ServerOptions } from "../../options.ts";
 
 const controllers = [
@@ -62,7 +61,7 @@ for (const [name, situations, options] of fixtures) {
       return client.send({ method, path, headers: { "content-type": type }, ...(body !== undefined && { body }) });
     };
     const barrier = await openBarrier(send, name === "gates");
-    await Promise.all(situations.map((each) => compare(send, barrier, each, rows.get(each.name) as SituationRow)));
+    await compare(send, barrier, situations, rows);
     client.close();
     await server.close();
   });
@@ -78,33 +77,35 @@ function readRows(name: string): SituationRow[] {
 
 type Barrier = () => Promise<void>;
 
+/** Runs the steps of all situations together, so that they share the barriers. */
 async function compare(
   send: SendProtection,
   barrier: Barrier,
-  situation: Situation,
-  { states }: SituationRow,
+  situations: readonly Situation[],
+  rows: ReadonlyMap<string, SituationRow>,
 ): Promise<void> {
-  const namespace = { metadata: { name: namespaceOf(situation) } };
-  const made = await send("POST /api/v1/namespaces", JSON.stringify(namespace), "application/json");
-  assert.equal(made.status, 201, made.text);
-  for (const [index, step] of situation.steps.entries()) {
-    await runStep(send, situation, step);
-    await until(async () => isSame(await readState(send, situation), states[index]));
+  const each = (run: (situation: Situation) => Promise<unknown>): Promise<unknown> => Promise.all(situations.map(run));
+  await each(async (situation) => {
+    const namespace = { metadata: { name: namespaceOf(situation) } };
+    const made = await send("POST /api/v1/namespaces", JSON.stringify(namespace), "application/json");
+    assert.equal(made.status, 201, made.text);
+  });
+  const stepsMax = Math.max(...situations.map(({ steps }) => steps.length));
+  for (let index = 0; index < stepsMax; index++) {
+    const checkState = async (situation: Situation): Promise<void> => {
+      if (index >= situation.steps.length) return;
+      const expected = rows.get(situation.name)?.states[index];
+      assert.deepEqual(await readState(send, situation), expected, `${situation.name}, step ${index}`);
+    };
+    await each(async (situation) => {
+      const step = situation.steps[index];
+      if (step !== undefined) await runStep(send, situation, step);
+      await until(() => checkState(situation));
+    });
     // An object that must stay must also stay when the controllers have processed all changes.
     await barrier();
-    assert.deepEqual(await readState(send, situation), states[index], `${situation.name}, step ${index}`);
+    await each(checkState);
   }
-}
-
-function isSame(state: ProtectedState | null, expected: ProtectedState | null | undefined): boolean {
-  return JSON.stringify(state) === JSON.stringify(expected);
-}
-
-const attemptsMax = 1000;
-
-/** Ends without an error when the condition does not become true: the caller shows the difference. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < attemptsMax && !(await condition()); attempt++) await sleep(10);
 }
 
 /**
@@ -129,10 +130,10 @@ async function openBarrier(send: SendProtection, hasGroups: boolean): Promise<Ba
       await send(`DELETE ${path}/${name}`, undefined, "application/json");
     }
     for (const [path] of kinds) {
-      const isGone = async (): Promise<boolean> =>
-        (await send(`GET ${path}/${name}`, undefined, "application/json")).status === 404;
-      await until(isGone);
-      assert.ok(await isGone(), `${path}/${name} is not deleted`);
+      await eventually(
+        `${path}/${name} is deleted`,
+        async () => (await send(`GET ${path}/${name}`, undefined, "application/json")).status === 404,
+      );
     }
   };
 }

@@ -7,10 +7,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { runStatusScenario, type Statuses, statusScenarios } from "../../../test/support/quota-status.ts";
+import { runStatusScenario, type Statuses, statusesOf, statusScenarios } from "../../../test/support/quota-status.ts";
 import { type RawClient, rawClient } from "../../../test/support/raw-client.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
+import { eventually, until } from "../../../test/support/until.ts";
 
 let server: TestServer;
 let client: RawClient;
@@ -52,8 +53,22 @@ const expected = new Map(
 
 for (const scenario of statusScenarios)
   test(`writes the status of kube-controller-manager in ${scenario.namespace}`, async () => {
-    assert.deepEqual(await runStatusScenario(send, scenario, 200), expected.get(scenario.namespace));
+    const statuses = expected.get(scenario.namespace) ?? [];
+    const settled = async (phase: number): Promise<void> => {
+      await until(async () => assert.deepEqual(await statusesOf(send, scenario.namespace), statuses[phase]));
+      await until(isIdle); // A further count would change the status.
+    };
+    assert.deepEqual(await runStatusScenario(send, scenario, settled), statuses);
   });
+
+/** Whether the queues of the controller have no work. */
+async function isIdle(): Promise<boolean> {
+  const { text } = await send("GET /metrics");
+  const gauge = /^workqueue_(?:depth|unfinished_work_seconds)\{name="resource_?quota[^"]*"\} (.+)$/gm;
+  const values = [...text.matchAll(gauge)].map(([, value]) => Number(value));
+  assert.ok(values.length > 0);
+  return values.every((value) => value === 0);
+}
 
 const path = (namespace: string, rest: string): string => `/api/v1/namespaces/${namespace}/${rest}`;
 
@@ -76,12 +91,13 @@ async function statusOf(
   isExpected: (status: { readonly hard?: Used; readonly used?: Used }) => boolean,
 ): Promise<void> {
   let status: object = {};
-  for (let attempt = 0; attempt < 300; attempt++) {
-    status = JSON.parse((await send(`GET ${path(namespace, "resourcequotas/q")}`)).text).status;
-    if (isExpected(status)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.fail(`the status stays at ${JSON.stringify(status)}`);
+  await eventually(
+    () => `another status than ${JSON.stringify(status)}`,
+    async () => {
+      status = JSON.parse((await send(`GET ${path(namespace, "resourcequotas/q")}`)).text).status;
+      return isExpected(status);
+    },
+  );
 }
 
 test("counts everything again at the interval, which repairs a wrong status", async () => {

@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { runUsedSequence, statusScenarios, type UsedValues } from "../../../test/support/quota-status.ts";
 import type { Answer } from "../../../test/support/raw-client.ts";
 import { startServerWithClient } from "../../../test/support/server-with-client.ts";
+import { eventually } from "../../../test/support/until.ts";
 
 const { client } = await startServerWithClient({
   controllers: ["resourcequota-controller"],
@@ -34,14 +35,10 @@ function send(line: string, body = "", headers: Readonly<Record<string, string>>
 /** Waits until the usage of each quota is the last of its values. */
 async function untilUsed(namespace: string, values: UsedValues): Promise<void> {
   for (const [name, all] of Object.entries(values)) {
-    const expected = JSON.stringify(all.at(-1));
-    let used = "";
-    for (let attempt = 0; used !== expected; attempt++) {
-      assert.ok(attempt < 300, `${namespace}/${name} stays at ${used} instead of ${expected}`);
-      if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(`the usage of ${namespace}/${name}`, async () => {
       const { body } = await send(`GET /api/v1/namespaces/${namespace}/resourcequotas/${name}`);
-      used = JSON.stringify(body.status.used);
-    }
+      assert.deepEqual(body.status.used, all.at(-1));
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { serverIdentity } from "../../apimachinery/server-identity.ts";
 import { identityLease } from "./identity-lease.ts";
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate);
+  await passTurns(30);
 }
 
 const find = (one = name): Promise<KubeObject | undefined> => cluster.find(leases, one);

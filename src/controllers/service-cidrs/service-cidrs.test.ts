@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ipAddressOf, serviceCidrFinalizer } from "../../apimachinery/service-addresses.ts";
@@ -37,7 +38,7 @@ async function close({ controller, close: closeRegistry }: Cluster): Promise<voi
 
 /** Lets the controller finish what it does without timers. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+  await passTurns(50);
 }
 
 const createCidr = (cluster: Cluster, name: string, ...ranges: string[]): Promise<KubeObject> =>

@@ -6,6 +6,7 @@ import { send } from "../../../test/support/api-client.ts";
 import { flowControlObjects } from "../../../test/support/flow-control-objects.ts";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { until } from "../../../test/support/until.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { bootstrapObjects } from "./bootstrap-objects.ts";
 import { ensureFlowControlObjects, maintainFlowControlObjects } from "./ensure-objects.ts";
@@ -119,7 +120,7 @@ test("repeats the maintenance every minute", async () => {
   for (let round = 0; round < 2; round++) {
     await cluster.delete(schemas, "catch-all");
     clock.advance(60_000);
-    while ((await cluster.find(schemas, "catch-all")) === undefined) await new Promise(setImmediate);
+    await until(async () => (await cluster.find(schemas, "catch-all")) !== undefined);
   }
   await controller.stop();
   await cluster.close();

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { aggregationReads } from "../../../test/support/aggregation-reads.ts";
 import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
 import { customThing } from "../../../test/support/custom-thing.ts";
@@ -14,6 +13,7 @@ import { extensionServers, extensionServices } from "../../../test/support/exten
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { ask } from "../../../test/support/request-context.ts";
 import { remoteApiService, stubApiServices, stubBackends } from "../../../test/support/stub-backends.ts";
+import { until } from "../../../test/support/until.ts";
 import { openRemoteDiscovery } from "../../aggregator/discovery/remote-discovery.ts";
 import { openRemoteOpenApi } from "../../aggregator/openapi/remote-openapi.ts";
 import type { Catalog, ResourceDefinition } from "../../catalog/contract.ts";
@@ -68,8 +68,7 @@ before(async () => {
   const [remote, remoteOpenApi] = [openRemoteDiscovery(options), openRemoteOpenApi(options)];
   clock.advance(1000);
   // The documents are compressed in the thread pool.
-  for (let turn = 0; turn < 1000 && remoteOpenApi.documents().length < 2; turn += 1) await sleep(1);
-  for (let turn = 0; turn < 1000 && remoteOpenApi.entries().size < 3; turn += 1) await sleep(1);
+  await until(() => remoteOpenApi.documents().length >= 2 && remoteOpenApi.entries().size >= 3);
   const catalog: Pick<Catalog, "definitions" | "generation"> = {
     generation: 1,
     definitions: () => [...builtin.definitions(), mixed],

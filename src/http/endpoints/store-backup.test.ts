@@ -8,6 +8,7 @@ import https from "node:https";
 import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
+import { until } from "../../../test/support/until.ts";
 import { type Certificates, createCertificates } from "../../serving/certificates.ts";
 import type { Exchange, RequestContext } from "../contract.ts";
 import { type Listener, listen } from "../listener/listen.ts";
@@ -133,7 +134,7 @@ test("a client that does not read holds up no other for longer than the store's 
   clock.advance(2000);
   assert.ok(stopped > 0);
   next = () => backupOf(Readable.from([Buffer.alloc(10)]));
-  while ((await answered()).status === 429);
+  await until(async () => (await answered()).status !== 429);
   assert.deepEqual(await answered(), { status: 200, bytes: 10, whole: true });
   request.destroy();
 });

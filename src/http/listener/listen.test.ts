@@ -7,6 +7,8 @@ import https from "node:https";
 import net from "node:net";
 import { after, before, describe, type TestContext, test } from "node:test";
 import tls from "node:tls";
+import { peerLatency } from "../../../test/support/peer-latency.ts";
+import { until } from "../../../test/support/until.ts";
 import { type Clock, systemClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import { type Authorities, parseAuthorities } from "../../lib/x509/authorities.ts";
@@ -307,30 +309,30 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
 
     test("the client is notified of a stream's end", async () => {
       const watching = send("GET", "/watch");
-      while (listener.streams.length === 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length > 0);
       const stream = listener.streams[0] as BodyStream;
       stream.write(Buffer.from("second\n"));
       await stream.drained();
-      while (stream.pendingBytes > 0) await new Promise(setImmediate);
+      await until(() => stream.pendingBytes === 0);
       stream.end();
       assert.equal((await watching).text, "first\nsecond\n");
     });
 
     test("an aborted stream is an error for the client", async () => {
       const watching = send("GET", "/watch");
-      while (listener.streams.length === 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length > 0);
       listener.streams[0]?.abort();
       await assert.rejects(watching);
-      while (listener.streams.length > 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length === 0);
     });
 
     test("a client that goes away closes its exchanges", async () => {
       const watching = send("GET", "/watch").catch(() => undefined);
-      while (listener.streams.length === 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length > 0);
       const stream = listener.streams[0] as BodyStream;
       hangUp();
       await watching;
-      while (listener.streams.length > 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length === 0);
       assert.equal(stream.write(Buffer.from("late\n")), true, "unaccepted data is not kept");
       await stream.drained();
     });
@@ -432,11 +434,11 @@ describe("an answer that has ended", () => {
     test(`${what}: what is left of it must be taken in time`, async () => {
       const listener = await open({ limits: { lingerMs: 50 } });
       const socket = await begin(listener.port);
-      while (listener.streams.length === 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length > 0);
       const stream = listener.streams[0] as BodyStream;
       for (let written = 0; written < 32; written++) stream.write(Buffer.alloc(1 << 20));
       stream.end();
-      while (listener.streams.length > 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length === 0);
       socket.destroy();
       await listener.close();
     });
@@ -449,7 +451,7 @@ test("HTTP/2.0: a client that does not end its side is not waited for", async ()
   const about = session.request({ ":path": "/about" }, { endStream: false });
   const watch = session.request({ ":path": "/watch" }, { endStream: false });
   for (const stream of [about, watch]) stream.resume();
-  while (listener.streams.length === 0) await new Promise(setImmediate);
+  await until(() => listener.streams.length > 0);
   listener.streams[0]?.end();
   await Promise.all([about, watch].map((stream) => once(stream, "close")));
   assert.deepEqual(
@@ -474,16 +476,16 @@ describe("upgrades", () => {
       socket.on("data", (piece: Buffer) => {
         text += piece.toString();
       });
-      while (!text.endsWith("early ")) await new Promise(setImmediate);
+      await until(() => text.endsWith("early "));
       socket.write("late");
-      while (!text.endsWith("late")) await new Promise(setImmediate);
+      await until(() => text.endsWith("late"));
       assert.equal(
         text,
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\nearly late",
       );
       assert.equal(listener.streams.length, 1);
       socket.destroy();
-      while (listener.streams.length > 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length === 0);
       await listener.close();
     });
 
@@ -501,7 +503,7 @@ describe("upgrades", () => {
         text += piece.toString();
       });
       socket.write(request);
-      while (!text.includes("}")) await new Promise(setImmediate);
+      await until(() => text.includes("}"));
       assert.match(text, /^HTTP\/1.1 200 OK\r\n.*\{"upgrade":null\}$/s);
       socket.destroy();
       await listener.close();
@@ -537,6 +539,7 @@ describe("upgrades on a runtime that does not ask which requests can upgrade", (
     const socket = await rawConnection(listener.port, "http/1.1");
     socket.allowHalfOpen = true;
     socket.resume().write(request("POST", "Content-Length: 10000\r\n"));
+    // own wait: the client sends its body slowly
     const sending = setInterval(() => socket.write("x"), 5);
     await new Promise((resolve) => socket.once("close", resolve));
     clearInterval(sending);
@@ -558,7 +561,7 @@ describe("upgrades on a runtime that does not ask which requests can upgrade", (
       await ended;
       assert.match(text, answer);
       assert.doesNotMatch(text, /HTTP\/1.1 101 .*HTTP|HTTP.*HTTP\/1.1 101 /s);
-      while (listener.streams.length > 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length === 0);
       await listener.close();
     });
 });
@@ -571,10 +574,10 @@ test("a WebSocket outlives the limits on requests", async () => {
   socket.on("data", (piece: Buffer) => {
     text += piece.toString("latin1");
   });
-  while (!text.includes("first")) await new Promise(setImmediate);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(() => text.includes("first"));
+  await peerLatency(100); // Longer than the limits.
   listener.streams[0]?.write(Buffer.from("second"));
-  while (!text.endsWith("second")) await new Promise(setImmediate);
+  await until(() => text.endsWith("second"));
   socket.destroy();
   await listener.close();
 });
@@ -643,7 +646,7 @@ describe("a client that stalls is cut off", () => {
       async (port, streams) => {
         const socket = await rawConnection(port, "h2");
         socket.write(http2Watch());
-        while (streams.length === 0) await new Promise(setImmediate);
+        await until(() => streams.length > 0);
         return socket;
       },
     ],
@@ -719,7 +722,7 @@ describe("the end", () => {
       const listener = await open();
       const client = protocol === "HTTP/2.0" ? overHttp2(listener.port) : overHttp1(listener.port);
       const watching = client.send("GET", "/watch");
-      while (listener.streams.length === 0) await new Promise(setImmediate);
+      await until(() => listener.streams.length > 0);
       listener.stop();
       await assert.rejects(overHttp1(listener.port).send("GET", "/about"), /ECONNREFUSED/);
       listener.streams[0]?.end();

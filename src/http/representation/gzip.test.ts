@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { passTurns } from "../../../test/support/pass-turns.ts";
+import { until } from "../../../test/support/until.ts";
 import type { BodyStream, Exchange } from "../contract.ts";
 import { acceptsGzip, gzipBody, gzipHeaders, respondGzipped } from "./gzip.ts";
 
@@ -59,8 +61,8 @@ test("a client that does not read gets no more than what is in hand, and all of 
   );
   let isDrained = false;
   const drained = body.drained().then(() => (isDrained = true));
-  while (sent.length === 0) await new Promise(setImmediate);
-  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  await until(() => sent.length > 0);
+  await passTurns(100);
   assert.ok(bytesOf(sent) <= 64 << 10);
   assert.deepEqual([isDrained, taken], [false, 0]);
   while (!isDrained) {

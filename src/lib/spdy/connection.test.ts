@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { type Duplex, duplexPair } from "node:stream";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { SpdyConnection, type SpdyStream, streamsMax } from "./connection.ts";
 import { FrameReader } from "./frame-reader.ts";
@@ -126,7 +127,7 @@ function openRaw(role: "client" | "server"): { connection: SpdyConnection; peer:
 async function framesOf(peer: Duplex): Promise<Frame[]> {
   const pieces: Buffer[] = [];
   peer.on("data", (piece: Buffer) => pieces.push(piece));
-  for (let i = 0; i < 1000; i++) await setImmediate();
+  await passTurns(1000);
   return [...new FrameReader().read(Buffer.concat(pieces))];
 }
 

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { systemClock } from "../../apimachinery/clock.ts";
 import { watchFile } from "./watched-file.ts";
 
 interface Seen {
@@ -41,8 +42,7 @@ async function following(
         polling = then;
         return () => undefined;
       }
-      const timer = setTimeout(then, delayMs / 10);
-      return () => clearTimeout(timer);
+      return systemClock.after(delayMs / 10, then);
     },
     onContent: (content) => report(content.toString()),
     onError: (error) => report(`error ${(error as NodeJS.ErrnoException).code ?? error.message.replace(dir, "")}`),

@@ -8,12 +8,13 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Server, ServerCredentials, type ServiceDefinition } from "@grpc/grpc-js";
 import { damageStore } from "../../../test/support/damage-store.ts";
 import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
+import { peerLatency } from "../../../test/support/peer-latency.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { put, suiteOptions } from "../../../test/support/storage-suite.ts";
+import { until, untilSteady } from "../../../test/support/until.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
 import { RevisionCompacted, type Storage, StorageUnavailable } from "../contract.ts";
 import { EtcdClient } from "../etcd/api/client.ts";
@@ -159,8 +160,7 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
     assert.deepEqual([statSync(dir).mode & 0o777, statSync(dataFile(dir)).mode & 0o777], [0o700, 0o600]);
     assert.ok(!existsSync(`${dir}.copying`));
     const copied = await openLmdb(dir);
-    await sleep(2500);
-    assert.deepEqual(await contents(copied), expected);
+    await until(async () => assert.deepEqual(await contents(copied), expected)); // A time to live ends.
     assert.deepEqual(await contents(copied, "cox"), []);
     const subscriber = { events() {}, progress() {}, end() {} };
     assert.throws(() => copied.log("", sourceRevision, subscriber), RevisionCompacted);
@@ -212,7 +212,7 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
         following() {
           if (++seen === 2) {
             stopped = true;
-            void writing.then(() => sleep(5000)).then(() => cutOver.request());
+            void writing.then(() => peerLatency(5000)).then(() => cutOver.request());
           }
         },
       },
@@ -278,7 +278,7 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
       await source.commit([], [put(`/registry/x/${at % 7}`, String(at))]);
     }
     await feed.reach(from + 1);
-    await sleep(300);
+    await untilSteady(() => feed.received);
     assert.ok(feed.received < from + 300, "the watch has ended");
     const taken: string[] = [];
     while (taken.length < 300) {

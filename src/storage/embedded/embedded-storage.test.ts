@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { suiteOptions } from "../../../test/support/storage-suite.ts";
+import { until } from "../../../test/support/until.ts";
 import { type LogEvent, type Storage, StorageUnavailable, type Write } from "../contract.ts";
 import { openEmbeddedStorage } from "./embedded-storage.ts";
 import type { Change } from "./ledger.ts";
@@ -92,5 +93,5 @@ test("times of expiry that cannot be read are read again, and keys expire then",
   assert.deepEqual(warnings, ["Could not delete expired keys, retrying"]);
   ledger.expiries = expiries;
   clock.advance(1000);
-  while ((await storage.get("/a")) !== undefined) await new Promise(setImmediate);
+  await until(async () => (await storage.get("/a")) === undefined);
 });

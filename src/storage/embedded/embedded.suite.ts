@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
+import { passTurns, turnsUntil } from "../../../test/support/pass-turns.ts";
 import {
   gate,
   ignored,
@@ -13,6 +14,7 @@ import {
   suiteOptions,
   turn,
 } from "../../../test/support/storage-suite.ts";
+import { until } from "../../../test/support/until.ts";
 import {
   type LogEvent,
   RevisionCompacted,
@@ -80,7 +82,7 @@ export function embeddedContract(name: string, open: Open): void {
         end() {},
       });
       await commitSome(600, 700);
-      while (seen.length < 600) await turn();
+      await until(() => seen.length >= 600);
       assert.deepEqual(
         seen,
         Array.from({ length: 600 }, (_, index) => 102 + index),
@@ -104,7 +106,7 @@ export function embeddedContract(name: string, open: Open): void {
       ];
       let settled = 0;
       for (const one of pending) void one.then(() => settled++);
-      for (let turns = 0; turns < 5; turns++) await turn();
+      await passTurns(5);
       assert.deepEqual(await listed(storage, "/p/"), ["/p/a=1", "/p/b=1"]);
       assert.deepEqual(
         [await textAt(storage, "/p/a"), await textAt(storage, "/p/c"), await storage.count("/p/")],
@@ -246,7 +248,8 @@ export function embeddedContract(name: string, open: Open): void {
         await storage.commit([], [put("/b", "here")]); // 2
         for (let step = 0; step < 299; step++) await storage.commit([], [put("/a", String(1000 + step))]); // 3 to 301
         clock.advance(advanceMs);
-        for (let turns = 0; turns < 20 || storage.compacted() < want; turns++) await turn();
+        await passTurns(20);
+        await until(() => storage.compacted() >= want);
         assert.equal(storage.compacted(), want);
         assert.deepEqual(await listed(storage, "/"), ["/a=1298", "/b=here"]);
         if (want < 301) assert.equal(await textAt(storage, "/a", want + 10), String(1000 + want + 10 - 3));
@@ -278,10 +281,10 @@ export function embeddedContract(name: string, open: Open): void {
       const seen: string[] = [];
       storage.log("/", 3, { ...ignored, events: (batch) => void seen.push(...batch.map(show)) });
       clock.advance(20_000);
-      while (seen.length < 1) await turn();
+      await until(() => seen.length >= 1);
       assert.deepEqual(await listed(storage, "/"), ["/b=2", "/c=2"]);
       clock.advance(20_000);
-      while (seen.length < 2) await turn();
+      await until(() => seen.length >= 2);
       assert.deepEqual(seen, ["delete /a@4=1 was 1@2/2", "delete /c@5=2 was 2@3/3"]);
       assert.deepEqual(await listed(storage, "/"), ["/b=2"]);
       await storage.close();
@@ -303,11 +306,10 @@ export function embeddedContract(name: string, open: Open): void {
         );
       }
       failures = 1;
-      for (let turns = 0; turns < 5000 && (await storage.count("/")) > 0; turns++) {
+      await turnsUntil(async () => {
         clock.advance(100);
-        await turn();
-      }
-      assert.equal(await storage.count("/"), 0);
+        return (await storage.count("/")) === 0;
+      });
       await storage.close();
     });
 

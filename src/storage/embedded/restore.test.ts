@@ -6,8 +6,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { gate, ignored, listed, put, remove, suiteOptions, turn } from "../../../test/support/storage-suite.ts";
+import { until } from "../../../test/support/until.ts";
 import { orderedKey } from "../../lib/persistent-tree/ordered-key.ts";
 import { type LogEvent, StorageUnavailable, type Write } from "../contract.ts";
 import { type MemoryState, type MemoryStorage, openMemoryStorage } from "../memory.ts";
@@ -100,7 +102,7 @@ test("a restore that cannot be written changes nothing", async (context) => {
     visible = true;
   });
   const dependent = storage.commit([{ key: "/a", revision: 0 }], [put("/a", "2")]);
-  for (let turns = 0; turns < 5; turns++) await turn();
+  await passTurns(5);
   release(new Error("input/output error"));
   await Promise.all([assert.rejects(restoring, StorageUnavailable), assert.rejects(dependent, StorageUnavailable)]);
   assert.equal(visible, false);
@@ -118,11 +120,11 @@ test("times of expiry are restored, and pass while the state is kept", async (co
   // The same values with other times, or without.
   await storage.commit([], [remove("/a"), put("/b", "1"), timed("/c", 5), timed("/d", 5)]);
   clock.advance(20_000);
-  while ((await listed(storage, "")).length > 1) await turn();
+  await until(async () => (await listed(storage, "")).length <= 1);
   await storage.restore(state, nothing);
   const elapsed = async (ms: number, count: number): Promise<string[]> => {
     clock.advance(ms);
-    while ((await storage.count("")) > count) await turn();
+    await until(async () => (await storage.count("")) <= count);
     return listed(storage, "");
   };
   assert.deepEqual(await elapsed(0, 3), ["/b=1", "/c=1", "/d=1"]);
@@ -141,7 +143,7 @@ test("a store that begins with a state has its revisions and no history", async 
   assert.deepEqual(await listed(fork, ""), ["/a=fork", "/b=1"]);
   assert.deepEqual(await listed(parent, ""), ["/a=parent", "/b=1", "/c=1"]);
   clock.advance(10_000);
-  while ((await fork.count("")) > 1 || (await parent.count("")) > 2) await turn();
+  await until(async () => !((await fork.count("")) > 1 || (await parent.count("")) > 2));
   await parent.restore(await stateOf(fork), nothing);
   assert.deepEqual(await listed(parent, ""), ["/a=fork"]);
 });

@@ -1,9 +1,9 @@
 /** Two servers and a kube-apiserver compact one cluster. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { eventually } from "../../../test/support/collector-cluster.ts";
 import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
+import { eventually } from "../../../test/support/until.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
 import { RevisionCompacted, type Storage } from "../contract.ts";
 import { EtcdClient } from "./api/client.ts";
@@ -28,17 +28,24 @@ for (const [text, want] of texts)
 interface Server {
   readonly storage: Storage;
   readonly clock: ManualClock;
+  /** How many intervals have begun: the last one has ended with the work of the server. */
+  intervals(): number;
 }
 
 /** Timers of the interval are manual, so that the test decides which server compacts. */
 async function openServer({ urls }: EtcdCluster): Promise<Server> {
   const clock = manualClock(Date.now());
+  let intervals = 0;
   const passing = {
     ...systemClock,
-    after: (ms: number, run: () => void) => (ms === intervalMs ? clock : systemClock).after(ms, run),
+    after(ms: number, run: () => void) {
+      if (ms !== intervalMs) return systemClock.after(ms, run);
+      intervals++;
+      return clock.after(ms, run);
+    },
   };
   const options = { ...etcdOptions, servers: urls, clock: passing, compactionIntervalMs: intervalMs };
-  return { storage: await openEtcdStorage(options), clock };
+  return { storage: await openEtcdStorage(options), clock, intervals: () => intervals };
 }
 
 test("one server compacts in each interval, and all know the revision", { skip: skipWithoutEtcd }, async () => {
@@ -58,10 +65,10 @@ test("one server compacts in each interval, and all know the revision", { skip: 
     (await client.range({ key: Buffer.from("compact_rev_key") })).kvs?.[0]?.version ?? 0;
   /** One interval of one server. */
   const pass = async (server: Server, changed: boolean): Promise<void> => {
-    const before = await version();
+    const [before, begun] = [await version(), server.intervals()];
     server.clock.advance(intervalMs);
     if (changed) await eventually("the key is written", async () => (await version()) === before + 1);
-    else await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually("the next interval begins", () => server.intervals() > begun);
     assert.equal(await version(), changed ? before + 1 : before);
   };
   const compacted = (): number[] => servers.map(({ storage }) => storage.compacted());

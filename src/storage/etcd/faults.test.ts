@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
 import { type Link, openLink } from "../../../test/support/faulty-network.ts";
+import { peerLatency } from "../../../test/support/peer-latency.ts";
+import { until } from "../../../test/support/until.ts";
 import { type Clock, systemClock } from "../../apimachinery/clock.ts";
 import { RevisionsWentBack, type Storage } from "../contract.ts";
 import { type EtcdOptions, openEtcdStorage } from "./etcd-storage.ts";
@@ -161,7 +163,7 @@ describe("the engine etcd", { skip: skipWithoutEtcd }, () => {
     const { etcd } = await fixture(t);
     await etcd.members[0]?.kill();
     const opening = openEtcdStorage({ ...etcdOptions, servers: etcd.urls });
-    await new Promise((resolve) => setTimeout(resolve, 4_000)); // Longer than the attempts of one read.
+    await peerLatency(4_000); // Longer than the attempts of one read.
     await etcd.members[0]?.start();
     await (await opening).close();
   });
@@ -192,11 +194,10 @@ describe("the engine etcd", { skip: skipWithoutEtcd }, () => {
     const storage = await open({ clock, answersProgress: () => true });
     assert.equal(storage.reportsProgress, false);
     links[1]?.set("open");
-    for (let tries = 0; !storage.reportsProgress && tries < 200; tries++) {
+    await until(() => {
       learnAgain();
       learnAgain = () => {};
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    assert.equal(storage.reportsProgress, true);
+      return storage.reportsProgress;
+    });
   });
 });

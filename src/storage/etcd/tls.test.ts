@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
-import { eventually } from "../../../test/support/collector-cluster.ts";
 import { type EtcdCluster, etcdOptions, freePorts, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
+import { peerLatency } from "../../../test/support/peer-latency.ts";
+import { eventually } from "../../../test/support/until.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "../../serving/x509.ts";
 import { encodeMessage, type Field, type Message } from "./api/codec.ts";
 import type { EtcdTls } from "./api/endpoints.ts";
@@ -116,7 +117,7 @@ describe("connections to etcd", { skip: skipWithoutEtcd }, () => {
     for (const name of ["crt", "key"]) copyFileSync(file(`expired.${name}`), file(`replaced.${name}`));
     const tls = { ...user, certFile: file("replaced.crt"), keyFile: file("replaced.key") };
     const opening = openEtcdStorage({ ...etcdOptions, servers: [secure()], tls });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await peerLatency(300); // etcd rejects connections.
     for (const name of ["crt", "key"]) copyFileSync(file(`client.${name}`), file(`replaced.${name}`));
     const storage = await opening;
     assert.equal(await storage.count("/registry/none/"), 0);

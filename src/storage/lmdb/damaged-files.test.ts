@@ -26,6 +26,7 @@ import { after, before, test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import type { ReadStore } from "../../../test/support/store-reader.ts";
+import { systemClock } from "../../apimachinery/clock.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { PageFile, readMeta } from "./page-file.ts";
 
@@ -57,14 +58,14 @@ class Reader {
     if (this.#child === undefined) await this.#start();
     const { stdin } = this.#child as ChildProcessWithoutNullStreams;
     const lines = this.#lines as AsyncIterator<string, undefined>;
-    const timer = setTimeout(() => this.#child?.kill("SIGKILL"), hangMs);
+    const stopTimer = systemClock.after(hangMs, () => this.#child?.kill("SIGKILL"));
     stdin.write(`${dir}\n`);
     const warnings: string[] = [];
     for (;;) {
       const { value } = await lines.next();
       if (value !== undefined && !value.startsWith("{")) warnings.push(value);
       else {
-        clearTimeout(timer);
+        stopTimer();
         if (value === undefined) await this.close();
         return { warnings, found: value === undefined ? undefined : (JSON.parse(value) as ReadStore) };
       }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { type Open, suiteOptions } from "../../../test/support/storage-suite.ts";
+import { until } from "../../../test/support/until.ts";
 import { storageContract } from "../contract.suite.ts";
 import type { Storage } from "../contract.ts";
 import { embeddedContract } from "../embedded/embedded.suite.ts";
@@ -80,7 +81,7 @@ test("history, compaction and expiries persist", async () => {
   );
   clock.advance(101_000);
   assert.equal(await expired, "delete /b 4");
-  while (second.compacted() < 3) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => second.compacted() >= 3);
   assert.equal(second.compacted(), 3);
   await second.close();
 });

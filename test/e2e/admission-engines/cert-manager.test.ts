@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { created } from "../../support/policy-engine.ts";
 import { startServerWithClient } from "../../support/server-with-client.ts";
+import { until } from "../../support/until.ts";
 import {
   buildTest,
   downloadModule,
@@ -85,10 +86,10 @@ test("cert-manager", { skip: missing ?? false, timeout: 1_800_000 }, async (cont
   };
   /** Waits until all bundles are the authority in the secret. */
   const injected = async (): Promise<void> => {
-    for (;;) {
+    await until(async () => {
       const { data } = (await eventually(client, { path: secretPath }, "200")).body;
-      if ((await bundles()).every((bundle) => bundle === data["ca.crt"])) return;
-    }
+      return (await bundles()).every((bundle) => bundle === data["ca.crt"]);
+    });
   };
 
   await context.test("the injected bundle is used, and the webhook validates", async () => {

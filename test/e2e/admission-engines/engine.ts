@@ -1,13 +1,12 @@
 /** Builds published policy engines, installs their manifests, and runs them outside of a cluster. */
-import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { decodeYaml } from "../../../src/lib/yaml/decode.ts";
 import { created, outcome, type Reviewed } from "../../support/policy-engine.ts";
 import type { Answer, RawClient, RawRequest } from "../../support/raw-client.ts";
+import { eventually as untilPasses } from "../../support/until.ts";
 
 /** Why the engines cannot be built; undefined if they can. */
 export const missing: string | undefined =
@@ -110,15 +109,15 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-const triesMax = 1200;
-
 /** Repeats a request until its outcome matches. @returns the last answer */
 export async function eventually(client: RawClient, request: RawRequest, expected: string | RegExp): Promise<Answer> {
-  for (let tries = 0; ; tries++) {
-    const answer = await client.send(request);
-    const text = outcome(answer);
-    if (typeof expected === "string" ? text === expected : expected.test(text)) return answer;
-    assert.ok(tries < triesMax, `${request.method ?? "GET"} ${request.path}: ${text}`);
-    await pause(50);
-  }
+  let text = "";
+  return untilPasses(
+    () => `${request.method ?? "GET"} ${request.path}: ${text}`,
+    async () => {
+      const answer = await client.send(request);
+      text = outcome(answer);
+      return (typeof expected === "string" ? text === expected : expected.test(text)) && answer;
+    },
+  );
 }

@@ -4,6 +4,8 @@
  * v1, with v2. `tools/golden/server/conversions.ts` records the answers of a kube-apiserver in
  * `testdata/answers.json.gz`.
  */
+
+import { eventually } from "../../support/until.ts";
 import type { WebhookReply, WebhookRequest } from "../../support/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./targets.ts";
 
@@ -267,14 +269,13 @@ export type ConversionRow = readonly [what: string, status: number, warnings: st
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const collection = (at: Version, namespace: string): string =>
   `/apis/example.com/${at}/namespaces/${namespace}/targets`;
-const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Creates the kind and its objects, and sends all requests. */
 export async function sendWhileConverting(send: SendLine, webhook: SwitchedWebhook): Promise<ConversionRow[]> {
   const clientConfig = { url: `${webhook.url}/convert`, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
   await send(`POST ${definitions}`, JSON.stringify(definitionOf(conversion)));
-  await until("served", async () => (await send("GET /apis/example.com/v2/targets")).status === 200);
+  await eventually("served", async () => (await send("GET /apis/example.com/v2/targets")).status === 200);
   const [before, moved] = [stepsOf("before"), stepsOf("moved")];
   for (const step of [...before, ...moved]) await makeObject(send, step);
   const rows: ConversionRow[] = [];
@@ -298,7 +299,7 @@ async function storeAtOther(send: SendLine, webhook: SwitchedWebhook): Promise<v
   await send(`PATCH ${definitions}/targets.example.com`, JSON.stringify({ spec: { versions } }), merge);
   webhook.answer(replies["status 500"]);
   const probe = JSON.stringify(target("v1", "probe", specs.v1));
-  await until(
+  await eventually(
     "stored at the other version",
     async () => (await send(`POST ${collection("v1", "moved-0")}?dryRun=All`, probe)).status === 500,
   );
@@ -317,7 +318,7 @@ async function settled(send: SendLine, namespace: string): Promise<void> {
       .items.map(({ metadata }: Json) => `${metadata.name} ${metadata.resourceVersion}`)
       .join();
   };
-  await until("settled", async () => {
+  await eventually("settled", async () => {
     const lists = [await listed("v1"), await listed("v2")];
     return lists[0] !== undefined && lists[0] === lists[1];
   });
@@ -374,11 +375,4 @@ function normalized(value: unknown): Json {
       .replaceAll(/"\d+[smh]"/g, '"<age>"')
       .replaceAll(/in record \(\d+\)/g, "in record (<version>)"),
   );
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    if (tries === 1000) throw new Error(`never: ${what}`);
-    await after(20);
-  }
 }

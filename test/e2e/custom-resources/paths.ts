@@ -3,6 +3,7 @@
  * and without. Writes are dry runs. `tools/golden/server/custom-resource-paths.ts` records the
  * answers of a kube-apiserver in `testdata/paths.json.gz`.
  */
+import { eventually } from "../../support/until.ts";
 
 export interface PathAnswer {
   readonly status: number;
@@ -233,12 +234,10 @@ async function makeKind(send: SendLine, kind: CustomKind): Promise<void> {
   await send("POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions", JSON.stringify(definitionOf(kind)));
   const object = { apiVersion: `${group}/v1`, kind: kind.kind, metadata: { name: "a" }, spec: { replicas: 1 } };
   const path = `/apis/${group}/v1/${kind.namespaced ? `namespaces/${namespace}/` : ""}${kind.plural}`;
-  for (let tries = 0; ; tries++) {
-    const { status, text } = await send(`POST ${path}`, JSON.stringify(object));
-    if (status === 201 || status === 409) return;
-    if (tries === 500) throw new Error(`${kind.plural} are not served: ${text}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(`${kind.plural} are served`, async () => {
+    const { status } = await send(`POST ${path}`, JSON.stringify(object));
+    return status === 201 || status === 409;
+  });
 }
 
 /** Replaces values that differ in each run. */

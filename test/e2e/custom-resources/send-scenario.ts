@@ -1,5 +1,6 @@
 /** Sends the requests of a scenario and makes the answers of two servers comparable. */
 import type { Answer, RawClient } from "../../support/raw-client.ts";
+import { eventually } from "../../support/until.ts";
 import { comparable } from "../real-definitions/twins.ts";
 import type { Scenario, Step } from "./scenarios.ts";
 
@@ -14,14 +15,11 @@ export async function sendScenario(
   return JSON.parse(JSON.stringify(answers));
 }
 
-const triesMax = 300;
-
 async function send(client: RawClient, { method = "GET", path, body, headers = {}, until }: Step): Promise<Answer> {
-  for (let tries = 1; ; tries++) {
+  return eventually(`${method} ${path} answers ${until}`, async () => {
     const answer = await client.send({ method, path, headers: { ...headers }, ...(body !== undefined && { body }) });
-    if (until === undefined || until.test(JSON.stringify(answer.body)) || tries === triesMax) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return (until === undefined || until.test(JSON.stringify(answer.body))) && answer;
+  });
 }
 
 function shown({ show }: Step, answer: Answer): unknown {

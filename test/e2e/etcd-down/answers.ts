@@ -1,7 +1,7 @@
 /** Requests to a server while its etcd is down. `npm run golden etcd-down` records upstream's answers. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdCluster } from "../../support/etcd.ts";
 import type { Answer, RawClient, RawRequest } from "../../support/raw-client.ts";
+import { until } from "../../support/until.ts";
 
 /** How etcd fails. */
 export const faults = ["killed", "stopped"] as const;
@@ -99,7 +99,7 @@ function requestsOf({ revision, continueToken }: Before): Record<string, RawRequ
 
 /** Waits until the server is ready, creates objects, and loads the caches of their kinds. */
 async function prepare(client: RawClient): Promise<Before> {
-  while ((await client.send({ path: "/readyz" })).status !== 200) await sleep(100);
+  await until(async () => (await client.send({ path: "/readyz" })).status === 200);
   const post = (path: string, body: object): Promise<Answer> => client.send({ method: "POST", path, body });
   await post("/api/v1/namespaces", { metadata: { name: "down" } });
   await post("/api/v1/namespaces/down/serviceaccounts", { metadata: { name: "s" } });
@@ -113,7 +113,7 @@ async function prepare(client: RawClient): Promise<Before> {
 interface DownOptions {
   readonly fault: Fault;
   /** Called after etcd has failed, before the requests. */
-  readonly settled: () => Promise<void>;
+  readonly settled: () => Promise<unknown>;
   /** The parameter `timeout` of requests; the limits of the server apply without it. */
   readonly timeout?: string;
 }

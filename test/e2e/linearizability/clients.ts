@@ -1,4 +1,6 @@
 /** Clients that send random requests for few objects to random servers. */
+
+import { peerLatency } from "../../support/peer-latency.ts";
 import type { RawClient } from "../../support/raw-client.ts";
 import type { Answer, Operation, Seen, Verb } from "./history.ts";
 
@@ -67,7 +69,7 @@ export async function runClients(options: ClientsOptions): Promise<void> {
       const { client } = options.replicas[random(options.replicas.length)] as Replica;
       if (client === undefined) {
         sent--;
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await peerLatency(20);
         continue;
       }
       const start = options.tick();

@@ -3,6 +3,7 @@
  * again from the last one that it has received, and lists again after 410 and 504.
  */
 import https from "node:https";
+import { peerLatency } from "../../support/peer-latency.ts";
 import { configMaps, type Replica, seenOf } from "./clients.ts";
 import type { Delivered, Seen } from "./history.ts";
 
@@ -80,7 +81,7 @@ export function startInformer({ name, replicas, random }: InformerOptions): Info
       const replica = replicas[random(replicas.length)] as InformerOptions["replicas"][number];
       if (listAt !== undefined) await list(replica).catch(() => {});
       else if (replica.watch !== undefined) await watch(replica.watch);
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      await peerLatency(retryMs);
     }
   };
   void run();

@@ -1,5 +1,6 @@
 /** Lets processes and connections of a cluster fail, one or two at a time, by a plan of random choices. */
 import type { LinkState } from "../../support/faulty-network.ts";
+import { peerLatency } from "../../support/peer-latency.ts";
 import { weighted } from "./clients.ts";
 import type { FaultyCluster } from "./cluster.ts";
 
@@ -36,10 +37,9 @@ export function startNemesis({ cluster, random, compact }: NemesisOptions): Neme
   const counts = new Map<string, number>();
   const stoppedProcesses = new Set<string>();
   let stopped = false;
-  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
   const run = async (): Promise<void> => {
     while (!stopped) {
-      await sleep(calmMs.min + random(calmMs.max));
+      await peerLatency(calmMs.min + random(calmMs.max));
       if (stopped) return;
       const faults = [...processFaults(cluster, random, compact), ...linkFaults(cluster, random)];
       const fault = weighted(
@@ -51,7 +51,7 @@ export function startNemesis({ cluster, random, compact }: NemesisOptions): Neme
       if (process !== "") stoppedProcesses.add(process);
       counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1);
       await fault.begin();
-      await sleep(random(fault.maxMs));
+      await peerLatency(random(fault.maxMs));
       await fault.end();
       stoppedProcesses.delete(process);
     }

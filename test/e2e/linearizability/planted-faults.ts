@@ -1,5 +1,7 @@
 /** Stores that break a guarantee, which the check must find. */
+
 import type { LogEvent, LogSubscriber, Storage } from "../../../src/storage/contract.ts";
+import { peerLatency } from "../../support/peer-latency.ts";
 
 /** Changes a store. */
 export type PlantedFault = (storage: Storage, random: (below: number) => number) => Partial<Storage>;
@@ -12,7 +14,7 @@ const rarity = 12;
 /** Caches lag, as those of other servers do, and consistent reads do not always ask etcd. */
 const staleReads: PlantedFault = (storage) => {
   let known: Promise<number> | undefined;
-  const later = (run: () => void): void => void setTimeout(run, staleMs);
+  const later = (run: () => void): void => void peerLatency(staleMs).then(run);
   return {
     reportsProgress: true,
     log: (prefix, from, subscriber) =>
@@ -24,7 +26,7 @@ const staleReads: PlantedFault = (storage) => {
     current() {
       if (known === undefined) {
         known = storage.current();
-        setTimeout(() => (known = undefined), staleMs);
+        later(() => (known = undefined));
       }
       return known;
     },

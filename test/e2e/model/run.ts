@@ -58,6 +58,7 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   const world = new World({ clients, connections, clock, seed, operationsMax: operations });
   const logConnection = http2Watches(server.kubeconfig);
   let before = -1;
+  // own wait: the time passes while no operation ends
   const idle = setInterval(() => {
     if (before === world.operations) world.passTime();
     before = world.operations;

@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { stable, startTestServer, type TestServer, type TestServerOptions } from "../../../src/testing/index.ts";
+import { until } from "../../support/until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind.
 type Body = any;
@@ -20,14 +21,6 @@ async function start(context: TestContext, options: TestServerOptions = {}): Pro
 
 async function get(server: TestServer, path: string): Promise<Body> {
   return (await server.fetch(path)).json();
-}
-
-/** Waits for what controllers do soon. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await condition()); attempt++) {
-    if (attempt === 1000) throw new Error("it did not happen");
-    await new Promise(setImmediate);
-  }
 }
 
 const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
@@ -177,9 +170,8 @@ test("closed servers are not kept in memory", async () => {
   const closed: WeakRef<object>[] = [];
   for (let count = 0; count < 4; count++) closed.push(...(await startAndClose()));
   const held = (): number => closed.filter((one) => one.deref() !== undefined).length;
-  for (let attempt = 0; attempt < 20 && held() > 0; attempt++) {
-    await new Promise(setImmediate); // Until then a reference holds what it was made for.
-    collect();
-  }
-  assert.equal(held(), 0);
+  await until(() => {
+    collect(); // In a later turn: until then a reference holds what it was made for.
+    return held() === 0;
+  });
 });

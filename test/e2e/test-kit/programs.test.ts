@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../src/testing/index.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { until } from "../../support/until.ts";
 import { fleetOptions } from "./programs/fleet.ts";
 import { kindAt, widgetDefinition } from "./programs/kinds.ts";
 import { formatProgram, randomProgram, type Step, shortest } from "./programs/program.ts";
@@ -35,7 +36,7 @@ before(async () => {
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const { status } = await base.fetch(definitions, { method: "POST", body: widgetDefinition });
   assert.equal(status, 201);
-  while ((await base.fetch(kindAt(1).path)).status !== 200) await new Promise(setImmediate);
+  await until(async () => (await base.fetch(kindAt(1).path)).status === 200);
 });
 after(async () => {
   await base.close();

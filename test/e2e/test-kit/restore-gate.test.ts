@@ -11,6 +11,7 @@ import {
   type VirtualClock,
   virtualClock,
 } from "../../../src/testing/index.ts";
+import { until } from "../../support/until.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
 const rbacGroup = "rbac.authorization.k8s.io";
@@ -66,7 +67,7 @@ for (const [verb, method, path, body] of writes) {
     const answering = server.fetch(path, { method, ...asAnn, ...(body && { body }) });
     const isWaiting = (): boolean =>
       server.timeline.entries().some((entry) => entry.kind === "fault" && entry.action === "hit");
-    while (!isWaiting()) await new Promise(setImmediate);
+    await until(() => isWaiting());
     await server.restore(forbidden);
     const before = await (await server.fetch(maps)).text();
     clock.advance("1s");

@@ -10,8 +10,8 @@ import { join } from "node:path";
 import {
   runStatusScenario,
   runUsedSequence,
-  settledStatus,
   statusScenarios,
+  untilStatusSettles,
 } from "../../../test/support/quota-status.ts";
 import { root } from "../fixtures.ts";
 import { openServerClient } from "./client.ts";
@@ -25,10 +25,10 @@ const send = openServerClient(readFileSync(kubeconfig, "utf8"));
 const lines: string[] = [];
 for (const scenario of statusScenarios) {
   const { namespace } = scenario;
-  if (part === "used") {
-    const settled = async (): Promise<void> => void (await settledStatus(send, namespace, settledMs));
+  const settled = (): Promise<void> => untilStatusSettles(send, namespace, settledMs);
+  if (part === "used")
     lines.push(JSON.stringify({ namespace, steps: await runUsedSequence(send, scenario, { settled }) }));
-  } else lines.push(JSON.stringify({ namespace, statuses: await runStatusScenario(send, scenario, settledMs) }));
+  else lines.push(JSON.stringify({ namespace, statuses: await runStatusScenario(send, scenario, settled) }));
 }
 writeFileSync(join(root, `src/controllers/resource-quota/testdata/${part}.jsonl`), `${lines.join("\n")}\n`);
 process.exit();

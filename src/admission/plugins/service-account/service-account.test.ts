@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import { manualClock } from "../../../../test/support/manual-clock.ts";
 import { openMemoryRegistry, type Place } from "../../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../../test/support/pass-turns.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { serviceAccount } from "./service-account.ts";
 
@@ -36,7 +36,7 @@ async function advanceUntilSettled(pending: Promise<unknown>): Promise<number> {
     () => (isSettled = true),
   );
   for (let step = 0; step < 100 && !isSettled; step++) {
-    for (let turns = 0; turns < 5; turns++) await turn();
+    await passTurns(5);
     if (!isSettled) clock.advance(50);
   }
   return clock.now() - since;
@@ -45,7 +45,7 @@ async function advanceUntilSettled(pending: Promise<unknown>): Promise<number> {
 test("a pod waits until the account default of its namespace is created", async () => {
   await newNamespace("late");
   const pending = create("late", "p");
-  for (let turns = 0; turns < 20; turns++) await turn();
+  await passTurns(20);
   await cluster.create(accounts("late"), { metadata: { name: "other" } });
   await cluster.create(accounts("late"), { metadata: { name: "default" } });
   assert.equal((await pending).spec.serviceAccountName, "default");

@@ -18,6 +18,7 @@ import {
   openMemoryRegistry,
   type Place,
 } from "../../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../../test/support/pass-turns.ts";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { systemClock } from "../../../apimachinery/clock.ts";
 import { ApiError } from "../../../apimachinery/errors.ts";
@@ -122,7 +123,7 @@ function lagging(storage: Storage, random: Random): Storage {
     const later = (run: () => void): void => {
       const turns = random(4);
       last = last.then(async () => {
-        for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+        await passTurns(turns);
         run();
       });
     };

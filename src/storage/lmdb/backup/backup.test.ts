@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../../test/support/storage-suite.ts";
+import { until } from "../../../../test/support/until.ts";
 import { RevisionCompacted, type StatePin, type Storage, type Write } from "../../contract.ts";
 import { openLmdbStorage } from "../lmdb.ts";
 import { type NewEntry, writeStore } from "../write-store.ts";
@@ -175,7 +176,7 @@ test("a restored store rejects revisions before its first, and keeps expiries", 
     dir,
     durability: "relaxed",
   });
-  while ((await later.get("/b")) !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => (await later.get("/b")) === undefined);
   assert.equal((await later.get("/c"))?.value.toString(), "value of /c");
   await later.close();
 });

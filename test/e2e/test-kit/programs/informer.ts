@@ -1,13 +1,11 @@
 /** A list and a watch of one kind, as a client library runs them, with everything that they delivered. */
 import assert from "node:assert/strict";
 import type { WatchEvent } from "../../../support/http2-client.ts";
+import { turnsUntil } from "../../../support/pass-turns.ts";
 import type { CuttableWatch, Http2Connection } from "../../../support/watch-connection.ts";
 import { type Kind, parityLabel } from "./kinds.ts";
 import { type Answered, type Expected, textOf } from "./model.ts";
 import { listed } from "./requests.ts";
-
-/** How often an informer may be read until it has received everything. */
-const waitsMax = 20_000;
 
 /** What an informer reads, and how it begins. */
 export interface InformerOptions {
@@ -64,7 +62,7 @@ export class Informer {
 
   /** Resolves when this number of events has arrived, or a while has passed. */
   async received(count: number): Promise<void> {
-    for (let waits = 0; this.events.length < count && waits < waitsMax; waits++) await new Promise(setImmediate);
+    await turnsUntil(() => this.events.length >= count).catch(() => undefined); // The caller compares the events.
   }
 
   /** Ends the watch, and continues at the last revision that was received. */

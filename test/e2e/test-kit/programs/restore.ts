@@ -1,5 +1,6 @@
 /** Restores servers in random programs, also while writes run. */
 import assert from "node:assert/strict";
+import { passTurns } from "../../../support/pass-turns.ts";
 import { compare, type Member, newestRevision, startInformers, type Taken } from "./fleet.ts";
 import { checkEvents, type Informer } from "./informer.ts";
 import { kindAt, nameAt } from "./kinds.ts";
@@ -103,5 +104,5 @@ export async function race(member: Member, taken: Taken, writes: readonly WriteS
 }
 
 async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+  await passTurns(count);
 }
