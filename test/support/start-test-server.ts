@@ -61,7 +61,10 @@ export async function startTestServer(options: Partial<ServerOptions> = {}, shar
   const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
   const engine = await engineOf(options, shared);
   const own = { controllers: quietControllers, ...engine.options, ...options };
-  const { server, kubeconfigFor } = await (shared === undefined && own.storage === "memory" && !options.clientCaFile
+  const { server, kubeconfigFor } = await (shared === undefined &&
+  own.storage === "memory" &&
+  !options.clientCaFile &&
+  !options.clock
     ? startKitServer(own)
     : startFullServer(own, directory, shared));
   let users = 0;
@@ -95,7 +98,7 @@ async function startKitServer({ storage: _memory, ...options }: Partial<ServerOp
   return { server, kubeconfigFor: (user, groups) => server.kubeconfigFor({ user, groups }) };
 }
 
-/** Its users have an authority of their own, because the test kit knows neither an engine on disk nor a shared store. */
+/** Its users have an authority of their own: their certificates are those of clients, and end. */
 async function startFullServer(
   options: Partial<ServerOptions>,
   directory: string,

@@ -20,7 +20,7 @@ interface LastRun {
 }
 
 interface Options {
-  readonly full?: true;
+  readonly full?: boolean;
   readonly from?: string;
   readonly skipped?: true;
   readonly workers: number;
@@ -33,7 +33,7 @@ const program = new Command("npm test --")
   .argument("[words...]", "parts of paths of test files, or else of names of tests; all files without one")
   .option("--full", "full sizes of random, kill, fuzz and model tests, as `npm run test:full`")
   .option("--from <path>", "continues a run with --full at this file")
-  .option("--skipped", "only files of which the last run skipped a test")
+  .option("--skipped", "only files of which the last run skipped tests because something was not installed")
   .option("--list", "prints the chosen files and runs nothing")
   .option("--trace-handles", "names the places where handles that a file left open were created")
   .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism());
@@ -43,16 +43,20 @@ process.exitCode = await main(program.args, program.opts<Options>());
 async function main(words: readonly string[], options: Options): Promise<number> {
   const lastRun = readLastRun();
   const chosen = chooseFiles(findTestFiles(), words)
-    .filter(({ path }) => options.skipped === undefined || (lastRun[path]?.skipped.length ?? 0) > 0)
+    .filter(({ path }) => options.skipped === undefined || lastRun[path]?.skipped.some(isOfMachine))
     .filter(({ path }) => options.from === undefined || path >= options.from);
+  if (chosen.length === 0 && options.skipped) {
+    console.log("The last run skipped no test.");
+    return 0;
+  }
   if (chosen.length === 0) {
     console.error("No test file and no test matches.");
     return 2;
   }
   if (words.length > 0 || options.list) for (const file of chosen) console.log(describe(file));
   if (options.list) return 0;
-  const full = options.full === true;
-  const { results, stopped } = await runFiles(full ? chosen : longestFirst(chosen, lastRun), options);
+  const full = options.full === true || process.env.COXSWAIN_TEST_FULL === "1";
+  const { results, stopped } = await runFiles(full ? chosen : longestFirst(chosen, lastRun), { ...options, full });
   writeLastRun(lastRun, results);
   for (const line of summarize(results, { chosen, full, stopped })) console.log(line);
   return stopped || results.some(({ failures }) => failures.length > 0) ? 1 : 0;
@@ -85,6 +89,11 @@ async function runFiles(
   await pool.ended;
   show.end();
   return { results, stopped };
+}
+
+/** Whether a test was skipped because something is not installed, and not because of its size. */
+function isOfMachine(reason: string): boolean {
+  return !reason.includes("COXSWAIN_TEST_FULL");
 }
 
 /** The longest files begin, so that no process works alone at the end; a file without a time is long. */

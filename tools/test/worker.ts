@@ -71,26 +71,29 @@ async function runTests({ file, timeoutMs, name }: RunRequest): Promise<FoundTes
     } else if (type === "test:fail" && data.details.error.failureType !== "subtestsFailed") {
       const { error } = data.details;
       found.failures.push(failure(names.slice(0, data.nesting + 1), error.cause ?? error, data));
-    } else if (type === "test:summary" && !data.success && found.failures.length === 0) {
-      found.failures.push(failure(["a hook of the file"], "failed"));
+    } else if (type === "test:summary" && !data.success) {
+      process.exitCode = undefined; // node's test runner has set it.
+      if (found.failures.length + uncaught.length === 0) found.failures.push(failure(["a hook of the file"], "failed"));
     }
   }
   end.close();
   return found;
 }
 
-/** A hook of a file that fails keeps later hooks from running. */
+/** How long hooks may run after the last test, if a hook fails or the last test has not waited for anything. */
 const hooksMs = 30_000;
 
 /**
- * A run of node's test runner ends with the event `beforeExit`, which a process that waits for its next file does not
- * emit. It is emitted here when the hooks of the file have ended.
+ * A run of node's test runner ends with the event `beforeExit`, when nothing keeps the process running. So that a file
+ * which leaves something open ends too, the event is also emitted when its hooks have ended.
  */
 function endOfRun(): { started(nesting: number): void; finished(nesting: number): void; close(): void } {
   let running = 0;
   let isHooked = false;
   let timer: NodeJS.Timeout | undefined;
   const emit = (): void => void process.emit("beforeExit", 0);
+  process.channel?.unref();
+  process.once("beforeExit", () => process.channel?.ref());
   return {
     started(nesting) {
       if (nesting > 0) return;
