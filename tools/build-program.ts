@@ -23,7 +23,7 @@ async function build(): Promise<void> {
   try {
     await writeBundles(relative(root, building));
     await writeDescriptions(building);
-    for (const old of olderBundles()) rmSync(join(cache, old), { recursive: true, force: true });
+    for (const old of oldBundles()) rmSync(join(cache, old), { recursive: true, force: true });
     renameSync(building, directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
@@ -32,10 +32,11 @@ async function build(): Promise<void> {
   }
 }
 
-/** Another run may still use the newest bundle of other sources. */
-function olderBundles(): string[] {
-  const byAge = readdirSync(cache).sort((a, b) => modifiedMs(join(cache, b)) - modifiedMs(join(cache, a)));
-  return byAge.filter((name) => !name.startsWith("building-")).slice(1);
+/** Another run may still use a bundle of other sources. */
+const keptMs = 3 * 3_600_000;
+
+function oldBundles(): string[] {
+  return readdirSync(cache).filter((name) => Date.now() - statSync(join(cache, name)).mtimeMs > keptMs);
 }
 
 function sourcesHash(): string {
@@ -46,8 +47,4 @@ function sourcesHash(): string {
     hash.update(`${file} ${mtimeMs} ${size}\n`);
   }
   return hash.digest("hex").slice(0, 16);
-}
-
-function modifiedMs(path: string): number {
-  return statSync(path).mtimeMs;
 }
