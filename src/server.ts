@@ -1,10 +1,12 @@
 /** Composition root: builds each part of a server from the ones before it. The builders are in server/. */
+import { guardedClock } from "./apimachinery/guarded-clock.ts";
 import { pooledRandom } from "./apimachinery/random.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import type { RequestExtension } from "./http/contract.ts";
 import { addressAt, type IpRange } from "./lib/ip-range/ip-range.ts";
 import { callMetrics } from "./metrics/call-metrics.ts";
 import { etcdMetrics } from "./metrics/etcd-metrics.ts";
+import { unexpectedErrors } from "./metrics/unexpected-errors.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "./registry/contract.ts";
 import { certificateNames } from "./server/addresses.ts";
@@ -71,8 +73,11 @@ export async function openServer(options: ServerOptions, extensions: ServerExten
   }
 }
 
-async function buildServer(options: ServerOptions, closers: Closers, own: ServerExtensions): Promise<OpenServer> {
-  const { clock, logger } = options;
+async function buildServer(given: ServerOptions, closers: Closers, own: ServerExtensions): Promise<OpenServer> {
+  const { logger } = given;
+  const unexpected = unexpectedErrors(logger);
+  const clock = guardedClock(given.clock, unexpected.ofTimer);
+  const options = { ...given, clock };
   const settings = await readSettings(options);
   const { gates } = settings;
 
@@ -82,7 +87,11 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
   closers.add(() => audit.close());
 
   // Storage locks the data directory, in which the next step may renew certificates.
-  const { storage, installer, isShared, memory } = await openStorage(options, { gates, etcd, closers }, own);
+  const { storage, installer, isShared, memory } = await openStorage(
+    options,
+    { gates, etcd, closers, unexpected },
+    own,
+  );
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
   state.stopHooks.push(async () => own.requests?.stopping());
@@ -93,7 +102,18 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
 
   const catalog = openServerCatalog(options, settings, installer);
   const objectCounts = countObjects(options, { catalog, storage, started: state.started, closers });
-  const counted = { audit: audit.counts, calls, etcd, objectCounts, storage, installer, catalog, clock, gates };
+  const counted = {
+    audit: audit.counts,
+    calls,
+    etcd,
+    objectCounts,
+    storage,
+    installer,
+    catalog,
+    clock,
+    gates,
+    unexpected,
+  };
   const metrics = openMetrics(settings.metrics, { ...counted, engine: options.storage });
   const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);

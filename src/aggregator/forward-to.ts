@@ -38,7 +38,7 @@ export async function forwardTo(context: RequestContext, options: ForwardOptions
     await proxyRequest(context, { ...proxied, ...(signal && { signal }) });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    sendText(context, 503, error.message);
+    sendText(context, error.status.code === 502 ? 502 : 503, error.message);
   }
 }
 

@@ -1,13 +1,15 @@
 /** Repeats work for keys: again after an interval, and sooner after failures. */
 import { type Clock, realClock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 
 /** What a run found. */
 export type RefreshResult = "current" | "failed" | "gone";
 
 interface RefreshOptions {
   readonly clock: Clock;
-  /** Does the work for one key. It must not reject. */
+  /** Does the work for one key. A rejection is an unexpected error, and counts as a failure. */
   run(key: string): Promise<RefreshResult>;
+  readonly logger: Logger;
   /** Keys that run at the same time. */
   readonly concurrency: number;
   /** The time between the end of a successful run and the next run. */
@@ -99,12 +101,22 @@ class RefreshQueue implements Refreshes {
 
   async #run(key: string, item: Item): Promise<void> {
     item.state = "running";
-    const result = await this.#options.run(key);
+    const result = await this.#tryRun(key);
     if (this.#closed) return;
     item.failures = result === "failed" ? item.failures + 1 : 0;
     if ((item.state as Item["state"]) === "running, then ready") return this.#enqueue(key, item);
     if (result === "gone") return void this.#items.delete(key);
     this.#delay(key, item, this.#nextDelayMs(item));
+  }
+
+  async #tryRun(key: string): Promise<RefreshResult> {
+    try {
+      return await this.#options.run(key);
+    } catch (error) {
+      const text = error instanceof Error ? error.stack : String(error);
+      this.#options.logger.error("A refresh failed", { key, error: text });
+      return "failed";
+    }
   }
 
   #nextDelayMs({ failures }: Item): number {

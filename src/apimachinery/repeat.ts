@@ -9,9 +9,11 @@ export function repeat(clock: Clock, intervalMs: number, run: () => unknown): ()
   let cancel = (): void => {};
   const next = (): void => {
     cancel = clock.after(intervalMs, () => {
-      const running = run();
-      next();
-      return running;
+      try {
+        return run();
+      } finally {
+        next(); // Also when it throws.
+      }
     });
   };
   next();

@@ -115,6 +115,22 @@ export class AuditedExchange implements Exchange {
     this.#inner.onClose(run);
   }
 
+  abort(): void {
+    this.#inner.abort();
+  }
+
+  onFailure(run: (error: unknown) => void): void {
+    this.#inner.onFailure(run);
+  }
+
+  fail(error: unknown): void {
+    this.#inner.fail(error);
+  }
+
+  get entered(): Exchange["entered"] {
+    return this.#inner.entered;
+  }
+
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     const inner = this.#inner;
     if (inner.closed || inner.answered || this.#isDelayed) return inner.respond(status, headers, body);
@@ -122,9 +138,17 @@ export class AuditedExchange implements Exchange {
     const completed = this.#listener.completed(status);
     if (started === undefined && completed === undefined) return inner.respond(status, headers, body);
     this.#isDelayed = true;
-    void Promise.all([started, completed]).then(() => {
+    const respond = (): void => {
+      inner.entered?.("recorded");
       if (!inner.answered) inner.respond(status, headers, body);
-    });
+    };
+    // If the error cannot be answered either, `fail` aborts.
+    Promise.all([started, completed])
+      .then(respond)
+      .catch((error: unknown) => {
+        this.#isDelayed = false;
+        inner.fail(error);
+      });
   }
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
@@ -156,6 +180,7 @@ export class AuditedExchange implements Exchange {
 
   #auditedBody(body: BodyStream, status: number): BodyStream {
     const listener = this.#listener;
+    const inner = this.#inner;
     return {
       write: (piece, onSent) => body.write(piece, onSent),
       drained: () => body.drained(),
@@ -167,7 +192,7 @@ export class AuditedExchange implements Exchange {
       end() {
         const recorded = listener.completed(status);
         if (recorded === undefined) body.end();
-        else void recorded.then(() => body.end());
+        else recorded.then(() => body.end()).catch((error: unknown) => inner.fail(error));
       },
       abort: () => body.abort(),
     };

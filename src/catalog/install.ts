@@ -21,6 +21,8 @@ interface InstallOptions {
   readonly historyMs?: number;
   /** States of caches with which those of this server begin, by key prefix: those of the server that it is a fork of. */
   readonly cacheStates?: ReadonlyMap<string, CacheState> | undefined;
+  /** Called when a subscriber of a watch cache throws; must not throw. */
+  readonly subscriberFailed?: (error: unknown) => void;
 }
 
 /** The state of a watch cache, for another cache of the same objects. */
@@ -108,7 +110,7 @@ function installResource(
 function openSharedCache(
   form: StorageForm,
   definition: ResourceDefinition,
-  { storageOf, clock, gates, historyMs, cacheStates }: InstallOptions,
+  { storageOf, clock, gates, historyMs, cacheStates, subscriberFailed }: InstallOptions,
 ): SharedCache {
   const { strategy, resource } = definition;
   const source = new Source(form, definition, gates);
@@ -121,6 +123,7 @@ function openSharedCache(
     resource: name,
     keepsSnapshots,
     ...(historyMs !== undefined && { historyMs }),
+    ...(subscriberFailed !== undefined && { failed: subscriberFailed }),
     indexedFields: strategy.indexedFields,
     initial: initialState(cacheStates?.get(form.prefix), source, definition),
     entryOf: (stored) => entryFromStored(stored, source),

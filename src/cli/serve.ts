@@ -5,6 +5,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../index.ts";
 import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
@@ -53,6 +54,7 @@ async function run({ server: options, loggingFormat, color, warnings, ...test }:
   });
   const server = await start({ ...options, logger }, test);
   closeOnSignal(server);
+  serveOn(logger);
   process.stdout.write(welcome(server));
   if (process.stdout.isTTY) {
     const { welcomeDetails } = await import("./welcome.ts");
@@ -105,6 +107,19 @@ function closeOnSignal(server: RunningServer): void {
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
+}
+
+/**
+ * The last boundary: what no other one has caught is logged, and the server goes on. It is not installed before the
+ * start has succeeded, which reports its own errors.
+ */
+function serveOn(logger: Logger): void {
+  const report = (error: unknown): void =>
+    logger.error("Unexpected error", { error: error instanceof Error ? error.stack : String(error) });
+  process.on("uncaughtException", report);
+  process.on("unhandledRejection", report);
+  // The reader of the log has gone: the log is lost, not the server.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
 }
 
 /** Programs read these lines. */

@@ -2,6 +2,7 @@
 import type { Duplex } from "node:stream";
 import type { AdmissionTrace } from "../admission/contract.ts";
 import type { Status } from "../apimachinery/errors.ts";
+import type { RequestStage } from "../apimachinery/request-stages.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { AuditAnnotations } from "../authentication/contract.ts";
@@ -69,8 +70,22 @@ export interface Exchange {
    *   if the network had failed, for the test kit
    */
   endConnection(when?: "afterRequest" | "now"): void;
-  /** Calls `run` once when the client has disconnected or the response is complete. */
+  /**
+   * Calls `run` once when the client has disconnected or the response is complete. What it throws is
+   * passed to `fail`.
+   */
   onClose(run: () => void): void;
+  /** Closes the connection, or resets the stream, unless the response is complete. */
+  abort(): void;
+  /** Sets what `fail` does; until then it aborts. */
+  onFailure(run: (error: unknown) => void): void;
+  /**
+   * Ends this request alone, because code that serves it has thrown an unexpected error outside of
+   * its promise. See {@link guarded}.
+   */
+  fail(error: unknown): void;
+  /** Called at each stage of the request; tests throw in it. Undefined in other servers. */
+  entered: ((stage: RequestStage) => void) | undefined;
   readonly closed: boolean;
   /** Whether a response was started. */
   readonly answered: boolean;
@@ -258,6 +273,8 @@ export interface RequestExtension {
   decide(): Decision;
   /** Called when the server stops: it waits for open requests then. */
   stopping(): void;
+  /** Called at each stage of each request; what it throws is an unexpected error of that stage. */
+  entered?(exchange: Exchange, stage: RequestStage): void;
   /** Served after authorization, as other paths. */
   readonly routes: readonly PathRoute[];
 }

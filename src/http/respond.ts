@@ -4,6 +4,7 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { RequestAudit, ResponseStatus } from "../audit/contract.ts";
 import { indentJson } from "../lib/json/indent.ts";
 import { answerOfStorageError } from "../registry/storage-error.ts";
+import { isCarriable } from "./carriable.ts";
 import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";
 import type { Shown } from "./representation/contract.ts";
 import { gzipBody, gzipHeaders, gzipThresholdBytes, respondGzipped } from "./representation/gzip.ts";
@@ -22,6 +23,7 @@ export function answerHeaders(context: RequestContext, contentType?: string): An
 /** Sends a whole response; a long one is compressed asynchronously if the client accepts that. */
 export function send(context: RequestContext, status: number, contentType: string, body: Buffer): void {
   if (context.explanation !== undefined) return context.explanation.answer(status, contentType, body);
+  context.exchange.entered?.("respond");
   const headers = answerHeaders(context, contentType);
   if (context.gzip && body.length > gzipThresholdBytes && headers["content-encoding"] === undefined)
     return respondGzipped(context.exchange, status, headers, body);
@@ -37,6 +39,7 @@ export function stream(
   contentType: string,
   { compressed }: { readonly compressed: boolean },
 ): BodyStream {
+  context.exchange.entered?.("respond");
   const headers = answerHeaders(context, contentType);
   if (!compressed) return context.exchange.stream(200, headers);
   const body = context.exchange.stream(200, gzipHeaders(headers));
@@ -46,6 +49,7 @@ export function stream(
 /** Sends an object in the negotiated form. */
 export function sendShown(context: RequestContext, status: number, shown: Shown): void {
   const { encoding } = context.representation;
+  context.exchange.entered?.("encode");
   if (context.audit !== undefined) auditShown(context.audit, shown);
   send(context, status, encoding.mediaType, encoding.whole(shown));
 }
@@ -119,20 +123,38 @@ export function statusBody(status: Status): StatusBody {
   };
 }
 
+/** A code of a webhook or a kubelet may be none of HTTP. The message names the server. */
+function sendable({ exchange: { protocol } }: RequestContext, error: ApiError): ApiError {
+  const { code, message } = error.status;
+  if (isCarriable(code, protocol)) return error;
+  return internalError(`${protocol} cannot carry the status code ${code}: ${message}`);
+}
+
+/** Whether an error is a bug: neither an answer nor a failure of the store. */
+export function isUnexpected(error: unknown): boolean {
+  return !(error instanceof ApiError) && answerOfStorageError(error) === undefined;
+}
+
 /**
  * Sends an error. Errors of the store are logged. Others except ApiError are bugs: they are logged
- * and answered with a 500.
+ * and answered with a 500. A response that has started, and is not complete, is aborted.
  */
 export function sendError(context: RequestContext, error: unknown, logger: Logger): void {
   const expected = error instanceof ApiError ? error : answerOfStorageError(error);
   if (!(error instanceof ApiError))
     logger.error(expected === undefined ? "Request failed" : "The store failed", {
+      method: context.exchange.method,
       path: context.info.path,
       verb: context.info.verb,
       error: error instanceof Error ? (expected === undefined ? error.stack : error.message) : String(error),
     });
-  if (context.exchange.answered || context.exchange.closed) return;
-  const { status } = expected ?? internalError(error instanceof Error ? error.message : String(error));
+  if (context.exchange.closed) return;
+  if (context.exchange.answered) return context.exchange.abort();
+  context.exchange.entered?.("report error");
+  const { status } = sendable(
+    context,
+    expected ?? internalError(error instanceof Error ? error.message : String(error)),
+  );
   context.probe?.failed(status);
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined && retryAfter > 0) context.headers["retry-after"] = String(retryAfter);

@@ -7,14 +7,15 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import { isBuiltinGroup } from "../catalog/discovery.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Exchange, Filter, RequestContext, RequestInfo } from "./contract.ts";
+import { runGuarded } from "./boundary.ts";
+import type { Exchange, Filter, RequestContext, RequestExtension, RequestInfo } from "./contract.ts";
 import { isInScope, serveCustom } from "./custom-paths.ts";
 import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
 import { checkPatchRoute } from "./endpoints/patch.ts";
 import type { Encoding } from "./representation/contract.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { checkName, requestInfo } from "./request-info.ts";
-import { pathNotFound, sendError } from "./respond.ts";
+import { isUnexpected, pathNotFound, sendError } from "./respond.ts";
 
 /** Serves a path that names no resource. */
 export type PathHandler = (context: RequestContext) => void | Promise<void>;
@@ -54,6 +55,10 @@ interface ServeParts {
   readonly encodings: readonly Encoding[];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called for each unexpected error of a request, which is logged, too. */
+  readonly failed?: () => void;
+  /** See `RequestExtension.entered`. */
+  readonly entered?: RequestExtension["entered"] | undefined;
 }
 
 const noUser: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
@@ -62,12 +67,43 @@ const noInfo: RequestInfo = requestInfo("", "/");
 /** @returns the function that the listener calls for each request; it never throws */
 export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   const route = pathRouter(parts.routes);
+  const { entered } = parts;
   return (exchange) => {
+    if (entered !== undefined) exchange.entered = (stage) => entered(exchange, stage);
     const context = newContext(exchange, parts.clock.now(), parts.encodings);
-    handle(context, parts, route)
-      .catch((error: unknown) => sendError(context, error, parts.logger))
-      .then(() => context.execution?.returned());
+    const fail = (error: unknown): void => endWithError(context, error, parts);
+    exchange.onFailure(fail);
+    const returned = (): void => context.execution?.returned();
+    void handle(context, parts, route)
+      .catch(fail)
+      .then(() => runGuarded(exchange, "returned", returned));
   };
+}
+
+/**
+ * Answers a request that has failed. When this fails, too, such as for a status that HTTP cannot
+ * carry, answers with the second error, and when that is not possible either, aborts the response.
+ * Never throws.
+ */
+function endWithError(context: RequestContext, error: unknown, parts: ServeParts): void {
+  try {
+    report(context, error, parts);
+  } catch (second) {
+    try {
+      context.warnings.length = 0;
+      for (const name of Object.keys(context.headers)) delete context.headers[name]; // They may be the cause.
+      report(context, second, parts);
+    } catch (third) {
+      parts.failed?.();
+      parts.logger.error("Failed to report an error", { path: context.info.path, error: String(third) });
+      context.exchange.abort();
+    }
+  }
+}
+
+function report(context: RequestContext, error: unknown, { logger, failed }: ServeParts): void {
+  if (isUnexpected(error)) failed?.();
+  sendError(context, error, logger);
 }
 
 async function handle(
@@ -75,16 +111,26 @@ async function handle(
   parts: ServeParts,
   route: (path: string) => PathHandler | undefined,
 ): Promise<void> {
-  context.info = requestInfo(context.exchange.method, context.exchange.target);
+  const { exchange } = context; // The audit filter replaces it.
+  exchange.entered?.("parse");
+  context.info = requestInfo(exchange.method, exchange.target);
   for (const filter of parts.filters) {
+    exchange.entered?.("filter");
     const pending = filter(context);
     if (pending !== undefined) await pending;
   }
-  const registry = context.probe?.registry ?? parts.registry;
+  exchange.entered?.("route");
+  const registry = registryOf(context, parts);
   const forwarded = parts.forwarded?.(context);
   if (forwarded !== undefined) return forwarded(context);
   if (context.info.isResourceRequest) return serveResource(context, registry, parts.endpoints);
   return (route(context.info.path) ?? pathNotFound)(context);
+}
+
+/** The registry reports the stages of a request whose stages are observed. */
+function registryOf({ probe, exchange: { entered } }: RequestContext, parts: ServeParts): RegistryContext {
+  const registry = probe?.registry ?? parts.registry;
+  return entered === undefined ? registry : { ...registry, entered };
 }
 
 type MutableContext = { -readonly [K in keyof RequestContext]: RequestContext[K] };

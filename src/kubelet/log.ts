@@ -37,9 +37,11 @@ export async function serveLog(
   observer.logRequested(skipped ? "skip_tls_allowed" : "enforce_tls");
   const location = await logLocation(context, registry, options, client.options);
   if (location === undefined) return exchange.respond(204, answerHeaders(context));
+  exchange.entered?.("open backend");
   const message = await request(context, location, client.opener(location.kubelet, { skipped }), observer);
   const error = await logError(message, urlOf(location), info.name);
   if (error !== undefined) throw error;
+  exchange.entered?.("read backend");
   if (exchange.webSocket !== undefined) return sendLogOverWebSocket(exchange, exchange.webSocket, message);
   await forward(message, stream(context, "text/plain", { compressed: false }));
 }

@@ -7,6 +7,7 @@ import { type ApiError, internalError } from "../apimachinery/errors.ts";
 import { type StatusBody, statusBody } from "../http/respond.ts";
 import { JsonSyntaxError, parseJson } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { isObject } from "../lib/json/values.ts";
 
 /** A Status for the client, and the code that metrics count. */
 export interface RemoteOutcome {
@@ -23,7 +24,7 @@ export function outcomeOf(text: Buffer, version: number): RemoteOutcome {
   if (version < 4) return failed(`error executing remote command: ${text}`);
   let status: RemoteStatus;
   try {
-    status = (parseJson(text).value ?? {}) as RemoteStatus;
+    status = remoteStatus(parseJson(text).value);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return failed(`error stream protocol error: ${error.message} in ${quoteGo(text.toString())}`);
@@ -48,6 +49,24 @@ interface RemoteStatus {
   readonly message?: string;
   readonly reason?: string;
   readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly message?: string }[] } | null;
+}
+
+/** The members that have the type of a Status; others are ignored. */
+function remoteStatus(value: unknown): RemoteStatus {
+  if (!isObject(value)) return {};
+  const { status, message, reason, details } = value;
+  const causes = isObject(details) && Array.isArray(details.causes) ? details.causes.filter(isObject) : [];
+  return {
+    ...texts({ status, message, reason }),
+    details: isObject(details) ? { causes: causes.map((cause) => texts(cause)) } : null,
+  };
+}
+
+function texts(members: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === "string")) as Record<
+    string,
+    string
+  >;
 }
 
 function exited({ details }: RemoteStatus): RemoteOutcome {

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../apimachinery/clock.ts";
 import { type ApiError, internalError } from "../apimachinery/errors.ts";
+import type { FailingExchange } from "../http/boundary.ts";
 import { isRedirectStatus } from "../lib/go-net/redirect.ts";
 import { SpdyConnection, type SpdyStream } from "../lib/spdy/connection.ts";
 import { SpdyError } from "../lib/spdy/spdy-error.ts";
@@ -41,6 +42,8 @@ export interface RemoteTarget {
   readonly location: KubeletLocation;
   readonly open: OpenBackend;
   readonly clock: Clock;
+  /** The request, which ends when a callback of the connection throws. */
+  readonly exchange: FailingExchange;
 }
 
 /** The protocols of commands, the newest first. */
@@ -54,16 +57,21 @@ const streamMs = 30_000;
  * @throws ApiError 500 with the error of client-go
  */
 export async function openRemoteStreams(
-  { location, open, clock }: RemoteTarget,
+  { location, open, clock, exchange }: RemoteTarget,
   { stdin, stdout, stderr, tty }: RequestedStreams,
   signal: AbortSignal,
 ): Promise<RemoteStreams> {
+  exchange.entered?.("open backend");
   const { message, upgraded } = await request(location, open, signal);
   if (upgraded === undefined || !isSpdy(message)) {
     upgraded?.socket.destroy();
     throw internalError(`unable to upgrade connection: ${await errorText(message)}`);
   }
-  const connection = new SpdyConnection(upgraded.socket, upgraded.head, { role: "client", onStream: () => false });
+  const connection = new SpdyConnection(upgraded.socket, upgraded.head, {
+    role: "client",
+    onStream: () => false,
+    failed: (error) => exchange.fail(error),
+  });
   signal.addEventListener("abort", () => {
     connection.close();
     upgraded.socket.destroy(); // The kubelet may not read what is left.
@@ -107,7 +115,8 @@ async function request(location: KubeletLocation, open: OpenBackend, signal: Abo
   const { location: next } = response.message.headers;
   if (!isRedirectStatus(response.message.statusCode as number) || next === undefined) return response;
   response.message.destroy();
-  throw internalError(`error sending request: Post "${new URL(next, urlOf(location)).href}": redirect not allowed`);
+  const url = URL.canParse(next, urlOf(location)) ? new URL(next, urlOf(location)).href : next;
+  throw internalError(`error sending request: Post "${url}": redirect not allowed`);
 }
 
 function sendingError(location: KubeletLocation, text: string | undefined, error: unknown): ApiError | unknown {

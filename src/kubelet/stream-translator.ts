@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { repeat } from "../apimachinery/repeat.ts";
+import type { FailingExchange } from "../http/boundary.ts";
 import type { Exchange, RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
 import type { KubeletObserver } from "./contract.ts";
@@ -23,7 +24,7 @@ const errorBytesMax = 64 << 10;
 /** The interval of pings to the kubelet. */
 const pingMs = 5000;
 
-interface TranslatorParts extends RemoteTarget {
+interface TranslatorParts extends Omit<RemoteTarget, "exchange"> {
   readonly observer: KubeletObserver;
 }
 
@@ -48,9 +49,13 @@ export async function translateStreams(
   if (rejectHandshake(exchange, chooseProtocol(protocolsOf(exchange), [protocol]))) return observer.translated(400);
   const requested = requestedStreams(connection);
   const webSocket = await openServerWebSocket(exchange, upgrade, protocol);
-  const channels = webSocketChannels(webSocket, clock, { stdin: requested.stdin, resize: requested.tty });
+  const channels = webSocketChannels(webSocket, clock, {
+    stdin: requested.stdin,
+    resize: requested.tty,
+    exchange,
+  });
   channels.announce(requested.stdout ? "stdout" : requested.stderr ? "stderr" : "error");
-  const { status, code } = await run(channels, requested, parts);
+  const { status, code } = await run(channels, requested, { ...parts, exchange });
   observer.translated(code);
   channels.finish(status);
 }
@@ -72,7 +77,7 @@ async function run(
     const streams = await openRemoteStreams(target, requested, ended.signal);
     const cancelPings = repeat(target.clock, pingMs, () => streams.connection.ping());
     streams.connection.onClose(cancelPings);
-    return await copyStreams(channels, streams);
+    return await copyStreams(channels, streams, target.exchange);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return failedWith(error);
@@ -81,7 +86,11 @@ async function run(
   }
 }
 
-async function copyStreams(channels: WebSocketChannels, streams: RemoteStreams): Promise<RemoteOutcome> {
+async function copyStreams(
+  channels: WebSocketChannels,
+  streams: RemoteStreams,
+  exchange: FailingExchange,
+): Promise<RemoteOutcome> {
   const { error, stdin, stdout, stderr, resize, version } = streams;
   const text = readStart(error);
   if (stdin !== undefined) {
@@ -90,7 +99,7 @@ async function copyStreams(channels: WebSocketChannels, streams: RemoteStreams):
   }
   if (resize !== undefined) {
     resize.resume();
-    copySizes(channels.resize, resize);
+    copySizes(channels.resize, resize, exchange);
   }
   await Promise.all([channels.send("stdout", stdout), channels.send("stderr", stderr)]);
   return outcomeOf(await text, version);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
+import { throwingExchange } from "../../test/support/throwing-exchange.ts";
 import { until } from "../../test/support/until.ts";
 import { copySizes } from "./terminal-sizes.ts";
 
@@ -9,7 +10,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 
 test("sizes wait for a kubelet that does not read", async () => {
   const [from, to] = [new PassThrough(), new PassThrough()];
-  copySizes(from, to);
+  copySizes(from, to, throwingExchange);
   for (let sent = 0; sent < 100; sent++) from.write(size.repeat(1000));
   await settle();
   assert.ok(to.readableLength + to.writableLength < 300_000, "of 2.3 MB");
@@ -23,7 +24,7 @@ test("sizes wait for a kubelet that does not read", async () => {
 
 test("text that is no size ends the sizes, and is dropped", async () => {
   const [from, to] = [new PassThrough(), new PassThrough()];
-  copySizes(from, to);
+  copySizes(from, to, throwingExchange);
   from.write(size);
   await settle();
   from.write("{no size}");

@@ -1,20 +1,21 @@
 /** The sizes of a terminal, which clients send as JSON. Source: k8s.io/client-go@v0.36.0/tools/remotecommand. */
 
 import type { Readable, Writable } from "node:stream";
+import { type FailingExchange, guarded } from "../http/boundary.ts";
 
 /** The longest text of one size. */
 const sizeBytesMax = 1024;
 
 /** Copies sizes at the pace of the kubelet. After text that is no size, reads on and drops the rest. */
-export function copySizes(from: Readable, to: Writable): void {
+export function copySizes(from: Readable, to: Writable, exchange: FailingExchange): void {
   const sizes = terminalSizes();
-  const copy = (piece: Buffer): void => {
+  const copy = guarded(exchange, "upgraded data", (piece: Buffer): void => {
     const lines = sizes(piece);
     if (lines === undefined) return void from.off("data", copy).resume();
     if (lines.length === 0 || to.write(lines.join(""))) return;
     from.pause();
     to.once("drain", () => from.resume());
-  };
+  });
   from.on("data", copy);
 }
 

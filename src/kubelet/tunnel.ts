@@ -62,7 +62,7 @@ export async function tunnelStreams(
   const { message, upgraded } = await sendUpgrade(open, request, endOf(context));
   if (upgraded === undefined) {
     observer.tunneled(message.statusCode as number);
-    return forwardFailure(context, message, clock);
+    return forwardFailure(context, message, { target: { host: hostOf(location) }, clock });
   }
   const { socket, head } = upgraded;
   const rejected = isSpdy(message.headers) ? handshakeProblem(exchange) : missingHeaders;

@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import type { WebSocket } from "ws";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { throwingExchange } from "../../test/support/throwing-exchange.ts";
 import { webSocketChannels } from "./web-socket-channels.ts";
 
 const hour = 3_600_000;
@@ -33,7 +34,11 @@ class RecordedSocket extends EventEmitter {
 function open() {
   const socket = new RecordedSocket();
   const clock = manualClock();
-  const channels = webSocketChannels(socket as unknown as WebSocket, clock, { stdin: true, resize: true });
+  const channels = webSocketChannels(socket as unknown as WebSocket, clock, {
+    stdin: true,
+    resize: true,
+    exchange: throwingExchange,
+  });
   const receive = (channel: number, data = much): void =>
     void socket.emit("message", Buffer.concat([Buffer.from([channel]), data]));
   return { socket, clock, channels, receive };

@@ -6,6 +6,7 @@ import { PassThrough, type Readable } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../apimachinery/clock.ts";
 import { repeat } from "../apimachinery/repeat.ts";
+import { type FailingExchange, guarded } from "../http/boundary.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
@@ -45,6 +46,8 @@ export interface WebSocketChannels {
 interface ReadChannels {
   readonly stdin: boolean;
   readonly resize: boolean;
+  /** The request, which ends when a callback of the WebSocket throws. */
+  readonly exchange: FailingExchange;
 }
 
 /** @param read the channels that are read; messages for others are dropped */
@@ -53,10 +56,11 @@ export function webSocketChannels(webSocket: WebSocket, clock: Clock, read: Read
   const resize = inputOf(webSocket);
   const touch = closeWhenIdle(webSocket, clock);
   const inputs = [read.stdin ? stdin : undefined, undefined, undefined, undefined, read.resize ? resize : undefined];
-  webSocket.on("message", (data: Buffer) => {
+  const receiveMessage = (data: Buffer): void => {
     touch();
     receive(webSocket, clock, inputs, data);
-  });
+  };
+  webSocket.on("message", guarded(read.exchange, "upgraded data", receiveMessage));
   return {
     stdin,
     resize,
@@ -64,11 +68,12 @@ export function webSocketChannels(webSocket: WebSocket, clock: Clock, read: Read
     send: (channel, output) =>
       new Promise((resolve) => {
         if (output === undefined) return resolve();
-        output.on("data", (piece: Buffer) => {
+        const sendPiece = (piece: Buffer): void => {
           touch();
           output.pause();
           webSocket.send(message(channels[channel], piece), () => output.resume());
-        });
+        };
+        output.on("data", guarded(read.exchange, "upgraded data", sendPiece));
         output.once("end", resolve);
         output.once("close", resolve);
       }),

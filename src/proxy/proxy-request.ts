@@ -4,6 +4,7 @@
  * httputil.ReverseProxy.
  */
 import { badRequest, internalError, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
+import { isBodiless } from "../http/carriable.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { answerHeaders } from "../http/respond.ts";
 import { GoUrlError } from "../lib/go-net/go-url.ts";
@@ -14,7 +15,13 @@ import { failureText } from "./failure-text.ts";
 import { forwardBody } from "./forward-body.ts";
 import { proxyUpgrade } from "./proxy-upgrade.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
-import { type BackendHeaders, backendHeaders, joinHeaders, removeCrossOrigin } from "./response-headers.ts";
+import {
+  type BackendHeaders,
+  backendHeaders,
+  checkForwardable,
+  joinHeaders,
+  removeCrossOrigin,
+} from "./response-headers.ts";
 import { linkRewriter } from "./rewrite-html.ts";
 import { escapePath, joinPaths, type ProxiedPage, rewriteUrl } from "./rewrite-url.ts";
 import { type BackendResponse, sendRequest } from "./send-request.ts";
@@ -38,6 +45,7 @@ export async function proxyRequest(context: RequestContext, options: ProxyOption
   if (path === "" && (exchange.method === "GET" || exchange.method === "HEAD"))
     return exchange.respond(301, { ...answerHeaders(context), location: `${info.path}/${query}` });
   const page = pageOf(context, options, path);
+  exchange.entered?.("open backend");
   const response = await send(context, { ...options, target: { ...target, path } }, query, page, signal);
   const { message } = response;
   if (response.upgraded !== undefined) {
@@ -54,9 +62,15 @@ export async function proxyRequest(context: RequestContext, options: ProxyOption
     message.destroy();
     return exchange.respond(502, answerHeaders(context, "text/plain; charset=utf-8"), Buffer.from(redirectRejected));
   }
-  const hasBody = exchange.method !== "HEAD" && status !== 204 && status !== 304;
+  const { protocol } = exchange;
+  checkForwardable(message, headers, { protocol, host: target.host });
+  const hasBody = exchange.method !== "HEAD" && !isBodiless(status, protocol);
+  exchange.entered?.("read backend");
   const body = rewrites === undefined || !hasBody ? message : await started(rewrites(message));
-  await forwardBody(body, exchange.stream(status, joinHeaders(answerHeaders(context), headers)));
+  const stream = exchange.stream(status, joinHeaders(answerHeaders(context), headers));
+  if (hasBody) return forwardBody(body, stream);
+  message.destroy();
+  stream.end();
 }
 
 const redirectRejected = "the backend attempted to redirect this request, which is not permitted";

@@ -6,13 +6,14 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "../apimachinery/clock.ts";
 import { type ApiError, plainError } from "../apimachinery/errors.ts";
+import { isBodiless } from "../http/carriable.ts";
 import type { RequestContext, UpgradeRequest } from "../http/contract.ts";
 import { WebhookError } from "../webhook/contract.ts";
-import type { OpenBackend, ProxyOptions } from "./contract.ts";
+import type { OpenBackend, ProxyOptions, ProxyTarget } from "./contract.ts";
 import { failureText, upgradeFailureText } from "./failure-text.ts";
 import { forwardBody } from "./forward-body.ts";
 import { hostOf, requestHeaders } from "./request-headers.ts";
-import { backendHeaders, joinHeaders } from "./response-headers.ts";
+import { backendHeaders, checkForwardable, joinHeaders } from "./response-headers.ts";
 import { escapePath } from "./rewrite-url.ts";
 import { type BackendRequest, type BackendResponse, sendRequest } from "./send-request.ts";
 
@@ -32,6 +33,7 @@ export async function proxyUpgrade(
   options: ProxyOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  context.exchange.entered?.("open backend");
   const { message, upgraded } = await send(context, upgrade, options, signal);
   const status = message.statusCode as number;
   if (upgraded === undefined) {
@@ -39,8 +41,9 @@ export async function proxyUpgrade(
       message.destroy();
       throw plainError(`invalid upgrade response: status code ${status}`);
     }
-    return forwardFailure(context, message, options.clock);
+    return forwardFailure(context, message, options);
   }
+  context.exchange.entered?.("read backend");
   const client = upgrade.take(status);
   client.write(headOf(message));
   if (upgraded.head.length > 0) client.write(upgraded.head);
@@ -101,13 +104,20 @@ function upgradeFailure(error: unknown, isOpen: boolean): ApiError | unknown {
 export async function forwardFailure(
   { exchange }: RequestContext,
   message: BackendResponse["message"],
-  clock: Clock,
+  { target: { host }, clock }: { readonly target: Pick<ProxyTarget, "host">; readonly clock: Clock },
 ): Promise<void> {
+  const { protocol } = exchange;
+  const status = message.statusCode as number;
+  const headers = backendHeaders(message.rawHeaders);
+  checkForwardable(message, headers, { protocol, host });
+  if (isBodiless(status, protocol)) {
+    message.destroy();
+    return exchange.stream(status, joinHeaders({}, headers)).end();
+  }
   const cancel = clock.after(failedResponseMs, () =>
     message.destroy(new WebhookError("timeout", "the response took too long")),
   );
-  const stream = exchange.stream(message.statusCode as number, joinHeaders({}, backendHeaders(message.rawHeaders)));
-  await forwardBody(message, stream);
+  await forwardBody(message, exchange.stream(status, joinHeaders({}, headers)));
   cancel();
 }
 

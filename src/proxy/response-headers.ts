@@ -2,7 +2,10 @@
  * The headers of a response to the client: those of this server, and those of the backend after
  * them. Source: Go's httputil.ReverseProxy.
  */
-import type { AnswerHeaders } from "../http/contract.ts";
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../apimachinery/errors.ts";
+import { http2HeaderBytesMax, isBodiless, isCarriable, isOfConnection } from "../http/carriable.ts";
+import type { AnswerHeaders, Exchange } from "../http/contract.ts";
 import { isHopByHop, listedInConnection } from "./hop-by-hop.ts";
 
 /** The headers of a backend: a list of values by lower-case name. */
@@ -37,6 +40,40 @@ const crossOrigin = [
 export function removeCrossOrigin(headers: BackendHeaders): void {
   for (const key of crossOrigin) headers.delete(key);
 }
+
+/**
+ * Checks whether a response can be forwarded, and removes what the connection to the client cannot have. Closes the
+ * connection to the backend otherwise.
+ * @param headers of the response
+ * @param host of the backend, for the error
+ * @throws ApiError 502
+ */
+export function checkForwardable(
+  message: Pick<IncomingMessage, "statusCode" | "destroy">,
+  headers: BackendHeaders,
+  { protocol, host }: { readonly protocol: Exchange["protocol"]; readonly host: string },
+): void {
+  const status = message.statusCode as number;
+  const fail = (what: string): ApiError => {
+    message.destroy();
+    return new ApiError({ code: 502, message: `the response of the backend ${host} cannot be forwarded: ${what}` });
+  };
+  if (!isCarriable(status, protocol)) throw fail(`${protocol} cannot carry the status code ${status}`);
+  if (isBodiless(status, protocol)) headers.delete("content-length");
+  let bytes = 0;
+  for (const [name, values] of headers) {
+    if (isOfConnection(name, protocol)) headers.delete(name);
+    for (const value of values) {
+      if (name === "" || !/^[!#$%&'*+.^`|~\w-]*$/.test(name)) throw fail("the name of a header is not valid");
+      if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw fail(`the value of the header ${name} is not valid`);
+      bytes += name.length + value.length + headerOverhead;
+    }
+  }
+  if (protocol === "HTTP/2.0" && bytes > http2HeaderBytesMax) throw fail(`its headers have ${bytes} bytes`);
+}
+
+/** Source: RFC 9113, section 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE. */
+const headerOverhead = 32;
 
 /** Appends the headers of the backend to those of this server. */
 export function joinHeaders(own: AnswerHeaders, backend: BackendHeaders): AnswerHeaders {

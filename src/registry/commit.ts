@@ -131,6 +131,7 @@ export async function put(
   }
   if (!committed.ok) return committed;
   registry.changed?.({ key, revision: committed.revision, before: existing, after: encoded.json });
+  registry.entered?.("committed");
   const cached = store.cache.latest().get(key);
   // The cache may still have another history, whose revisions mean other states: compare the bytes.
   if (cached?.revision === committed.revision && isSame(cached, encoded)) return { entry: cached };
@@ -163,6 +164,7 @@ export async function remove(
   const committed = await commit(registry, existing, { key, value: null }).catch(throwStorageError);
   if (!committed.ok) return committed;
   registry.changed?.({ key, revision: committed.revision, before: existing, after: undefined });
+  registry.entered?.("committed");
   return { entry: existing && deletedEntry(existing, committed.revision) };
 }
 
@@ -198,6 +200,7 @@ const fencedAttemptsMax = 20;
 async function commitFenced(registry: RegistryContext, ...[checks, writes]: Commit): Promise<Committed | Conflict> {
   const { storage, fence, decision } = registry;
   decision?.check();
+  registry.entered?.("commit");
   if (fence === undefined) return storage.commit(checks, writes);
   for (let attempts = 1; ; attempts++) {
     const condition = fence.check();

@@ -3,6 +3,7 @@ import type { Admission, AdmissionTrace, RequestLifetime } from "../admission/co
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
+import type { RequestStage } from "../apimachinery/request-stages.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { Catalog, FindDenial, Resolved } from "../catalog/contract.ts";
@@ -195,6 +196,8 @@ export interface RegistryContext {
   readonly decide?: () => Decision;
   /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
   readonly changed?: (change: ObjectChange) => void;
+  /** Called at each stage of a request, see http/contract.ts; undefined in most servers. */
+  readonly entered?: ((stage: RequestStage) => void) | undefined;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

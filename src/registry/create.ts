@@ -79,13 +79,16 @@ export async function createOnce<Result>(
   if (tracking !== undefined) await tracking;
   const attributes = admissionAttributes(request, { operation: "CREATE", object });
   try {
+    registry.entered?.("mutate");
     const mutating = registry.admission.mutate(attributes);
     if (mutating !== undefined) await mutating;
     checkNamespace(object, request.namespace); // Admission may have changed it.
     const preparing = prepareNew(registry, request, object);
     if (preparing !== undefined) await preparing;
+    registry.entered?.("authorize");
     const authorizing = registry.admission.authorize(attributes);
     if (authorizing !== undefined) await authorizing;
+    registry.entered?.("validate");
     const validating = registry.admission.validate(withGeneratedName(attributes, object));
     if (validating !== undefined) await validating;
     return await finish(registry, request, object, attributes);

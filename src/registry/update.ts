@@ -157,6 +157,7 @@ async function replace(
   const joint: JointChange[] = [];
   const change = { object: next, oldObject: old, joint, ...attempted };
   const attributes = admissionAttributes(request, { operation: "UPDATE", ...change });
+  registry.entered?.("mutate");
   const mutating = request.admittedAs === undefined ? registry.admission.mutate(attributes) : undefined;
   if (mutating !== undefined) await mutating;
   checkNamespace(next, request.namespace); // Admission may have changed it.
@@ -168,8 +169,10 @@ async function replace(
   rules.prepare(next, old, context);
   const checking = checkValidUpdate(registry, request, rules, next, old, context);
   if (checking !== undefined) await checking;
+  registry.entered?.("authorize");
   const authorizing = registry.admission.authorize(attributes);
   if (authorizing !== undefined) await authorizing;
+  registry.entered?.("validate");
   const validating = registry.admission.validate(asAdmitted(attributes, request));
   if (validating !== undefined) await validating;
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };

@@ -85,6 +85,8 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     clock,
     logger,
+    failed: metrics.unexpected.ofRequest,
+    entered: needs.extension?.entered,
   });
   const listener = await listen({
     host,

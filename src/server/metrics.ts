@@ -24,6 +24,7 @@ import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/se
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
 import { storageEngineMetric } from "../metrics/storage-engine-metric.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
+import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
 import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -53,6 +54,7 @@ export interface ServerMetrics extends Metrics {
   readonly kubelet: KubeletMetrics;
   readonly elections: LeaderElectionMetrics;
   readonly allocators: AllocatorMetrics;
+  readonly unexpected: UnexpectedErrors;
   /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
 }
@@ -61,6 +63,8 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
   /** Opened before the other metrics, because audit calls webhooks, too. */
   readonly calls: CallMetrics;
   readonly etcd: EtcdMetrics;
+  /** Opened first, because the clock reports to it. */
+  readonly unexpected: UnexpectedErrors;
   readonly engine: ServerOptions["storage"];
   readonly objectCounts: ObjectCounts;
   readonly storage: Storage;
@@ -70,7 +74,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
 /** Opens all metrics. */
 export function openMetrics(
   show: ShowMetrics,
-  { audit, calls, engine, etcd, objectCounts, storage, installer, catalog, clock, gates }: Needs,
+  { audit, calls, engine, etcd, objectCounts, storage, installer, catalog, clock, gates, unexpected }: Needs,
 ): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
@@ -101,6 +105,7 @@ export function openMetrics(
     kubelet.collect,
     elections.collect,
     allocators.collect,
+    unexpected.collect,
     () => [featureMetrics(knownGates(), gates), storageEngineMetric(engine)],
   ];
   const metrics = createMetrics(
@@ -130,6 +135,7 @@ export function openMetrics(
     kubelet,
     elections,
     allocators,
+    unexpected,
     calls: calls.observer,
     health,
     admission: { ...admission, clock },

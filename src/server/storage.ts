@@ -3,6 +3,7 @@ import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { createInstaller, type Installer } from "../catalog/install.ts";
 import type { EtcdMetrics } from "../metrics/etcd-metrics.ts";
+import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
 import type { ServerOptions } from "../options.ts";
 import type { SharedEncoding } from "../registry/contract.ts";
 import { startCompactor } from "../storage/compactor.ts";
@@ -27,6 +28,7 @@ interface Needs {
   readonly gates: FeatureGates;
   readonly etcd: Pick<EtcdMetrics, "observer" | "resolve">;
   readonly closers: Closers;
+  readonly unexpected: Pick<UnexpectedErrors, "ofSubscriber">;
 }
 
 /** Reads that need many pages go on for so long, however short the configured history is. */
@@ -45,7 +47,7 @@ interface Existing {
  */
 export async function openStorage(
   options: ServerOptions,
-  { gates, etcd, closers }: Needs,
+  { gates, etcd, closers, unexpected }: Needs,
   { storage: shared, snapshot }: Existing = {},
 ): Promise<ServerStorage> {
   const memory = shared === undefined && options.storage === "memory" ? await openMemory(options, snapshot) : undefined;
@@ -58,6 +60,7 @@ export async function openStorage(
     gates,
     historyMs: options.historyMs,
     cacheStates: snapshot?.caches,
+    subscriberFailed: unexpected.ofSubscriber,
   });
   etcd.resolve(installer.findByKey);
   closers.add(() => {

@@ -205,6 +205,11 @@ export interface CacheSubscriber {
    *   again
    */
   end(error?: ApiError): void;
+  /**
+   * Reports instead of `end` that `events` or `progress` has thrown, which ends the subscription. Without it, `end` is
+   * called.
+   */
+  failed?(error: unknown): void;
 }
 
 /** A subscription of a watch cache. */

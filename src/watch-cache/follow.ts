@@ -44,8 +44,9 @@ export interface FollowOptions {
   failed(error: unknown): void;
 }
 
-/** Delay before a list is repeated. */
+/** Delay before a list is repeated; doubled for each further failure of the callbacks. */
 const relistMs = 1_000;
+const relistMsMax = 60_000;
 /** Objects of a piece, and pieces that are processed before the event loop serves others. */
 const [pieceMax, piecesMax] = [64, 16];
 
@@ -55,6 +56,8 @@ export function followCache(options: FollowOptions): Follower {
   let subscription: CacheSubscription | undefined;
   let stopped = false;
   let tries = 0;
+  /** Consecutive errors of the callbacks. */
+  let failures = 0;
   let cancel = (): void => {};
 
   const list = async (): Promise<void> => {
@@ -76,7 +79,18 @@ export function followCache(options: FollowOptions): Follower {
       if (stopped) return;
     }
     if (!isFirst) for (const key of options.knownKeys()) if (snapshot.get(key) === undefined) options.missing(key);
-    subscription = cache.subscribe(snapshot.revision, { events: applyEvents, end: retry });
+    subscription = cache.subscribe(snapshot.revision, {
+      events(batch) {
+        applyEvents(batch);
+        failures = 0;
+      },
+      end: retry,
+      failed(error) {
+        options.failed(error);
+        failures++;
+        retry();
+      },
+    });
     if (!isFirst) options.relisted?.();
   };
   const applyEvents = (batch: readonly CacheEvent[]): void => {
@@ -87,12 +101,15 @@ export function followCache(options: FollowOptions): Follower {
   };
   const retry = (): void => {
     subscription = undefined;
-    if (!stopped) cancel = realClock(clock).after(relistMs, () => void start());
+    if (stopped) return;
+    const delayMs = Math.min(relistMs * 2 ** failures, relistMsMax);
+    cancel = realClock(clock).after(delayMs, () => void start());
   };
   const start = (): Promise<void> =>
     list().catch((error: unknown) => {
       if (stopped) return;
       options.failed(error);
+      if (cache.isLoaded) failures++; // A store that cannot be read is tried again soon.
       retry();
     });
 

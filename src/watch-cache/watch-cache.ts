@@ -71,6 +71,11 @@ export interface WatchCacheOptions {
    * at the same revision.
    */
   readonly initial?: Snapshot | undefined;
+  /**
+   * Called when a subscriber throws: its subscription has ended, the others go on. Must not throw. Unless set, the
+   * error is thrown where no subscriber notices it.
+   */
+  readonly failed?: (error: unknown) => void;
 }
 
 const defaults = {
@@ -82,6 +87,10 @@ const defaults = {
   keepsSnapshots: true,
   indexedFields: [],
   resource: { group: "", resource: "objects" },
+  failed: (error: unknown) =>
+    queueMicrotask(() => {
+      throw error;
+    }),
 };
 
 /** How long a read waits for a revision that the cache has not reached. */
@@ -325,7 +334,7 @@ class StorageWatchCache implements WatchCache {
 
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription {
     if (!this.#loaded) {
-      setImmediate(() => subscriber.end());
+      setImmediate(() => this.#notify(() => subscriber.end()));
       return { delivered: from, resume() {}, close() {} };
     }
     this.#deliver();
@@ -412,8 +421,10 @@ class StorageWatchCache implements WatchCache {
     this.#readers.clear();
     this.#byTopic.clear();
     this.#awaitingProgress.clear();
-    for (const { subscriber, from } of readers)
-      subscriber.end(listFrom === undefined ? undefined : expired(`too old resource version: ${from} (${listFrom})`));
+    for (const { subscriber, from } of readers) {
+      const error = listFrom === undefined ? undefined : expired(`too old resource version: ${from} (${listFrom})`);
+      this.#notify(() => subscriber.end(error));
+    }
     for (const { wake } of this.#waiters) wake();
   }
 
@@ -539,8 +550,32 @@ class StorageWatchCache implements WatchCache {
     reader.next = next;
     reader.from = Math.max(reader.from, (batch.at(-1) as CacheEvent).revision);
     if (events.length === 0) return;
-    reader.paused = reader.subscriber.events(events) === false;
+    try {
+      reader.paused = reader.subscriber.events(events) === false;
+    } catch (error) {
+      return this.#endFailed(reader, error);
+    }
     if (reader.paused) reader.caughtUp = false;
+  }
+
+  /** Ends the subscription of a subscriber that has thrown. */
+  #endFailed(reader: Reader, error: unknown): void {
+    const { failed } = this.#options;
+    const { subscriber } = reader;
+    reader.paused = true; // Nothing more is delivered.
+    reader.caughtUp = false;
+    this.#drop(reader);
+    failed(error);
+    this.#notify(() => (subscriber.failed === undefined ? subscriber.end() : subscriber.failed(error)));
+  }
+
+  /** Lets subscribers know of their end: one that throws does not affect the others. */
+  #notify(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#options.failed(error);
+    }
   }
 
   /** Delivers batches of the ring, then progress, until the reader has caught up or pauses. */
@@ -548,15 +583,22 @@ class StorageWatchCache implements WatchCache {
     while (!reader.paused && !reader.caughtUp && reader.next < this.#ring.next) {
       if (reader.next < this.#ring.first) {
         this.#drop(reader);
-        reader.subscriber.end();
-        return;
+        return this.#notify(() => reader.subscriber.end());
       }
       this.#deliverTo(reader, this.#ring.batch(reader.next), reader.next + 1);
     }
     reader.caughtUp = !reader.paused;
     if (reader.paused || !this.#awaitingProgress.has(reader)) return;
     if (reader.subscriber.progress === undefined) this.#awaitingProgress.delete(reader);
-    else reader.subscriber.progress(this.#deliveredTo(reader));
+    else this.#reportProgress(reader);
+  }
+
+  #reportProgress(reader: Reader): void {
+    try {
+      reader.subscriber.progress?.(this.#deliveredTo(reader));
+    } catch (error) {
+      this.#endFailed(reader, error);
+    }
   }
 
   /** Returns the revision up to which the reader has received everything. It never decreases. */

@@ -52,7 +52,7 @@ export function decodeAnswer(
   const { apiVersion, kind } = namedKind(value);
   return {
     typeMeta: { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind },
-    value: value as Record<string, unknown>,
+    value: (value ?? {}) as Record<string, unknown>, // Go decodes null as an object without fields.
   };
 }
 

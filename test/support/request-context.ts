@@ -47,6 +47,12 @@ export async function ask(
     forgetHeaders() {},
     endConnection() {},
     onClose() {},
+    abort() {},
+    onFailure() {},
+    fail(error) {
+      throw error;
+    },
+    entered: undefined,
     closed: false,
     get answered() {
       return answer !== undefined;

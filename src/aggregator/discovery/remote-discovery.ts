@@ -51,9 +51,10 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
 
   constructor(options: RemoteDocumentOptions) {
     this.#options = options;
-    const { clock, apiServices } = options;
+    const { clock, logger, apiServices } = options;
     const run = (key: string): Promise<RefreshResult> => this.#refresh(key);
-    this.#refreshes = openRefreshes({ clock, run, concurrency, intervalMs, firstRetryMs, retryMsMax: intervalMs });
+    const times = { intervalMs, firstRetryMs, retryMsMax: intervalMs };
+    this.#refreshes = openRefreshes({ clock, logger, run, concurrency, ...times });
     this.#endChanges = followRemotes(apiServices, (key) => this.#markDirty(key));
   }
 

@@ -48,9 +48,10 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
 
   constructor(options: RemoteDocumentOptions) {
     this.#options = options;
-    const { clock, apiServices } = options;
+    const { clock, logger, apiServices } = options;
     const run = (key: string): Promise<RefreshResult> => this.#refresh(key);
-    this.#refreshes = openRefreshes({ clock, run, concurrency, intervalMs, firstRetryMs: intervalMs, retryMsMax });
+    const times = { intervalMs, firstRetryMs: intervalMs, retryMsMax };
+    this.#refreshes = openRefreshes({ clock, logger, run, concurrency, ...times });
     this.#endChanges = followRemotes(apiServices, (key) => {
       this.generation += 1; // Its priority may have changed.
       this.#refreshes.add(key, changeDelayMs);

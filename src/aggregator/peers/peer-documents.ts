@@ -60,9 +60,9 @@ class FollowedPeers implements OpenPeerDocuments {
 
   constructor(options: DocumentOptions) {
     this.#options = options;
-    const { clock } = options;
+    const { clock, logger } = options;
     const run = (): Promise<RefreshResult> => this.#refresh();
-    this.#refreshes = openRefreshes({ clock, run, concurrency: 1, intervalMs, firstRetryMs, retryMsMax });
+    this.#refreshes = openRefreshes({ clock, logger, run, concurrency: 1, intervalMs, firstRetryMs, retryMsMax });
     this.#excluded = followExcludedVersions({ ...options, onChange: () => this.#changed() });
     this.#leases = followPeerLeases({ ...options, onChange: () => this.#refreshes.add("peers") });
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { throwingExchange } from "../../../test/support/throwing-exchange.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { WatchScope } from "../../registry/watch.ts";
 import { openMemoryStorage } from "../../storage/memory.ts";
@@ -137,6 +138,7 @@ for (const [what, kept, does, want] of rows) {
         firstDiffers: false,
         timeoutMs: 1e9,
         startError: undefined,
+        exchange: throwingExchange,
       });
     }
     const [slow, ...others] = clients as [Client, ...Client[]];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { throwingExchange } from "../../../test/support/throwing-exchange.ts";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { expired, plainError } from "../../apimachinery/errors.ts";
 import type { ConvertedVersion } from "../../catalog/contract.ts";
@@ -77,6 +78,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     firstDiffers: false,
     timeoutMs: 90_000,
     startError: undefined,
+    exchange: throwingExchange,
     ...changes,
   };
   const { end } = startWatch(options);

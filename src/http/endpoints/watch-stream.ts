@@ -1,9 +1,11 @@
 /** One watcher: initial events, then changes, periodic bookmarks, and a timeout. */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
+import type { RequestStage } from "../../apimachinery/request-stages.ts";
 import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
+import { type FailingExchange, guarded, runGuarded } from "../boundary.ts";
 import type { BodyStream, RequestContext } from "../contract.ts";
 import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";
 import { statusBody } from "../respond.ts";
@@ -38,6 +40,8 @@ export interface WatchStreamOptions {
   readonly startError: ApiError | undefined;
   /** Converts the objects of the cache; undefined without a conversion webhook. */
   readonly converted?: ConvertedVersion | undefined;
+  /** The request, which ends when a callback of the watcher throws. */
+  readonly exchange: FailingExchange;
 }
 
 const bookmarkMs = 60_000;
@@ -73,6 +77,7 @@ export function startWatch(options: WatchStreamOptions): Pick<OpenWatch, "end" |
 
 class WatchStream {
   readonly #options: WatchStreamOptions;
+  readonly #failing: FailingExchange;
   #subscription: CacheSubscription | undefined;
   #ended = false;
   #isFirst = true;
@@ -84,9 +89,14 @@ class WatchStream {
 
   constructor(options: WatchStreamOptions) {
     this.#options = options;
+    this.#failing = { fail: (error) => this.#break(error), entered: options.exchange.entered };
   }
 
   start(): void {
+    runGuarded(this.#failing, "start watch", () => this.#begin());
+  }
+
+  #begin(): void {
     const { startError, timeoutMs, plan } = this.#options;
     if (startError !== undefined) return this.fail(startError);
     this.#after("timeout", timeoutMs, () => this.#timeOut());
@@ -97,21 +107,26 @@ class WatchStream {
 
   end(): void {
     if (this.#ended) return;
+    this.#stop();
+    this.#options.stream.end();
+  }
+
+  #stop(): void {
     this.#ended = true;
     this.#subscription?.close();
     for (const cancel of this.#cancels.values()) cancel();
     this.#cancels.clear();
-    this.#options.stream.end();
   }
 
   /** Runs what writes at most one piece, when it is the turn of the watcher. */
   #inTurn(run: () => void): void {
     const { turn, stream } = this.#options;
     if (turn === undefined) return run();
+    const write = this.#guarded("initial events", run);
     const start = (): void =>
       void turn(() => {
         this.#pieceBytes = 0;
-        if (!this.#ended) run();
+        if (!this.#ended) write();
         return this.#pieceBytes;
       });
     const reserved = stream.reserve?.();
@@ -152,7 +167,10 @@ class WatchStream {
   }
 
   #sendMore(objects: Iterator<Entry | undefined>): void {
-    this.#whenDrained(() => setImmediate(() => this.#ended || this.#inTurn(() => this.#sendInitial(objects))));
+    const more = this.#guarded("initial events", () => {
+      if (!this.#ended) this.#inTurn(() => this.#sendInitial(objects));
+    });
+    this.#whenDrained(() => setImmediate(more));
   }
 
   /** A conversion failure ends the watch, unless `failed` retries. */
@@ -168,11 +186,10 @@ class WatchStream {
     };
     const rejected = (error: unknown): void => {
       if (this.#ended) return;
-      if (error instanceof ApiError) return failed(error);
-      this.end();
-      throw error;
+      if (error instanceof ApiError) failed(error);
+      else this.#break(error);
     };
-    void converting.then(done, rejected);
+    converting.then(done, rejected).catch((error: unknown) => this.#break(error));
   }
 
   #follow(): void {
@@ -181,16 +198,16 @@ class WatchStream {
     if (bookmarks) this.#after("bookmark", bookmarkMs, () => this.#bookmarkAgain());
     const end = plan.initialEventsEnd;
     const subscriber = {
-      events: (batch: readonly CacheEvent[]): boolean => this.#send(batch),
+      events: (batch: readonly CacheEvent[]): boolean => this.#receive(batch),
       progress:
         end === undefined
           ? undefined
-          : (revision: number): void => {
+          : this.#guarded("watch progress", (revision: number): void => {
               if (revision < end) return;
               subscriber.progress = undefined;
               this.#writeAlone(this.#bookmark(revision, { "k8s.io/initial-events-end": "true" }));
               listed();
-            },
+            }),
       end: (error?: ApiError): void => (error === undefined ? this.end() : this.fail(error)),
     };
     try {
@@ -198,6 +215,17 @@ class WatchStream {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.fail(error); // The initial events took longer than the cache keeps events.
+    }
+  }
+
+  /** Like {@link guarded}, without a closure for each batch. */
+  #receive(batch: readonly CacheEvent[]): boolean {
+    try {
+      this.#failing.entered?.("watch event");
+      return this.#send(batch);
+    } catch (error) {
+      this.#break(error);
+      return true;
     }
   }
 
@@ -253,10 +281,11 @@ class WatchStream {
       this.end();
     };
     this.#after("stalled", stalledMs, cut, realClock(clock));
-    void stream.drained().then(() => {
+    const drained = this.#guarded("watch drained", () => {
       this.#cancel("stalled");
       if (!this.#ended) run();
     });
+    void stream.drained().then(drained);
   }
 
   #bookmarkAgain(): void {
@@ -292,6 +321,20 @@ class WatchStream {
     this.end();
   }
 
+  /** An unexpected error in a callback: the client must not take the watch for complete. */
+  #break(error: unknown): void {
+    if (this.#ended) return;
+    this.#stop();
+    this.#options.exchange.fail(error);
+  }
+
+  #guarded<Parameters extends readonly unknown[]>(
+    stage: RequestStage,
+    run: (...parameters: Parameters) => void,
+  ): (...parameters: Parameters) => void {
+    return guarded(this.#failing, stage, run);
+  }
+
   /** Writes an event for this watcher only. */
   #writeAlone(bytes: Buffer): void {
     this.#options.stream.write(bytes);
@@ -300,7 +343,7 @@ class WatchStream {
 
   #after(name: string, delayMs: number, run: () => void, clock = this.#options.clock): void {
     this.#cancel(name);
-    this.#cancels.set(name, clock.after(delayMs, run));
+    this.#cancels.set(name, clock.after(delayMs, this.#guarded("watch timer", run)));
   }
 
   #cancel(name: string): void {

@@ -61,6 +61,7 @@ export async function watchObjects(
     firstDiffers: context.representation.shape.kind === "table",
     startError,
     converted,
+    exchange: context.exchange,
   };
   const watch = startWatch(context.probe?.watch(started) ?? started);
   const forget = watches.add({ from: plan.from, ...watch });

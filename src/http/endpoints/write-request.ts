@@ -43,6 +43,7 @@ export function decodeOptions(
   { catalog }: RegistryContext,
   { fieldValidation }: Pick<WriteOptions, "fieldValidation">,
 ): DecodeOptions {
+  context.exchange.entered?.("decode");
   const options = { catalog, fieldValidation, warnings: context.warnings, mediaType: contentType(context) };
   return context.audit === undefined ? options : { ...options, decoded: auditedBody(context, context.audit) };
 }

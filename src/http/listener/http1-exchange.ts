@@ -30,13 +30,17 @@ export class Http1Exchange implements Exchange {
   #isReadInPieces = false;
   #body: { readonly writtenBytes: number } | undefined;
   #wholeBytes = 0;
+  entered: Exchange["entered"];
+  #failed: (error: unknown) => void = () => this.abort();
+  /** Closes a connection that was released for another protocol. */
+  #abortReleased: (() => void) | undefined;
 
   /** @param upgrade the connection, when the client requests another protocol */
   constructor(request: IncomingMessage, response: ServerResponse, connection: Connection, upgrade?: Upgrade) {
     this.#request = request;
     this.#response = response;
     this.#connection = connection;
-    this.#closeCallbacks = new CloseCallbacks(response);
+    this.#closeCallbacks = new CloseCallbacks(response, this);
     this.webSocket = upgrade && isForWebSocket(request) ? this.#webSocketRequest(upgrade) : undefined;
     this.upgrade = upgrade && this.#upgradeRequest(upgrade);
     // The client disconnected; the handlers are notified by the close of the response.
@@ -87,6 +91,7 @@ export class Http1Exchange implements Exchange {
   }
 
   body(bytesMax: number): Promise<Buffer> {
+    this.entered?.("read body");
     const { clock, bodyMs } = this.#connection;
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
@@ -114,11 +119,10 @@ export class Http1Exchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
+    const length = body?.length ?? 0;
+    if (!this.closed) this.#writeHead(status, { ...headers, "content-length": String(length) });
     this.status = status;
     if (this.closed) return;
-    this.#dropRequest();
-    const length = body?.length ?? 0;
-    this.#response.writeHead(status, { ...headers, "content-length": String(length) });
     if (this.method === "HEAD" || length === 0) {
       this.#response.end();
     } else {
@@ -129,13 +133,12 @@ export class Http1Exchange implements Exchange {
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
     const isLate = this.answered;
-    if (!isLate) this.status = status;
     const response = this.#response;
     if (!isLate && !this.closed) {
-      this.#dropRequest();
-      response.writeHead(status, headers);
+      this.#writeHead(status, headers);
       response.flushHeaders();
     }
+    if (!isLate) this.status = status;
     const body = new WritableBody(response, { ...this.#connection, abort: () => response.destroy() });
     this.#body = body;
     return body;
@@ -150,6 +153,29 @@ export class Http1Exchange implements Exchange {
     this.#closeCallbacks.add(run);
   }
 
+  abort(): void {
+    if (this.#abortReleased !== undefined) this.#abortReleased();
+    else if (!this.#response.writableEnded) this.#response.destroy();
+  }
+
+  onFailure(run: (error: unknown) => void): void {
+    this.#failed = run;
+  }
+
+  fail(error: unknown): void {
+    this.#failed(error);
+  }
+
+  /**
+   * Writes the status and the headers. When it throws, an error can still be answered: the response has not changed.
+   * @throws Error for a status or a header that HTTP/1.1 cannot carry
+   */
+  #writeHead(status: number, headers: AnswerHeaders): void {
+    if (status === 204 || status === 304) checkHeaders(headers); // Node remembers that such a response has no body.
+    this.#dropRequest();
+    this.#response.writeHead(status, headers);
+  }
+
   #webSocketRequest(upgrade: Upgrade): WebSocketRequest {
     return {
       ...webSocketProtocols(this.header("sec-websocket-protocol")),
@@ -157,6 +183,7 @@ export class Http1Exchange implements Exchange {
         const body = await openWebSocket(this.#request, upgrade, { protocol, lingerMs: this.#connection.lingerMs });
         this.status = 101;
         this.#body = body;
+        this.#abortReleased = () => body.abort();
         return body;
       },
     };
@@ -166,6 +193,7 @@ export class Http1Exchange implements Exchange {
     return {
       protocol: this.header("upgrade") ?? "",
       take: (status): Duplex => {
+        this.entered?.("upgrade");
         this.status = status;
         const before = socket.bytesWritten;
         this.#body = {
@@ -173,6 +201,7 @@ export class Http1Exchange implements Exchange {
             return socket.bytesWritten - before;
           },
         };
+        this.#abortReleased = () => socket.destroy();
         if (head.length > 0) socket.unshift(head);
         return socket;
       },
@@ -200,6 +229,15 @@ export class Http1Exchange implements Exchange {
         "close",
         clock.after(bodyMs, () => request.socket.destroy()),
       );
+  }
+}
+
+/** @throws Error for a header that HTTP/1.1 cannot carry */
+function checkHeaders(headers: AnswerHeaders): void {
+  const http = process.getBuiltinModule("node:http");
+  for (const [name, values] of Object.entries(headers)) {
+    http.validateHeaderName(name);
+    for (const value of [values].flat()) http.validateHeaderValue(name, value);
   }
 }
 

@@ -2,6 +2,7 @@
 import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
+import { isBodiless } from "../carriable.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { Limits } from "./limits.ts";
@@ -51,6 +52,8 @@ function openSession(socket: TLSSocket, peer: Peer, { limits, onExchange, ...par
     },
     maxHeaderListPairs: limits.headersMax,
     maxSessionMemory: limits.sessionMiBMax,
+    // A proxied response can have two values of such a header, which Go's server sends, too.
+    strictSingleValueFields: false,
   });
   session.setLocalWindowSize(connectionWindow);
   let open = 0;
@@ -106,6 +109,8 @@ class Http2Exchange implements Exchange {
   /** The body is read in pieces, possibly after the start of the response. */
   #isReadInPieces = false;
   #wholeBytes = 0;
+  entered: Exchange["entered"];
+  #failed: (error: unknown) => void = () => this.abort();
 
   constructor(
     stream: http2.ServerHttp2Stream,
@@ -119,7 +124,7 @@ class Http2Exchange implements Exchange {
     this.#connection = connection;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
-    this.#closeCallbacks = new CloseCallbacks(stream);
+    this.#closeCallbacks = new CloseCallbacks(stream, this);
     // The client reset the stream; the handlers are notified by its close.
     stream.on("error", () => stream.destroy());
   }
@@ -154,6 +159,7 @@ class Http2Exchange implements Exchange {
   }
 
   body(bytesMax: number): Promise<Buffer> {
+    this.entered?.("read body");
     const { clock, bodyMs } = this.#connection;
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
@@ -180,17 +186,23 @@ class Http2Exchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
-    this.status = status;
-    if (this.closed) return;
+    if (this.closed) {
+      this.status = status;
+      return;
+    }
     const stream = this.#stream;
     const length = body?.length ?? 0;
     const whole = headerList(status, headers);
-    whole.push("content-length", String(length));
-    if (length === 0 || this.method === "HEAD") {
+    const isEmpty = length === 0 || isBodiless(status, this.protocol);
+    if (!isEmpty || length === 0) whole.push("content-length", String(length));
+    // A status or a header that Node rejects leaves the stream as it was, so that an error can be answered.
+    if (isEmpty || this.method === "HEAD") {
       stream.respond(whole, { endStream: true });
+      this.status = status;
     } else {
-      this.#wholeBytes = length;
       stream.respond(whole);
+      this.status = status;
+      this.#wholeBytes = length;
       stream.end(body);
     }
     this.#dropRequest();
@@ -198,7 +210,6 @@ class Http2Exchange implements Exchange {
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
     const isLate = this.answered;
-    if (!isLate) this.status = status;
     const stream = this.#stream;
     let aborted = false;
     if (!isLate && !this.closed) {
@@ -209,6 +220,7 @@ class Http2Exchange implements Exchange {
       });
       this.#dropRequest();
     }
+    if (!isLate) this.status = status;
     const abort = (): void => {
       aborted = true;
       stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
@@ -225,6 +237,18 @@ class Http2Exchange implements Exchange {
 
   onClose(run: () => void): void {
     this.#closeCallbacks.add(run);
+  }
+
+  abort(): void {
+    if (!this.#stream.writableEnded) this.#stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
+  }
+
+  onFailure(run: (error: unknown) => void): void {
+    this.#failed = run;
+  }
+
+  fail(error: unknown): void {
+    this.#failed(error);
   }
 
   /**

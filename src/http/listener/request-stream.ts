@@ -2,6 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
+import { type FailingExchange, runGuarded } from "../boundary.ts";
 
 /** Limits of one body. */
 interface BodyLimits {
@@ -80,18 +81,21 @@ export async function* bodyPieces(source: Readable, received: (bytes: number) =>
 /** Runs callbacks after a stream closes, with one listener for all, because most requests have several. */
 export class CloseCallbacks {
   #callbacks: (() => void)[] | undefined = [];
+  readonly #exchange: FailingExchange;
 
-  constructor(source: Writable) {
+  /** @param exchange receives what a callback throws; the other callbacks run anyway */
+  constructor(source: Writable, exchange: FailingExchange) {
+    this.#exchange = exchange;
     source.once("close", () => {
       const callbacks = this.#callbacks ?? [];
       this.#callbacks = undefined;
-      for (const run of callbacks) run();
+      for (const run of callbacks) runGuarded(exchange, "close", run);
     });
   }
 
   /** Adds a callback; runs it immediately if the stream is closed. */
   add(run: () => void): void {
-    if (this.#callbacks === undefined) run();
+    if (this.#callbacks === undefined) runGuarded(this.#exchange, "close", run);
     else this.#callbacks.push(run);
   }
 }

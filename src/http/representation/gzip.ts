@@ -3,6 +3,7 @@
  * loop is not blocked.
  */
 import { constants, createGzip, type Gzip, gzip } from "node:zlib";
+import { guarded } from "../boundary.ts";
 import type { AnswerHeaders, BodyStream, Exchange } from "../contract.ts";
 import { drained } from "../listener/body-stream.ts";
 
@@ -27,11 +28,12 @@ export function gzipHeaders(headers: AnswerHeaders): AnswerHeaders {
 
 /** Sends one body after compressing it, unless the request was answered meanwhile by a timeout. */
 export function respondGzipped(exchange: Exchange, status: number, headers: AnswerHeaders, body: Buffer): void {
-  gzip(body, options, (error, packed) => {
+  const compressed = (error: Error | null, packed: Buffer): void => {
     if (exchange.answered || exchange.closed) return;
     if (error === null) exchange.respond(status, gzipHeaders(headers), packed);
     else exchange.respond(status, headers, body); // Out of memory: send it uncompressed.
-  });
+  };
+  gzip(body, options, guarded(exchange, "compressed", compressed));
 }
 
 interface GzipOptions {
@@ -51,14 +53,22 @@ class GzipBody implements BodyStream {
   readonly #gzip: Gzip = createGzip(options);
   readonly #sink: BodyStream;
   readonly #takesSlots: boolean;
+  readonly #exchange: Exchange;
   #ended = false;
 
   constructor(exchange: Exchange, sink: BodyStream, { takesSlots }: GzipOptions) {
     this.#sink = sink;
     this.#takesSlots = takesSlots;
     const gzip = this.#gzip;
-    gzip.on("data", (packed: Buffer) => this.#send(packed));
-    gzip.on("end", () => sink.end());
+    this.#exchange = exchange;
+    gzip.on(
+      "data",
+      guarded(exchange, "compressed", (packed: Buffer) => this.#send(packed)),
+    );
+    gzip.on(
+      "end",
+      guarded(exchange, "compressed", () => sink.end()),
+    );
     gzip.on("error", () => sink.abort()); // The client must not accept a truncated response as complete.
     exchange.onClose(() => gzip.destroy());
   }
@@ -95,10 +105,11 @@ class GzipBody implements BodyStream {
     const reserved = this.#takesSlots ? this.#sink.reserve?.() : undefined;
     if (reserved === undefined) return this.#write(packed);
     this.#gzip.pause();
-    void reserved.then(() => {
+    const write = (): void => {
       this.#gzip.resume();
       this.#write(packed);
-    });
+    };
+    void reserved.then(guarded(this.#exchange, "compressed", write));
   }
 
   #write(packed: Buffer): void {

@@ -110,6 +110,7 @@ class PiecedResponse {
 
   /** Encodes the first piece, and then encodes and writes a piece each time. @returns its bytes */
   step(): number {
+    this.#context.exchange.entered?.("write piece");
     if (this.#body === undefined) return this.#start();
     if (this.#context.exchange.closed) {
       this.isComplete = true;

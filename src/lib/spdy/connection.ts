@@ -37,6 +37,8 @@ export interface SpdyOptions {
    * @returns whether the stream is accepted; otherwise it is reset
    */
   readonly onStream: (stream: SpdyStream) => boolean;
+  /** Called with an unexpected error, which has ended the connection; without it, the error is thrown. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** Open streams of a connection; more are reset. */
@@ -62,11 +64,16 @@ interface OpenStream extends SpdyStream {
   receivedFin: boolean;
 }
 
+function rethrow(error: unknown): never {
+  throw error;
+}
+
 /** Uses a socket until either side closes. */
 export class SpdyConnection {
   readonly #socket: Duplex;
   readonly #isClient: boolean;
   readonly #onStream: SpdyOptions["onStream"];
+  readonly #failed: NonNullable<SpdyOptions["failed"]>;
   readonly #reader = new FrameReader();
   readonly #encoder = new HeaderEncoder();
   readonly #streams = new Map<number, OpenStream>();
@@ -81,10 +88,11 @@ export class SpdyConnection {
   error: SpdyError | undefined;
 
   /** @param head bytes that were received after the handshake */
-  constructor(socket: Duplex, head: Buffer, { role, onStream }: SpdyOptions) {
+  constructor(socket: Duplex, head: Buffer, { role, onStream, failed }: SpdyOptions) {
     this.#socket = socket;
     this.#isClient = role === "client";
     this.#onStream = onStream;
+    this.#failed = failed ?? rethrow;
     this.#nextId = this.#isClient ? 1 : 2;
     this.#nextPing = this.#nextId;
     socket.on("error", () => this.#end()); // The streams end; a close follows.
@@ -141,10 +149,10 @@ export class SpdyConnection {
         this.#handle(frame);
       }
     } catch (error) {
-      if (!(error instanceof SpdyError)) throw error;
-      this.error = error;
+      if (error instanceof SpdyError) this.error = error;
       this.#socket.destroy();
       this.#end();
+      if (!(error instanceof SpdyError)) this.#failed(error);
     }
   }
 

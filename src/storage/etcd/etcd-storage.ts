@@ -211,7 +211,7 @@ class EtcdStorage implements Storage {
       if (!this.#reportsProgress)
         logger?.warn("etcd is too old for progress requests", { versions: statuses.map(({ version }) => version) });
     } else if (this.#closed === undefined)
-      this.#cancelLearning = this.#clock.after(learnAgainMs, () => void this.learnProgress());
+      this.#cancelLearning = this.#clock.after(learnAgainMs, () => this.learnProgress());
   }
 
   get(key: string, revision?: number): Promise<Stored | undefined> {

@@ -145,7 +145,7 @@ export class Watches {
   #reopenLater(): void {
     const delayMs = this.#delayMs;
     this.#delayMs = Math.min(delayMs * 2, reopenMs.max);
-    this.#cancelReopening = this.#options.clock.after(delayMs, () => void this.#reopen());
+    this.#cancelReopening = this.#options.clock.after(delayMs, () => this.#reopen());
   }
 
   async #reopen(): Promise<void> {

@@ -166,7 +166,14 @@ export class EtcdClient {
       handler.end(error);
     };
     call.on("data", (response: WatchResponse) => {
-      if (!ended) handler.response(response);
+      if (ended) return;
+      try {
+        handler.response(response);
+      } catch (error) {
+        // Watches of a stream that cannot be read go on with a new one, after a delay.
+        end(new StorageUnavailable(`a response of the watch stream cannot be used: ${(error as Error).message}`));
+        call.cancel();
+      }
     });
     call.on("error", (error: ServiceError) => end(answerOf(error)));
     call.on("end", () => end(new StorageUnavailable("the member ended the watch stream")));

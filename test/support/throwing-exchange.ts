@@ -1,0 +1,9 @@
+import type { FailingExchange } from "../../src/http/boundary.ts";
+
+/** A request for tests of callbacks that must not throw. */
+export const throwingExchange: FailingExchange = {
+  fail(error) {
+    throw error;
+  },
+  entered: undefined,
+};
