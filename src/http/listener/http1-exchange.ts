@@ -90,6 +90,7 @@ export class Http1Exchange implements Exchange {
     const { clock, bodyMs } = this.#connection;
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
+      this.#connection.work?.begins(this);
     };
     return readBody(this.#request, {
       bytesMax,
@@ -114,6 +115,7 @@ export class Http1Exchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
+    this.#connection.work?.answers(this);
     this.status = status;
     if (this.closed) return;
     this.#dropRequest();
@@ -129,6 +131,7 @@ export class Http1Exchange implements Exchange {
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
     const isLate = this.answered;
+    this.#connection.work?.answers(this);
     if (!isLate) this.status = status;
     const response = this.#response;
     if (!isLate && !this.closed) {
