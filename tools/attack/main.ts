@@ -48,5 +48,5 @@ if (failed > 0 || results.length < attacks.length) process.exitCode = 1;
 function line({ attack, size, bytes, answer, cpuMs, cpuMsMax, stallMs, problem }: Result): string {
   const cost = `${cpuMs.toFixed(1)} of ${cpuMsMax.toFixed(0)} ms, stall ${stallMs.toFixed(0)} ms`;
   const verdict = problem === undefined ? "ok  " : "FAIL";
-  return `${verdict} ${attack.group}: ${attack.name} (${size}): ${bytes} bytes, ${answer}: ${problem ?? cost}`;
+  return `${verdict} ${attack.group}: ${attack.name} (${size}): ${bytes} bytes, ${answer}: ${cost}${problem === undefined ? "" : `: ${problem}`}`;
 }

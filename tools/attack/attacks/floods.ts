@@ -11,6 +11,8 @@ interface Flood {
   readonly size: number;
   /** CPU time for each repetition, in addition to the usual bound. */
   readonly cpuMsEach: number;
+  /** For floods of requests, which the server begins before it reads what follows. */
+  readonly stallMs?: number;
   /** Sent once, after the settings. */
   begin?(target: Target): Buffer;
   /** @param index from 0 */
@@ -22,9 +24,11 @@ const stream = (index: number): number => 1 + 2 * index;
 
 const floods: readonly Flood[] = [
   {
+    // The server closes the connection after a thousand.
     name: "rapid reset",
     size: 20_000,
     cpuMsEach: 0.05,
+    stallMs: 1_000,
     repeat: (index, { authority }) =>
       Buffer.concat([
         h2.frame(h2.frameTypes.headers, h2.endStream | h2.endHeaders, stream(index), h2.getBlock(authority, path)),
@@ -84,14 +88,17 @@ const floods: readonly Flood[] = [
     name: "requests with a window of zero",
     size: 900,
     cpuMsEach: 1,
+    stallMs: 900,
     begin: () => h2.frame(h2.frameTypes.settings, 0, 0, h2.setting(4, 0)),
     repeat: (index, { authority }) =>
       h2.frame(h2.frameTypes.headers, h2.endStream | h2.endHeaders, stream(index), h2.getBlock(authority, path)),
   },
   {
     name: "a header list that HPACK expands",
+    // Each expands to the limit of a header list.
     size: 200,
-    cpuMsEach: 1,
+    cpuMsEach: 3,
+    stallMs: 600,
     begin: ({ authority }) =>
       h2.frame(
         h2.frameTypes.headers,
@@ -127,7 +134,11 @@ export const floodAttacks: readonly Attack[] = floods.map((flood) => ({
   group: "HTTP/2",
   name: flood.name,
   size: flood.size,
-  bound: { cpuMs: 5 + flood.cpuMsEach * flood.size, cpuMsPer100KB: 5 },
+  bound: {
+    cpuMs: 5 + flood.cpuMsEach * flood.size,
+    cpuMsPer100KB: 5,
+    ...(flood.stallMs !== undefined && { stallMs: flood.stallMs }),
+  },
   run: (target, size) => runFlood(target, flood, size),
 }));
 
@@ -139,9 +150,12 @@ const settleMs = 5_000;
 async function runFlood(target: Target, { begin, repeat }: Flood, size: number): Promise<Sent> {
   const socket = target.connect("h2");
   let closed = false;
-  const close = once(socket, "close").then(() => {
-    closed = true;
-  });
+  const close = new Promise<void>((resolve) =>
+    socket.once("close", () => {
+      closed = true;
+      resolve();
+    }),
+  );
   socket.on("error", () => socket.destroy()); // The server resets the connection of a flood.
   const answered = pongOf(socket);
   await once(socket, "secureConnect");
@@ -149,10 +163,11 @@ async function runFlood(target: Target, { begin, repeat }: Flood, size: number):
   let sent = 0;
   const write = async (piece: Buffer): Promise<void> => {
     bytes += piece.length;
-    if (!socket.write(piece)) await Promise.race([once(socket, "drain"), close]);
+    if (socket.writable && !socket.write(piece))
+      await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), close]);
   };
   await write(Buffer.concat([h2.preface, h2.frame(h2.frameTypes.settings, 0, 0), begin?.(target) ?? Buffer.alloc(0)]));
-  while (sent < size && !closed) {
+  while (sent < size && !closed && socket.writable) {
     const count = Math.min(batch, size - sent);
     await write(Buffer.concat(Array.from({ length: count }, (_, index) => repeat(sent + index, target))));
     sent += count;

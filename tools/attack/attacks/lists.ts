@@ -2,7 +2,7 @@
 import type { RequestRow } from "../request-attack.ts";
 import type { Target } from "../target.ts";
 
-const objects = 500;
+const objects = 100;
 const words = (count: number): string[] => Array.from({ length: count }, (_, index) => index.toString(36));
 const configMaps = ({ namespace }: Target): string => `/api/v1/namespaces/${namespace}/configmaps`;
 

@@ -58,7 +58,7 @@ const answerMs = 10_000;
 /** @returns the first line of the answer; empty if the server closed the connection without one */
 async function firstAnswer(target: Target, text: string): Promise<string> {
   const socket = target.connect("http/1.1");
-  const closed = once(socket, "close");
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.on("error", () => socket.destroy()); // The server may reset the connection.
   await once(socket, "secureConnect");
   const timer = setTimeout(() => socket.destroy(), answerMs);
