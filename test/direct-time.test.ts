@@ -38,6 +38,7 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   "src/server.ts": "duration",
   "src/server/admission-webhooks.ts": "duration",
   "src/server/flow-control.ts": "cpu",
+  "src/server/loop-watch.ts": "cpu",
   "src/server/metrics.ts": "duration",
   "src/server/policies.ts": "duration",
   "src/storage/etcd/api/client.ts": "peer",

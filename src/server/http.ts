@@ -34,6 +34,7 @@ import { componentProbes } from "./components.ts";
 import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
 import { openKubelet } from "./kubelet.ts";
+import { watchLoop } from "./loop-watch.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerPeers } from "./peers.ts";
 import { proxies } from "./proxies.ts";
@@ -94,6 +95,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     serving: serving.material(),
     tls: serving.limits,
     onExchange,
+    work: watchLoop(logger, needs),
     acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs),
     clock,
     logger,

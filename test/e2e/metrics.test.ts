@@ -10,6 +10,7 @@ import { gunzipSync } from "node:zlib";
 import type { Logger } from "../../src/apimachinery/logger.ts";
 import type { MetricsOptions } from "../../src/metrics/contract.ts";
 import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
+import { eventually } from "../../src/testing/eventually.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
@@ -218,4 +219,22 @@ test("rejects the start with invalid options", async () => {
     message:
       "metrics.showHiddenMetricsForVersion: Invalid value: \"1.30\": must be omitted or have the value '1.35'; only the previous minor version is allowed",
   });
+});
+
+test("counts and logs a block of the event loop", async (t) => {
+  const lines: [message: string, values?: Record<string, unknown>][] = [];
+  const logger: Logger = { info() {}, warn: (...line) => void lines.push(line), error() {} };
+  const watched = await startTestServer({ logger });
+  const client = rawClient(watched.kubeconfig);
+  t.after(async () => {
+    client.close();
+    await watched.close();
+  });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+  await eventually(async () => {
+    const text = await scrape(client);
+    assert.ok(seriesValue(text, "coxswain_event_loop_blocked_seconds_count") >= 1);
+  });
+  const [, values] = lines.find(([message]) => message === "Event loop was blocked") ?? assert.fail("no line");
+  assert.ok((values?.blockedMs as number) > 250);
 });

@@ -37,6 +37,7 @@ import type { PeerCertificate, RequestContext } from "../../src/http/contract.ts
 import { requestInfo } from "../../src/http/request-info.ts";
 import { allocatorMetrics } from "../../src/metrics/allocator-metrics.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
+import { eventLoopMetric } from "../../src/metrics/event-loop-metric.ts";
 import { kubeletMetrics } from "../../src/metrics/kubelet-metrics.ts";
 import { peerMetrics } from "../../src/metrics/peer-metrics.ts";
 import { storageEngineMetric } from "../../src/metrics/storage-engine-metric.ts";
@@ -69,6 +70,7 @@ export async function everyMetric(): Promise<Metric[]> {
     ...extensionMetrics(),
     ...cacheAndQueueMetrics(),
     storageEngineMetric("lmdb"),
+    ...loopMetric(),
     ...otherMetrics(),
   ];
 }
@@ -230,6 +232,12 @@ function extensionMetrics(): Metric[] {
   kubelets.translated(200);
   kubelets.tunneled(200);
   return [aggregation, conversion, peers, kubelets].flatMap((part) => [...part.collect()]);
+}
+
+function loopMetric(): Metric[] {
+  const loop = eventLoopMetric();
+  loop.blocked(0.3);
+  return loop.collect();
 }
 
 function cacheAndQueueMetrics(): Metric[] {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
@@ -226,3 +227,47 @@ for (const [what, write, rejection] of rows) {
     await cluster.close();
   });
 }
+
+const letters = Array.from({ length: 60 }, (_, index) => String.fromCodePoint(0x4e00 + index));
+/** Some 800 bytes with 13 million combinations. */
+const product = { verbs: letters, apiGroups: letters, resources: letters, resourceNames: letters };
+
+/** @param rules of a role in the namespace that is bound to ann */
+async function roleOfProduct(rules: readonly object[]): Promise<ApiError> {
+  const cluster = await open();
+  const subjects = [{ kind: "User", name: "ann", apiGroup: group }];
+  await cluster.make(root, "roles", "n", { metadata: { name: "own" }, rules });
+  await cluster.make(root, "rolebindings", "n", { metadata: { name: "own" }, roleRef: to("Role", "own"), subjects });
+  const written = cluster.make(ann, "roles", "n", { metadata: { name: "r" }, rules: [product] });
+  const error = await written.then(
+    () => assert.fail("the role was written"),
+    (thrown: unknown) => thrown as ApiError,
+  );
+  await cluster.close();
+  return error;
+}
+
+test("lists some of the permissions that a role of millions of combinations grants", async () => {
+  const { message, status } = await roleOfProduct([]);
+  assert.equal(status.code, 403);
+  assert.ok(message.startsWith(`roles.rbac.authorization.k8s.io "r" is forbidden: ${notHeld("{APIGroups:")}`));
+  assert.ok(message.endsWith("\n(further permissions are omitted)"));
+  assert.ok(message.length < 100_000, `${message.length} characters`);
+});
+
+test("answers with a timeout when the search for missing permissions is too long", async () => {
+  const random = seededRandom(1);
+  const some = (): string[] => letters.filter(() => random(8) > 0);
+  const rules = Array.from({ length: 100 }, () => ({
+    verbs: some(),
+    apiGroups: some(),
+    resources: some(),
+    resourceNames: some(),
+  }));
+  assert.deepEqual((await roleOfProduct(rules)).status, {
+    code: 504,
+    reason: "Timeout",
+    message: "Timeout: request did not complete within requested timeout - context deadline exceeded",
+    details: {},
+  });
+});

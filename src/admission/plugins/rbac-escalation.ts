@@ -3,11 +3,12 @@
  * k8s.io/kubernetes@v1.36.0/pkg/registry/rbac/{role,rolebinding}/policybased.
  */
 
-import { ApiError, badRequest, forbidden, notFound } from "../../apimachinery/errors.ts";
+import { ApiError, badRequest, forbidden, notFound, timeout } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
-import { describePieces, uncovered } from "../../authorization/rbac/cover.ts";
+import { type CoverLimits, findUncovered } from "../../authorization/rbac/cover.ts";
+import { describePieces } from "../../authorization/rbac/describe-pieces.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import type { Policy } from "../../authorization/rbac/policy.ts";
 import { boundRole, rulesFor } from "../../authorization/rbac/rbac.ts";
@@ -122,16 +123,44 @@ async function isAllowed(authorize: Authorizer, user: UserInfo, verb: string, ac
   return (await authorize({ ...request, ...action })).decision === "allow";
 }
 
-/** @returns undefined when the user has all permissions of the rules */
+/**
+ * The search for missing permissions ends here. The lists of a rule multiply, so that a rule of a
+ * kilobyte has millions of combinations; usual roles need some thousand steps. A longer search that
+ * found nothing is answered with upstream's timeout.
+ */
+const missingPiecesMax = 2_000;
+const missingCharactersMax = 100_000;
+const searchStepsMin = 40_000;
+const searchStepsPerValue = 20;
+
+function limitsOf(rules: readonly PolicyRule[]): CoverLimits {
+  let values = 0;
+  for (const rule of rules) for (const list of Object.values(rule)) values += list.length;
+  return {
+    piecesMax: missingPiecesMax,
+    charactersMax: missingCharactersMax,
+    stepsMax: searchStepsMin + searchStepsPerValue * values,
+  };
+}
+
+/**
+ * @returns undefined when the user has all permissions of the rules
+ * @throws ApiError 504 when the search reaches its limit of steps and has found nothing
+ */
 function describeMissing(
   policy: Policy,
   { user, namespace, target }: AdmissionAttributes,
   rules: readonly PolicyRule[],
 ): string | undefined {
   const owned = rulesFor(policy, user, namespace, target.resource.definition.resource);
-  const missing = uncovered(owned.rules, rules);
-  if (missing.length === 0) return undefined;
+  const { pieces, limit } = findUncovered(owned.rules, rules, limitsOf(rules));
+  if (pieces.length === 0) {
+    if (limit === undefined) return undefined;
+    throw timeout("request did not complete within requested timeout - context deadline exceeded");
+  }
   const who = `user ${quoteGo(user.name)} (groups=${quoteGoList(user.groups)})`;
-  const message = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(missing).join("\n")}`;
+  const lines = describePieces(pieces);
+  if (limit !== undefined) lines.push("(further permissions are omitted)");
+  const message = `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join("\n")}`;
   return owned.problems.length === 0 ? message : `${message}; resolution errors: [${owned.problems.join(", ")}]`;
 }

@@ -95,7 +95,7 @@ export class Policy {
 
   /**
    * Yields the grants of the user in the cluster, then in the namespace unless it is empty.
-   * A binding with several matching subjects is yielded several times.
+   * A binding is yielded once for its subjects of the user and once for those of each group.
    */
   *grants({ name, groups }: UserInfo, namespace: string): Generator<Grant, void, void> {
     for (const scope of [this.#scopes.get(""), namespace === "" ? undefined : this.#scopes.get(namespace)]) {
@@ -115,6 +115,7 @@ export class Policy {
       const place = placeOf(scope, subject, binding.namespace);
       if (place === undefined) continue;
       const grants = place.grants.get(place.name) ?? [];
+      if (grants.at(-1)?.binding === binding) continue; // Repeated subjects have the same answer.
       grants.push({ binding, subject });
       place.grants.set(place.name, grants);
     }

@@ -214,3 +214,22 @@ test("lists the rules of a binding once when several of its subjects match the u
     problems: ['role.rbac.authorization.k8s.io "gone" not found'],
   });
 });
+
+test("evaluates a large role once for each request, however often bindings refer to it", () => {
+  let read = 0;
+  const counted: PolicyRule = {
+    get verbs() {
+      read++;
+      return ["list"];
+    },
+    apiGroups: [""],
+    resources: ["pods"],
+  };
+  const large: Role = { name: "large", namespace: "", rules: Array.from({ length: 100 }, () => counted) };
+  const ann = subject("User", "ann");
+  const bindings = Array.from({ length: 30 }, (_, index) =>
+    binding(`b${index}`, "", toClusterRole("large"), ann, ann, ann),
+  );
+  assert.deepEqual(rbacAuthorizer(policyOf([large], bindings))(base), { decision: "noOpinion", reason: "" });
+  assert.equal(read, 100);
+});

@@ -5,7 +5,7 @@
  * k8s.io/component-helpers@v0.36.0/auth/rbac/reconciliation/.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { uncovered } from "../../authorization/rbac/cover.ts";
+import { findUncovered } from "../../authorization/rbac/cover.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
@@ -76,7 +76,7 @@ function addMissing(object: KubeObject, desired: BootObject["object"]): boolean 
   if (desired.roleRef !== undefined)
     return addAll(object, "subjects", missingSubjects(object.subjects, desired.subjects)) || changed;
   if (desired.aggregationRule === undefined || object.aggregationRule === undefined) {
-    changed = addAll(object, "rules", uncovered(rulesOf(object), rulesOf(desired))) || changed;
+    changed = addAll(object, "rules", findUncovered(rulesOf(object), rulesOf(desired)).pieces) || changed;
   }
   if (desired.aggregationRule === undefined) return changed;
   const rule = object.aggregationRule ?? {};

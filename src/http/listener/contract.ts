@@ -1,3 +1,13 @@
+import type { Exchange } from "../contract.ts";
+
+/** Is notified of the work of requests, to find one that blocks the event loop. Must not throw. */
+export interface WorkObserver {
+  /** The headers of the request have arrived, or its whole body. */
+  begins(exchange: Exchange): void;
+  /** The response begins. */
+  answers(exchange: Exchange): void;
+}
+
 /** A request to use its HTTP/1.1 connection for another protocol. */
 export interface RequestedUpgrade {
   readonly method: string;

@@ -95,6 +95,7 @@ export class Http1Exchange implements Exchange {
     const { clock, bodyMs } = this.#connection;
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
+      this.#connection.work?.begins(this);
     };
     return readBody(this.#request, {
       bytesMax,
@@ -119,6 +120,7 @@ export class Http1Exchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
+    this.#connection.work?.answers(this);
     const length = body?.length ?? 0;
     if (!this.closed) this.#writeHead(status, { ...headers, "content-length": String(length) });
     this.status = status;
@@ -133,6 +135,7 @@ export class Http1Exchange implements Exchange {
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
     const isLate = this.answered;
+    this.#connection.work?.answers(this);
     const response = this.#response;
     if (!isLate && !this.closed) {
       this.#writeHead(status, headers);

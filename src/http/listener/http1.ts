@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../contract.ts";
-import type { RequestedUpgrade } from "./contract.ts";
+import type { RequestedUpgrade, WorkObserver } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
 import type { Connection } from "./http2.ts";
 import type { Limits } from "./limits.ts";
@@ -28,6 +28,7 @@ interface Parts {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly onExchange: (exchange: Exchange) => void;
+  readonly work?: WorkObserver;
   /** Whether a request without a body may use its connection for another protocol. */
   readonly acceptsUpgrade: (request: RequestedUpgrade) => boolean;
 }
@@ -40,13 +41,17 @@ interface OpenConnection extends Connection {
 }
 
 /** Creates the HTTP/1.1 protocol of a listener. */
-export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts): Protocol {
+export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }: Parts): Protocol {
   const connections = new WeakMap<TLSSocket, OpenConnection>();
   /**
    * Connections with a rejected client certificate: their requests without a token are answered
    * with 401.
    */
   const rejected = new Set<TLSSocket>();
+  const begin = (exchange: Exchange): void => {
+    work?.begins(exchange);
+    onExchange(exchange);
+  };
   const connectionOf = ({ socket }: IncomingMessage): OpenConnection =>
     connections.get(socket as TLSSocket) as OpenConnection;
   let stopped = false;
@@ -69,7 +74,7 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
       const connection = connectionOf(request);
       connection.latest = response;
       response.shouldKeepAlive &&= canKeepAlive && !stopped && !connection.ending;
-      onExchange(new Http1Exchange(request, response, connection));
+      begin(new Http1Exchange(request, response, connection));
     },
   );
   server.maxHeadersCount = limits.headersMax;
@@ -82,7 +87,7 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
     if (connection.latest?.writableFinished === false) return void socket.destroy();
     if (!isUpgradable(request)) return reject(socket, connection);
     const upgrade = acceptsUpgrade(requestedUpgrade(request)) ? { socket, head } : undefined;
-    onExchange(new Http1Exchange(request, responseOf(request, socket), connection, upgrade));
+    begin(new Http1Exchange(request, responseOf(request, socket), connection, upgrade));
   });
   // The server never listens, but starts checking timeouts only after this event.
   server.emit("listening");
@@ -90,7 +95,8 @@ export function createHttp1({ limits, clock, onExchange, acceptsUpgrade }: Parts
     accept(socket) {
       const { bodyMs, lingerMs } = limits;
       const peer = peerOf(socket, clock);
-      connections.set(socket, { peer, clock: realClock(clock), bodyMs, lingerMs, latest: undefined, ending: false });
+      const connection = { peer, clock: realClock(clock), bodyMs, lingerMs, work };
+      connections.set(socket, { ...connection, latest: undefined, ending: false });
       if (peer.certificateRejected) {
         rejected.add(socket);
         socket.once("close", () => rejected.delete(socket));

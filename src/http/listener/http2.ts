@@ -5,6 +5,7 @@ import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { isBodiless } from "../carriable.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
+import type { WorkObserver } from "./contract.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { type Peer, peerOf } from "./peer.ts";
@@ -15,6 +16,7 @@ interface Parts {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly onExchange: (exchange: Exchange) => void;
+  readonly work?: WorkObserver;
 }
 
 /** Flow control windows for request bodies, in bytes: per stream and per connection. */
@@ -40,9 +42,14 @@ export function createHttp2(parts: Parts): Protocol {
   };
 }
 
-function openSession(socket: TLSSocket, peer: Peer, { limits, onExchange, ...parts }: Parts): http2.ServerHttp2Session {
+function openSession(
+  socket: TLSSocket,
+  peer: Peer,
+  { limits, onExchange, work, ...parts }: Parts,
+): http2.ServerHttp2Session {
   const clock = realClock(parts.clock);
-  const about = { peer, clock, bodyMs: limits.bodyMs, lingerMs: limits.lingerMs, slots: new WriteSlots(clock) };
+  const { bodyMs, lingerMs } = limits;
+  const about = { peer, clock, bodyMs, lingerMs, slots: new WriteSlots(clock), work };
   const session = http2.performServerHandshake(socket, {
     settings: {
       maxConcurrentStreams: limits.streamsMax,
@@ -63,6 +70,7 @@ function openSession(socket: TLSSocket, peer: Peer, { limits, onExchange, ...par
     exchange.onClose(() => {
       open--;
     });
+    work?.begins(exchange);
     onExchange(exchange);
   });
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
@@ -89,6 +97,7 @@ export interface Connection {
   readonly lingerMs: number;
   /** Shared by the long responses of an HTTP/2 connection. */
   readonly slots?: WriteSlots;
+  readonly work: WorkObserver | undefined;
 }
 
 /** An exchange on an HTTP/2 stream. */
@@ -163,6 +172,7 @@ class Http2Exchange implements Exchange {
     const { clock, bodyMs } = this.#connection;
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
+      this.#connection.work?.begins(this);
     };
     return readBody(this.#stream, {
       bytesMax,
@@ -186,6 +196,7 @@ class Http2Exchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     if (this.answered) return; // The request timed out.
+    this.#connection.work?.answers(this);
     if (this.closed) {
       this.status = status;
       return;
@@ -210,6 +221,7 @@ class Http2Exchange implements Exchange {
 
   stream(status: number, headers: AnswerHeaders): BodyStream {
     const isLate = this.answered;
+    this.#connection.work?.answers(this);
     const stream = this.#stream;
     let aborted = false;
     if (!isLate && !this.closed) {

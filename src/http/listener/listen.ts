@@ -4,7 +4,7 @@ import tls from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { Exchange } from "../contract.ts";
-import type { RequestedUpgrade } from "./contract.ts";
+import type { RequestedUpgrade, WorkObserver } from "./contract.ts";
 import { createHttp1 } from "./http1.ts";
 import { createHttp2 } from "./http2.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
@@ -31,6 +31,7 @@ interface ListenOptions {
    * Others are served as if they had not requested it.
    */
   readonly acceptsUpgrade: (request: RequestedUpgrade) => boolean;
+  readonly work?: WorkObserver;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<Limits>;

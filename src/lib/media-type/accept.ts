@@ -2,6 +2,8 @@
 
 /** Clauses of an Accept header that are parsed; the rest is ignored. */
 const clausesMax = 32;
+/** Parameters of a clause that are parsed; the rest is ignored. */
+const parametersMax = 32;
 const headersMax = 100;
 const headerCharactersMax = 500;
 
@@ -52,7 +54,7 @@ function comesBefore(a: Clause, b: Clause): boolean {
 }
 
 function parseClause(text: string): Clause[] {
-  const [range = "", ...rest] = trim(text).split(";");
+  const [range = "", ...rest] = trim(text).split(";", parametersMax + 1);
   const [type = "", subtype = "", ...more] = range.split("/").map(trim);
   if (more.length > 0 || (subtype === "" && type !== "*")) return [];
   const parameters = new Map<string, string>();

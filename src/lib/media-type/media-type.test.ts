@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseAccept } from "./accept.ts";
 import { parseMediaType } from "./media-type.ts";
 
 /** What Go's mime.ParseMediaType makes of it. */
@@ -25,3 +26,9 @@ const rows: [header: string, want: string | undefined][] = [
 ];
 
 for (const [header, want] of rows) test(JSON.stringify(header), () => assert.equal(parseMediaType(header), want));
+
+test("reads 32 parameters of a clause of Accept", () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `p${index}`);
+  const [clause] = parseAccept(`a/b;${names.map((name) => `${name}=1`).join(";")}`);
+  assert.deepEqual([...(clause?.parameters.keys() ?? [])], names.slice(0, 32));
+});

@@ -2,6 +2,7 @@
  * Field selectors: `metadata.name=a,spec.nodeName!=b`. Source:
  * k8s.io/apimachinery@v0.36.0/pkg/fields
  */
+import { matchesManyFields } from "./many-requirements.ts";
 import { SelectorError } from "./selector-error.ts";
 
 interface FieldTerm {
@@ -40,8 +41,13 @@ export function parseFieldSelector(text: string): FieldSelector {
   return { terms };
 }
 
+/** More terms are not compared one by one. */
+const comparedMax = 16;
+
 /** Whether a selector matches. A missing field counts as empty. */
-export function matchesFields({ terms }: FieldSelector, fields: ReadonlyMap<string, string>): boolean {
+export function matchesFields(selector: FieldSelector, fields: ReadonlyMap<string, string>): boolean {
+  const { terms } = selector;
+  if (terms.length > comparedMax) return matchesManyFields(selector, fields);
   for (const { key, operator, value } of terms)
     if (((fields.get(key) ?? "") === value) !== (operator === "=")) return false;
   return true;

@@ -1,11 +1,20 @@
 /** Matches and formats label selectors. Source: k8s.io/apimachinery@v0.36.0/pkg/labels */
 import { isInt64, type LabelRequirement, type LabelSelector } from "./label-requirement.ts";
+import { matchesManyLabels } from "./many-requirements.ts";
 
 export { parseLabelSelector } from "./label-parser.ts";
 export type { LabelOperator, LabelRequirement, LabelSelector } from "./label-requirement.ts";
 
+/**
+ * More requirements, and more values of one, are not compared one by one: a selector of a megabyte
+ * would block the server at a large collection.
+ */
+const comparedMax = 16;
+
 /** Whether a selector matches. */
-export function matchesLabels({ requirements }: LabelSelector, labels: ReadonlyMap<string, string>): boolean {
+export function matchesLabels(selector: LabelSelector, labels: ReadonlyMap<string, string>): boolean {
+  const { requirements } = selector;
+  if (requirements.length > comparedMax) return matchesManyLabels(selector, labels);
   for (const requirement of requirements) if (!holds(requirement, labels)) return false;
   return true;
 }
@@ -16,10 +25,10 @@ function holds({ key, operator, values }: LabelRequirement, labels: ReadonlyMap<
     case "=":
     case "==":
     case "in":
-      return value !== undefined && values.includes(value);
+      return value !== undefined && includes(values, value);
     case "!=":
     case "notin":
-      return value === undefined || !values.includes(value);
+      return value === undefined || !includes(values, value);
     case "exists":
       return value !== undefined;
     case "!":
@@ -29,6 +38,19 @@ function holds({ key, operator, values }: LabelRequirement, labels: ReadonlyMap<
     case "lt":
       return value !== undefined && isInt64(value) && BigInt(value) < BigInt(values[0] as string);
   }
+}
+
+/** @param values sorted */
+function includes(values: readonly string[], value: string): boolean {
+  if (values.length <= comparedMax) return values.includes(value);
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] as string) < value) low = middle + 1;
+    else high = middle;
+  }
+  return values[low] === value;
 }
 
 /** Formats a selector like kube-apiserver. */

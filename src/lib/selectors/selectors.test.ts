@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { formatFieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from "./field.ts";
 import { formatLabelSelector, matchesLabels, parseLabelSelector } from "./label.ts";
 import { formatLabelSelectorObject, type LabelSelectorObject, labelSelectorFromObject } from "./label-object.ts";
@@ -163,4 +164,49 @@ test("formats field terms sorted and escaped", () => {
     formatFieldSelector(parseFieldSelector("metadata.name==a\\,b,,a!=x\\=y")),
     "a!=x\\=y,metadata.name=a\\,b",
   );
+});
+
+test("many requirements match as few do", () => {
+  for (let seed = 0; seed < 500; seed++) {
+    const random = seededRandom(seed);
+    const pick = (list: readonly string[]): string => list[random(list.length)] as string;
+    const term = (): string => {
+      const key = pick(["a", "b", "c", "d"]);
+      const value = (): string => pick(["1", "2", "3", "x"]);
+      return pick([`${key}`, `!e${key}`, `${key}=${value()}`, `${key}!=${value()}`, `${key} in (${value()},${value()},1)`, `${key} notin (${value()})`, `${key}>0`, `${key}<3`, `!${key}`, `${key}!=z${random(9)}`]);
+    };
+    const terms = Array.from({ length: 1 + random(3) }, term);
+    const object = new Map(["a", "b", "c"].filter(() => random(3) > 0).map((key) => [key, pick(["1", "2", "x"])]));
+    // Each term is repeated, until there are more than are compared one by one.
+    const few = parseLabelSelector(terms.join());
+    const many = parseLabelSelector(Array.from({ length: 20 }, () => terms.join()).join());
+    assert.equal(matchesLabels(many, object), matchesLabels(few, object), `SEED=${seed} ${terms.join()}`);
+    const fieldTerms = terms.filter((each) => /^\w[!=]/.test(each)).join();
+    const fewFields = parseFieldSelector(fieldTerms);
+    const manyFields = parseFieldSelector(Array.from({ length: 20 }, () => fieldTerms).join());
+    assert.equal(matchesFields(manyFields, object), matchesFields(fewFields, object), `SEED=${seed} ${fieldTerms}`);
+  }
+});
+
+test("a long list of values has the values that it names", () => {
+  const values = Array.from({ length: 1_000 }, (_, index) => `v${index}`);
+  const selects = (operator: string, value: string): boolean =>
+    matchesLabels(parseLabelSelector(`a ${operator} (${values.join()})`), new Map([["a", value]]));
+  for (const value of ["v0", "v1", "v500", "v999"])
+    assert.deepEqual([selects("in", value), selects("notin", value)], [true, false], value);
+  for (const value of ["", "v", "v1000", "w", "a"])
+    assert.deepEqual([selects("in", value), selects("notin", value)], [false, true], value);
+});
+
+test("the labels of an object, not the terms of a selector, decide how long a match takes", () => {
+  const selector = parseLabelSelector(Array.from({ length: 20_000 }, (_, index) => `a!=v${index}`).join());
+  let read = 0;
+  const counted = new (class extends Map<string, string> {
+    override get(key: string): string | undefined {
+      read++;
+      return super.get(key);
+    }
+  })([["a", "b"]]);
+  for (let index = 0; index < 100; index++) assert.ok(matchesLabels(selector, counted));
+  assert.ok(read <= 100, `${read} reads`);
 });
