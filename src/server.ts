@@ -18,6 +18,7 @@ import { openServerCatalog } from "./server/catalog.ts";
 import { checkCaches } from "./server/check-caches.ts";
 import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
+import { warnOfWritableDirectories } from "./server/data-directory.ts";
 import { denialFinder } from "./server/find-denial.ts";
 import { openFlowControl } from "./server/flow-control.ts";
 import { openHttp } from "./server/http.ts";
@@ -83,6 +84,7 @@ async function buildServer(options: ServerOptions, closers: Closers, own: Server
 
   // Storage locks the data directory, in which the next step may renew certificates.
   const { storage, installer, isShared, memory } = await openStorage(options, { gates, etcd, closers }, own);
+  warnOfWritableDirectories(options);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
   state.stopHooks.push(async () => own.requests?.stopping());

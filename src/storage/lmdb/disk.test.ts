@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -18,6 +18,12 @@ import { openLmdbStorage } from "./lmdb.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-disk-"));
 after(() => rmSync(base, { recursive: true, force: true }));
+const embedded = {
+  clock: manualClock(),
+  historyMs: 300_000,
+  historyBytesMax: 1 << 30,
+  valueBytesMax: valueBytesMaxDefault,
+};
 const program = (name: string): string => join(import.meta.dirname, "../../../test/support", name);
 
 function isMissing(context: TestContext, command: string, ...args: string[]): boolean {
@@ -105,6 +111,23 @@ test("on a full disk writes fail and reads work, and writes work again when ther
   } finally {
     execFileSync("umount", ["-l", disk]);
   }
+});
+
+test("opens and closes a store where no file can be written, with warnings, and locks its directory", async (context) => {
+  if (isMissing(context, "bash", "-c", "ulimit -f 0")) return;
+  const dir = join(base, "unwritable");
+  const storage = await openLmdbStorage({ ...embedded, dir, durability: "full" });
+  await storage.commit([], put("/a"));
+  await storage.close();
+  const opener = [process.execPath, program("storage-opener.ts"), dir];
+  const { stdout, stderr } = spawnSync("bash", ["-c", 'ulimit -f 0; exec "$@"', "bash", ...opener]);
+  const warnings = [
+    "Could not note that the store is in use",
+    "Could not note that the store is in use",
+    "Could not note that the store was closed",
+  ];
+  assert.deepEqual([stdout.toString(), stderr.toString()], [`${JSON.stringify({ count: 1, warnings })}\n`, ""]);
+  assert.deepEqual(readdirSync(dir).sort(), ["data.mdb", "lock", "lock.mdb"]);
 });
 
 const injections: [fault: string, inject: string, failures: number][] = [

@@ -115,10 +115,10 @@ export class LmdbLedger implements Ledger {
 
   static async #openChecked(options: LedgerOptions, lock: DirectoryLock): Promise<LmdbLedger> {
     const { dir } = options;
-    writeInUse(dir, "opening");
+    writeInUse(dir, "opening", options.logger);
     try {
       const ledger = new LmdbLedger(options, lock, await openMaps(options));
-      writeInUse(dir, "open");
+      writeInUse(dir, "open", options.logger);
       return ledger;
     } catch (error) {
       // The file is for a process that ends without reporting an error.
