@@ -61,14 +61,21 @@ export interface OpenServer {
   readonly snapshots: ServerSnapshots | undefined;
 }
 
+/** The longest interval of Node's timers. */
+const holdMs = 2 ** 31 - 1;
+
 /** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
 export async function openServer(options: ServerOptions, extensions: ServerExtensions = {}): Promise<OpenServer> {
   const closers = new Closers();
+  // Timers of the server let the process end, also those by which a start waits, for instance for etcd.
+  const hold = setInterval(() => {}, holdMs);
   try {
     return await buildServer(options, closers, extensions);
   } catch (error) {
     await closers.close();
     throw error;
+  } finally {
+    clearInterval(hold);
   }
 }
 
