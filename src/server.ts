@@ -20,6 +20,7 @@ import { openServerCatalog } from "./server/catalog.ts";
 import { checkCaches } from "./server/check-caches.ts";
 import { Closers } from "./server/closers.ts";
 import { startControllers } from "./server/controllers.ts";
+import { warnOfWritableDirectories } from "./server/data-directory.ts";
 import { denialFinder } from "./server/find-denial.ts";
 import { openFlowControl } from "./server/flow-control.ts";
 import { openHttp } from "./server/http.ts";
@@ -62,14 +63,21 @@ export interface OpenServer {
   readonly snapshots: ServerSnapshots | undefined;
 }
 
+/** The longest interval of Node's timers. */
+const holdMs = 2 ** 31 - 1;
+
 /** @throws Error when an option is not valid, the port is taken, or the data directory is in use */
 export async function openServer(options: ServerOptions, extensions: ServerExtensions = {}): Promise<OpenServer> {
   const closers = new Closers();
+  // Timers of the server let the process end, also those by which a start waits, for instance for etcd.
+  const hold = setInterval(() => {}, holdMs);
   try {
     return await buildServer(options, closers, extensions);
   } catch (error) {
     await closers.close();
     throw error;
+  } finally {
+    clearInterval(hold);
   }
 }
 
@@ -92,6 +100,7 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
     { gates, etcd, closers, unexpected },
     own,
   );
+  warnOfWritableDirectories(options);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
   state.stopHooks.push(async () => own.requests?.stopping());

@@ -13,7 +13,7 @@ export async function writeFileAtomically(file: string, contents: string | Uint8
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw withPath(error, file);
   }
 }
 
@@ -25,8 +25,13 @@ export function writeFileAtomicallySync(file: string, contents: Uint8Array, mode
     renameSync(temporary, file);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw withPath(error, file);
   }
+}
+
+/** Errors of system calls that have a descriptor instead of a path, such as write, do not name the file. */
+function withPath(error: unknown, file: string): unknown {
+  return error instanceof Error && "syscall" in error ? Object.assign(error, { path: file }) : error;
 }
 
 /** A name that other users cannot predict, in the same directory. */

@@ -111,7 +111,26 @@ for (const target of [...plainPaths, ...emptySegments]) {
 }
 
 test("rejects a malformed escape", () =>
-  assert.throws(() => requestInfo("GET", "/api/v1/pods/%zz"), /invalid URL escape/));
+  {
+  for (const end of ["%zz", "%f", "%", "%ff%"])
+    assert.throws(() => requestInfo("GET", `/api/v1/pods/${end}`), /invalid URL escape/);
+});
+
+const paths: [target: string, path: string][] = [
+  ["/a%2Fb%20c", "/a/b c"],
+  ["/%E2%82%AC", "/\u20ac"],
+  ["/%ff", "/\ufffd"],
+  ["/a%ffb%C3%28", "/a\ufffdb\ufffd("],
+  ["/%E2%82/%e2%82%ac", "/\ufffd/\u20ac"],
+  ["/%ED%A0%80", "/\ufffd\ufffd\ufffd"],
+];
+for (const [target, path] of paths)
+  test(`reads ${target}`, () => assert.equal(requestInfo("GET", `${target}?a=%ff`).path, path));
+
+test("a path that is not UTF-8 names an object as any other path", () => {
+  const { isResourceRequest, name } = requestInfo("GET", "/api/v1/namespaces/default/pods/%ff");
+  assert.deepEqual([isResourceRequest, name], [true, "\ufffd"]);
+});
 
 test("a second question mark is part of the first parameter's name", () => {
   const { query } = requestInfo("POST", "/api/v1/namespaces/a/pods??dryRun=All&timeout=1s");

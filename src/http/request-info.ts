@@ -173,12 +173,14 @@ function selectedName(query: URLSearchParams): string {
   }
 }
 
+/** Go's paths are bytes (`unescape` in net/url/url.go): those that are not UTF-8 become U+FFFD, as in Go's JSON. */
 function unescapePath(path: string): string {
   if (!path.includes("%")) return path;
+  if (/%(?![\da-f]{2})/i.test(path)) throw badRequest("invalid URL escape in path");
   try {
     return decodeURIComponent(path);
   } catch (error) {
-    if (error instanceof URIError) throw badRequest("invalid URL escape in path");
-    throw error;
+    if (!(error instanceof URIError)) throw error;
+    return path.replace(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll("%", ""), "hex").toString());
   }
 }

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { realClock } from "../apimachinery/clock.ts";
-import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
+import { keepFile } from "../apimachinery/keep-file.ts";
 import type { RunningServer, ServerOptions } from "../options.ts";
 import { formatKubeconfig } from "../serving/kubeconfig.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
@@ -26,14 +26,15 @@ interface Needs {
   readonly closers: Closers;
 }
 
-/** Writes the kubeconfig of the administrator. */
+/** Writes the kubeconfig of the administrator, unless it is there. */
 export async function runningServer(options: ServerOptions, needs: Needs): Promise<RunningServer> {
   const { serving, state, closers } = needs;
   const { dataDir, bindAddress, logger } = options;
   const url = `https://${hostOf(bindAddress)}:${state.port}`;
   const kubeconfig = formatKubeconfig(url, { caBundle: serving.caBundle, admin: serving.admin });
-  const kubeconfigFile = dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
-  if (kubeconfigFile !== undefined) await writeFileAtomically(kubeconfigFile, kubeconfig, 0o600);
+  const file = dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
+  const isKept = file !== undefined && (await keepFile(file, { contents: kubeconfig, mode: 0o600 }, logger));
+  const kubeconfigFile = isKept ? file : undefined;
   logger.info("serving", { url });
   closers.add(() => drain(options, needs));
   let closing: Promise<void> | undefined;

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { silentLogger } from "../apimachinery/logger.ts";
 import { type Certificates, createCertificates, ensureCertificates, placeServing } from "./certificates.ts";
 
 const dayMs = 24 * 3600_000;
@@ -78,19 +79,23 @@ const laterRows: [
 for (const [what, change, later, kept] of laterRows) {
   test(`a later start: ${what}`, () =>
     inDirectory(async (directory) => {
-      const first = await ensureCertificates(directory, { now: start, names });
+      const first = await ensureCertificates(directory, { now: start, names }, silentLogger);
       await change(directory);
       const options = { now: start + (later.days ?? 1) * dayMs, names: later.names ?? names };
-      const second = await ensureCertificates(directory, options);
+      const second = await ensureCertificates(directory, options, silentLogger);
       for (const name of ["ca", "serving", "admin"] as const)
         assert.equal(second[name].cert === first[name].cert, kept.includes(name), name);
-      assert.deepEqual(await ensureCertificates(directory, options), second, "what was made is found again");
+      assert.deepEqual(
+        await ensureCertificates(directory, options, silentLogger),
+        second,
+        "what was made is found again",
+      );
     }));
 }
 
 test("only the owner can read key files", () =>
   inDirectory(async (directory) => {
-    const { ca } = await ensureCertificates(directory, { now: start, names });
+    const { ca } = await ensureCertificates(directory, { now: start, names }, silentLogger);
     for (const name of ["ca", "apiserver", "admin"])
       assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
     assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), ca.cert);
@@ -101,7 +106,7 @@ const publicKeyOf = (key: string): string => createPublicKey(key).export({ type:
 
 test("writes keys as SEC1, and rewrites those of an earlier start that are PKCS#8", () =>
   inDirectory(async (directory) => {
-    const first = await ensureCertificates(directory, { now: start, names });
+    const first = await ensureCertificates(directory, { now: start, names }, silentLogger);
     for (const { key } of Object.values(first))
       assert.match(key, /^-----BEGIN EC PRIVATE KEY-----\n[^-]+-----END EC PRIVATE KEY-----\n$/);
     const files = { ca: "ca", serving: "apiserver", admin: "admin" };
@@ -112,7 +117,7 @@ test("writes keys as SEC1, and rewrites those of an earlier start that are PKCS#
       const file = join(directory, `${name}.key`);
       writeFileSync(file, asPkcs8(readFileSync(file, "utf8")));
     }
-    const second = await ensureCertificates(directory, { now: start, names });
+    const second = await ensureCertificates(directory, { now: start, names }, silentLogger);
     assert.deepEqual(second, first);
     assert.deepEqual(read(), [first.ca.key, first.serving.key, first.admin.key]);
     for (const name of Object.values(files)) assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
@@ -137,7 +142,7 @@ test("rewrites a placed serving key that is PKCS#8, and leaves those of users un
       const key = asPkcs8(pair?.key as string);
       writeFileSync(join(directory, "apiserver.crt"), pair?.cert as string);
       writeFileSync(keyFile, key);
-      await placeServing(directory, own as Certificates);
+      await placeServing(directory, own as Certificates, silentLogger);
       const found = readFileSync(keyFile, "utf8");
       assert.equal(found === key, !rewritten);
       assert.equal(publicKeyOf(found), publicKeyOf(key));
@@ -146,9 +151,9 @@ test("rewrites a placed serving key that is PKCS#8, and leaves those of users un
 
 test("rejects a file that is not a certificate, and does not replace it", () =>
   inDirectory(async (directory) => {
-    await ensureCertificates(directory, { now: start, names });
+    await ensureCertificates(directory, { now: start, names }, silentLogger);
     writeFileSync(join(directory, "ca.crt"), "mine");
-    await assert.rejects(ensureCertificates(directory, { now: start, names }));
+    await assert.rejects(ensureCertificates(directory, { now: start, names }, silentLogger));
     assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), "mine");
   }));
 
@@ -157,19 +162,19 @@ test("writes the serving certificate to --cert-dir and renews it there, but neve
     const [own, later, others] = await Promise.all([1, 2, 3].map(() => createCertificates({ now: start, names })));
     const place = join(directory, "certificates");
     const read = (): string[] => ["crt", "key"].map((end) => readFileSync(join(place, `apiserver.${end}`), "utf8"));
-    assert.equal(await placeServing(place, own as Certificates), undefined);
+    assert.equal(await placeServing(place, own as Certificates, silentLogger), undefined);
     assert.deepEqual(read(), [own?.serving.cert, own?.serving.key]);
     const renewed = { ...(own as Certificates), serving: await reissued(own as Certificates) };
-    assert.equal(await placeServing(place, renewed), undefined);
+    assert.equal(await placeServing(place, renewed, silentLogger), undefined);
     assert.deepEqual(read(), [renewed.serving.cert, renewed.serving.key]);
-    assert.deepEqual(await placeServing(place, others as Certificates), [
+    assert.deepEqual(await placeServing(place, others as Certificates, silentLogger), [
       join(place, "apiserver.crt"),
       join(place, "apiserver.key"),
     ]);
     assert.deepEqual(read(), [renewed.serving.cert, renewed.serving.key]);
     rmSync(join(place, "apiserver.key"));
     const missing = `error reading ${join(place, "apiserver.key")}, certificate and key must be supplied as a pair`;
-    await assert.rejects(placeServing(place, later as Certificates), new Error(missing));
+    await assert.rejects(placeServing(place, later as Certificates, silentLogger), new Error(missing));
   });
 });
 
@@ -179,7 +184,7 @@ async function reissued({ ca }: Certificates): Promise<Certificates["serving"]> 
   await inDirectory(async (directory) => {
     writeFileSync(join(directory, "ca.crt"), ca.cert);
     writeFileSync(join(directory, "ca.key"), ca.key);
-    serving = (await ensureCertificates(directory, { now: start, names })).serving;
+    serving = (await ensureCertificates(directory, { now: start, names }, silentLogger)).serving;
   });
   return serving as Certificates["serving"];
 }

@@ -3,6 +3,8 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, realClock } from "../apimachinery/clock.ts";
+import { keepFile } from "../apimachinery/keep-file.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import { ipVersion } from "../lib/ip-range/ip-version.ts";
@@ -66,22 +68,29 @@ export async function renewCertificates(kept: Certificates, options: Certificate
 
 /**
  * Reads the certificates in the directory, creates missing ones, and renews those that expire within 30 days, have no
- * matching key, or lack a required name. A new CA renews all of them.
- * @throws Error when a file exists and is not valid PEM
+ * matching key, or lack a required name. A new CA renews all of them. What it signs is used also when it cannot be
+ * written, because the next start issues it again.
+ *
+ * @param logger receives a warning for each such file
+ * @throws Error when a file exists and is not valid PEM, or a new CA cannot be written: all clients have to know it
  */
-export async function ensureCertificates(directory: string, options: CertificateOptions): Promise<Certificates> {
+export async function ensureCertificates(
+  directory: string,
+  options: CertificateOptions,
+  logger: Logger,
+): Promise<Certificates> {
   makeDirectory(directory, { mode: 0o700 });
   const [oldCa, oldServing, oldAdmin] = await Promise.all([
-    readOwnPair(directory, "ca"),
-    readOwnPair(directory, "apiserver"),
-    readOwnPair(directory, "admin"),
+    readOwnPair(directory, "ca", logger),
+    readOwnPair(directory, "apiserver", logger),
+    readOwnPair(directory, "admin", logger),
   ]);
   const ca = isUsable(oldCa, options.now) ? oldCa : undefined;
   if (ca === undefined) {
     const fresh = await createCertificates(options);
     await writePair(directory, "ca", fresh.ca);
-    await writePair(directory, "apiserver", fresh.serving);
-    await writePair(directory, "admin", fresh.admin);
+    await keepPair(directory, "apiserver", fresh.serving, logger);
+    await keepPair(directory, "admin", fresh.admin, logger);
     return fresh;
   }
   const keepsServing =
@@ -89,19 +98,22 @@ export async function ensureCertificates(directory: string, options: Certificate
   const keepsAdmin = isUsable(oldAdmin, options.now) && isIssuedBy(oldAdmin, ca);
   const serving = keepsServing ? oldServing : await issueServing(ca, options);
   const admin = keepsAdmin ? oldAdmin : await issueAdmin(ca, options);
-  if (!keepsServing) await writePair(directory, "apiserver", serving);
-  if (!keepsAdmin) await writePair(directory, "admin", admin);
+  if (!keepsServing) await keepPair(directory, "apiserver", serving, logger);
+  if (!keepsAdmin) await keepPair(directory, "admin", admin, logger);
   return { ca, serving, admin };
 }
 
 /**
- * Writes the serving certificate to a directory, unless the user has put one there.
+ * Writes the serving certificate to a directory, unless the user has put one there. When it cannot be written, the
+ * server uses it all the same.
+ *
  * @returns the files of the user's certificate
- * @throws Error with upstream's message when only one of its two files exists
+ * @throws Error with upstream's message when only one of its two files exists, or the directory cannot be created
  */
 export async function placeServing(
   directory: string,
   { ca, serving }: Certificates,
+  logger: Logger,
 ): Promise<readonly [cert: string, key: string] | undefined> {
   const [certFile, keyFile] = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")];
   const isThere = await Promise.all([certFile, keyFile].map(async (file) => (await readIfThere(file)) !== undefined));
@@ -110,7 +122,7 @@ export async function placeServing(
   const found = await readPair(directory, "apiserver");
   if (found !== undefined && !isIssuedBy(found, ca)) return [certFile, keyFile];
   makeDirectory(directory);
-  if (found?.cert !== serving.cert || found.key !== serving.key) await writePair(directory, "apiserver", serving);
+  await keepPair(directory, "apiserver", serving, logger);
   return undefined;
 }
 
@@ -165,9 +177,9 @@ function hasNames({ cert }: KeyPair, required: readonly string[]): boolean {
   );
 }
 
-async function readOwnPair(directory: string, name: string): Promise<KeyPair | undefined> {
+async function readOwnPair(directory: string, name: string, logger: Logger): Promise<KeyPair | undefined> {
   const pair = await readPair(directory, name);
-  return pair && { ...pair, key: await upgradeKeyFile(join(directory, `${name}.key`), pair.key) };
+  return pair && { ...pair, key: await upgradeKeyFile(join(directory, `${name}.key`), pair.key, logger) };
 }
 
 async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
@@ -190,4 +202,11 @@ async function readIfThere(file: string): Promise<string | undefined> {
 async function writePair(directory: string, name: string, { cert, key }: KeyPair): Promise<void> {
   await writeFileAtomically(join(directory, `${name}.key`), key, 0o600);
   await writeFileAtomically(join(directory, `${name}.crt`), cert, 0o644);
+}
+
+/** The certificate is not replaced when its key cannot be. */
+async function keepPair(directory: string, name: string, { cert, key }: KeyPair, logger: Logger): Promise<void> {
+  const keyFile = join(directory, `${name}.key`);
+  if (!(await keepFile(keyFile, { contents: key, mode: 0o600 }, logger))) return;
+  await keepFile(join(directory, `${name}.crt`), { contents: cert, mode: 0o644 }, logger);
 }

@@ -3,7 +3,8 @@
  * reads PKCS#8: the fabric8 client for Java does not.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
+import { keepFile } from "../apimachinery/keep-file.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 
 /** @param key of an elliptic curve */
 export function formatSec1Key(key: KeyObject): string {
@@ -15,14 +16,14 @@ export function formatSec1Key(key: KeyObject): string {
  *
  * @param file of the server itself, never one that the user supplied
  * @param pem content of the file
- * @returns the key as it is in the file from now on; other forms and other kinds of keys stay as they are
+ * @returns the key in SEC1, also when the file cannot be written; other forms and other kinds of keys stay as they are
  * @throws Error for PKCS#8 that cannot be read
  */
-export async function upgradeKeyFile(file: string, pem: string): Promise<string> {
+export async function upgradeKeyFile(file: string, pem: string, logger: Logger): Promise<string> {
   if (!pem.startsWith("-----BEGIN PRIVATE KEY-----")) return pem;
   const key = createPrivateKey(pem);
   if (key.asymmetricKeyType !== "ec") return pem;
   const sec1 = formatSec1Key(key);
-  await writeFileAtomically(file, sec1, 0o600);
+  await keepFile(file, { contents: sec1, mode: 0o600 }, logger);
   return sec1;
 }

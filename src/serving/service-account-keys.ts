@@ -28,7 +28,7 @@ export interface ServiceAccountKeys {
 
 type KeyOptions = Pick<
   ServerOptions,
-  "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
+  "dataDir" | "logger" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
 >;
 
 /** The key of a server, and its PEM. */
@@ -58,8 +58,8 @@ export async function serviceAccountKeys(
   own: Certificates,
   kept?: string,
 ): Promise<ServiceAccountKeys> {
-  const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
-  const ownPem = file === undefined ? (kept ?? (await ownKey(dataDir))) : undefined;
+  const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, tlsPrivateKeyFile } = options;
+  const ownPem = file === undefined ? (kept ?? (await ownKey(options))) : undefined;
   const signing =
     ownPem === undefined
       ? readSigningKey((await readGiven(file as string)).toString(), file as string)
@@ -75,12 +75,12 @@ export async function serviceAccountKeys(
   return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...served]), ownKey: ownPem };
 }
 
-/** The key is stored, because tokens must remain valid after a restart. */
-async function ownKey(dataDir: string | undefined): Promise<string> {
+/** A new key is stored or the start fails, because tokens must remain valid after a restart. */
+async function ownKey({ dataDir, logger }: Pick<KeyOptions, "dataDir" | "logger">): Promise<string> {
   if (dataDir === undefined) return formatSec1Key(makeKey());
   const file = join(dataDir, "service-account.key");
   const kept = await readIfPresent(file);
-  if (kept !== undefined) return upgradeKeyFile(file, kept);
+  if (kept !== undefined) return upgradeKeyFile(file, kept, logger);
   const pem = formatSec1Key(makeKey());
   makeDirectory(dataDir, { mode: 0o700 });
   await writeFileAtomically(file, pem, 0o600);

@@ -67,7 +67,8 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   const limits = tlsLimits(tls);
   const own = await ownCertificates(options, names);
   const ownAuthorities = authoritiesOf(own.ca);
-  const placed = tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own) : undefined;
+  const placed =
+    tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own, options.logger) : undefined;
   const pair = tlsCertFile === undefined ? placed : ([tlsCertFile, tlsPrivateKeyFile as string] as const);
   const given = pair && (await keyPairFiles(options, "serving-cert", pair));
   const serving = given ?? constantly(own.serving);
@@ -152,10 +153,13 @@ function authoritiesOf(ca: KeyPair): Authorities {
   return authorities;
 }
 
-function ownCertificates({ dataDir, clock, kept }: SetupOptions, names: readonly string[]): Promise<Certificates> {
+function ownCertificates(
+  { dataDir, clock, kept, logger }: SetupOptions,
+  names: readonly string[],
+): Promise<Certificates> {
   const options = { ...certificateTimes(clock), names };
   if (kept !== undefined) return keepCertificates(kept, options);
-  return dataDir === undefined ? createCertificates(options) : ensureCertificates(dataDir, options);
+  return dataDir === undefined ? createCertificates(options) : ensureCertificates(dataDir, options, logger);
 }
 
 /**

@@ -2,7 +2,6 @@
  * The child process of `coxswain store check`: reads the file first as bytes, then through the
  * native library as a server does. It writes lines of JSON to standard output.
  */
-import { writeSync } from "node:fs";
 import { DamagedStore } from "../../storage/contract.ts";
 import { revisionOf } from "../../storage/embedded/ledger.ts";
 import { checkFile, dataFile } from "../../storage/lmdb/check-file.ts";
@@ -11,6 +10,7 @@ import { salvage, type Uncertain } from "../../storage/lmdb/file/salvage.ts";
 import { StoreFile } from "../../storage/lmdb/file/store-file.ts";
 import { openSnapshot } from "../../storage/lmdb/snapshot.ts";
 import { describeLosses, formatLosses } from "./repair.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** What the byte-wise reader found. */
 export interface StoreReport {
@@ -95,5 +95,5 @@ function readTree<Key>(what: string, entries: Iterable<{ readonly key: Key }>, d
 
 /** Writes synchronously, so that the parent knows what was read when the native library crashes. */
 function send(message: ReaderMessage): void {
-  writeSync(1, `${JSON.stringify(message)}\n`);
+  writeWhole(1, Buffer.from(`${JSON.stringify(message)}\n`));
 }

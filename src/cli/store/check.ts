@@ -75,29 +75,44 @@ function readInChildProcess(dir: string, { err }: Output): Promise<StoreReport> 
   const progress = reportProgress(err, "Reading");
   let report: StoreReport | undefined;
   let reading = "the file";
+  let cutOff: string | undefined;
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-10_000)));
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const message = JSON.parse(line) as ReaderMessage;
-    if ("read" in message) progress(message.read, message.of);
+    const message = parseMessage(line);
+    if (message === undefined) cutOff = line.slice(0, cutOffMax);
+    else if ("read" in message) progress(message.read, message.of);
     else if ("reading" in message) reading = message.reading;
     else report = message.report;
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => {
-      if (report === undefined && signal === null)
+      if (report === undefined && signal === null && cutOff === undefined)
         return reject(
           new Error(
             stderr === "" ? `the reading process ended with code ${code}` : stderr.replace(/^Error: /, "").trimEnd(),
           ),
         );
       const found = report ?? nothingFound;
-      if (code === 0) return resolve(found);
-      const problem = `the process that read it ended with ${signal ?? `code ${code}`} while it read ${reading}${stderr === "" ? "" : `: ${stderr.trimEnd()}`}`;
+      if (code === 0 && cutOff === undefined) return resolve(found);
+      const problem = `the process that read it ended with ${signal ?? `code ${code}`} while it read ${reading}${cutOff === undefined ? "" : `, within the message ${JSON.stringify(cutOff)}`}${stderr === "" ? "" : `: ${stderr.trimEnd()}`}`;
       resolve({ ...found, damage: [...found.damage, { problem }] });
     });
   });
+}
+
+/** How much is kept of a message that is not whole. */
+const cutOffMax = 100;
+
+/** @returns undefined when the process that reads ended within the line */
+function parseMessage(line: string): ReaderMessage | undefined {
+  try {
+    return JSON.parse(line) as ReaderMessage;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 const nothingFound: StoreReport = { revision: 0, objects: 0, damage: [], leftOut: [], uncertain: [], losses: "" };

@@ -21,6 +21,9 @@ const timeoutChecksMax = 10_000;
 /** Deno 2.9 breaks connections of `node:http` after one or two responses, without announcing it. */
 const canKeepAlive = process.versions.deno === undefined;
 
+/** Source: `readRequest` in `net/http/server.go`, and RFC 9112 section 3.2. */
+const tooManyHosts = "Bad Request: too many Host headers";
+
 /** The response of Node's HTTP server to an invalid request. */
 const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
 
@@ -73,6 +76,7 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
     (request, response) => {
       const connection = connectionOf(request);
       connection.latest = response;
+      if (hasManyHosts(request)) return rejectHosts(response);
       response.shouldKeepAlive &&= canKeepAlive && !stopped && !connection.ending;
       begin(new Http1Exchange(request, response, connection));
     },
@@ -123,9 +127,23 @@ function requestedUpgrade(request: IncomingMessage): RequestedUpgrade {
   return { method, target: targetOf(request), protocol: headers.upgrade?.toLowerCase() ?? "" };
 }
 
-function isUpgradable({ headers, httpVersion }: IncomingMessage): boolean {
+function isUpgradable(request: IncomingMessage): boolean {
+  const { headers, httpVersion } = request;
   if (httpVersion !== "1.1" || headers.host === undefined) return false; // The HTTP server rejects the latter.
+  if (hasManyHosts(request)) return false;
   return (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined;
+}
+
+/** A proxy before this server may have used another one than this server would. Node joins them with commas. */
+function hasManyHosts({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (headers.host?.includes(",") !== true) return false;
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
+}
+
+function rejectHosts(response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  response.writeHead(400, tooManyHosts, { "content-type": "text/plain; charset=utf-8" });
+  response.end(`400 ${tooManyHosts}`);
 }
 
 /**

@@ -518,6 +518,7 @@ describe("upgrades on a runtime that does not ask which requests can upgrade", (
     ["serves other paths without an upgrade", request("GET", "", "/about"), /^HTTP\/1.1 200 OK\r\n/],
     ["rejects a body, which it cannot read", `${request("POST", "Content-Length: 2\r\n")}{}`, /^HTTP\/1.1 400 /],
     ["rejects a chunked body", `${request("POST", "Transfer-Encoding: chunked\r\n")}0\r\n\r\n`, /^HTTP\/1.1 400 /],
+    ["rejects two hosts", request("GET", "Host: y\r\n"), /^HTTP\/1.1 400 /],
     ["rejects a request without a host", request("GET", "").replace("Host: x\r\n", ""), /^HTTP\/1.1 400 /],
     [
       "closes the connection behind an unanswered request",
@@ -594,6 +595,29 @@ function http2Watch(): Buffer {
   const headers = Buffer.concat([Buffer.from([0, 0, fields.length, 1, 5, 0, 0, 0, 1]), fields]);
   return Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), emptySettings, headers]);
 }
+
+describe("hosts of HTTP/1.1", () => {
+  const rejected = /^HTTP\/1\.1 400 Bad Request: too many Host headers\r\n.*\r\nConnection: close\r\n/is;
+  const rows: [what: string, headers: string, answer: RegExp][] = [
+    ["one host", "Host: x", /^HTTP\/1\.1 200 OK\r\n/],
+    ["a host with a comma", "Host: x,y", /^HTTP\/1\.1 200 OK\r\n/],
+    ["two hosts", "Host: x\r\nHost: y", rejected],
+    ["the same host twice", "Host: x\r\nhOST: x", rejected],
+    ["an empty and another host", "Host:\r\nHost: x", rejected],
+    ["two hosts and an upgrade", "Host: x\r\nHost: y\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1", rejected],
+  ];
+  for (const [what, headers, answer] of rows)
+    test(what, async () => {
+      const listener = await open();
+      const socket = await rawConnection(listener.port, "http/1.1");
+      const path = headers.includes("Upgrade") ? "/upgrade" : "/about";
+      socket.write(`GET ${path} HTTP/1.1\r\n${headers}\r\n\r\n`);
+      const [piece] = (await once(socket, "data")) as [Buffer];
+      socket.destroy();
+      await listener.close();
+      assert.match(piece.toString(), answer);
+    });
+});
 
 describe("a client that stalls is cut off", () => {
   const rows: [

@@ -73,6 +73,8 @@ export interface EtcdOptions extends EtcdClientOptions {
 }
 
 const waitingMaxDefault = 10_000;
+/** A start waits so long for each answer, and then logs why there is none. */
+const startAttemptMs = 3_000;
 /** A start asks the members again after this time. */
 const startAgainMs = 200;
 /** The versions of the members are read again after this time. */
@@ -105,21 +107,25 @@ export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
   }
 }
 
-/** @throws StorageUnavailable that names the servers */
+/** Logs each reason once. @throws StorageUnavailable that names the servers */
 async function firstAnswer(
   client: EtcdClient,
-  { servers, prefix, clock, startTimeoutMs }: EtcdOptions,
+  { servers, prefix, clock, logger, startTimeoutMs }: EtcdOptions,
 ): Promise<Header> {
   const key = keysWithPrefix(prefix).toEtcd(healthKey);
   const until = clock.now() + startTimeoutMs;
-  for (let last: unknown; ; ) {
+  for (let last: unknown, logged = ""; ; ) {
     try {
-      const leftMs = Math.max(1, until - clock.now());
+      const leftMs = Math.min(startAttemptMs, Math.max(1, until - clock.now()));
       return (await client.range({ key, count_only: true }, leftMs)).header;
     } catch (failure) {
       // The last attempt may have been too short to show the reason.
       const error = failure instanceof SharedStoreError && failure.isTimeout ? (last ?? failure) : failure;
       last = error;
+      const { message } = error as Error;
+      if (message !== logged)
+        logger?.warn("etcd does not answer, and the start waits", { servers: servers.join(), error: message });
+      logged = message;
       if (clock.now() + startAgainMs < until)
         await new Promise<void>((resolve) => void clock.after(startAgainMs, resolve));
       else {

@@ -19,7 +19,8 @@ const busy = 5;
 /**
  * Locks a data directory. Node has no API for file locks, but its SQLite has them: an exclusive
  * transaction on an empty database is a lock that the operating system releases when the process
- * ends for any reason. The file is never written.
+ * ends for any reason. The file is never written, nor is a journal (`OFF` is ignored in the defensive mode of Node.js),
+ * so that a server starts on a full disk.
  * @throws DirectoryInUse naming the directory when another server uses it
  * @throws Error naming the directory when it cannot be locked
  */
@@ -32,7 +33,7 @@ export async function lockDirectory(dir: string): Promise<DirectoryLock> {
     return new DatabaseSync(path, { timeout: 0 });
   });
   try {
-    file.exec("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE");
+    file.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     file.close();
     const { errcode, message } = error as Error & { errcode?: number };

@@ -6,6 +6,7 @@
  */
 import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
+import type { SpaceNeed } from "./space-need.ts";
 
 /** Each allocation is a quarter of the file, within these bounds, or more when more is needed. */
 const stepBytesMin = 1 << 20;
@@ -18,7 +19,12 @@ interface DiskReserveOptions {
   measure(): number;
   /** Called before the file is extended. */
   beforeExtending(): void;
+  /** Returns whether LMDB needs no more than the free pages of the file. Called when the file cannot be extended. */
+  hasFreePages(need: SpaceNeed): Promise<boolean>;
 }
+
+/** Of a disk, a user's share of it, or a limit of the process. */
+const fullCodes = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
@@ -34,14 +40,25 @@ export class DiskReserve {
   }
 
   /**
-   * Ensures that LMDB can write that many bytes. Call it before each write, never during one.
+   * Ensures that LMDB can write what is needed. Call it before each write, never during one.
    * @throws Error of the file system, with code ENOSPC, EDQUOT, EFBIG, …
    */
-  async ensure(bytes: number): Promise<void> {
-    this.#used += bytes;
+  async ensure(need: SpaceNeed): Promise<void> {
+    this.count(need);
     if (this.#used <= this.#end) return;
-    this.#used = this.#options.measure() + bytes;
-    if (this.#used > this.#end) await this.#extend();
+    this.#used = this.#options.measure() + need.bytes;
+    if (this.#used <= this.#end) return;
+    try {
+      await this.#extend();
+    } catch (error) {
+      const isFull = fullCodes.has((error as NodeJS.ErrnoException).code ?? "");
+      if (!isFull || !(await this.#options.hasFreePages(need))) throw error;
+    }
+  }
+
+  /** Counts a write that may find the disk full. */
+  count({ bytes }: SpaceNeed): void {
+    this.#used += bytes;
   }
 
   async #extend(): Promise<void> {

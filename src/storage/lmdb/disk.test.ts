@@ -5,7 +5,16 @@
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -18,6 +27,12 @@ import { openLmdbStorage } from "./lmdb.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-disk-"));
 after(() => rmSync(base, { recursive: true, force: true }));
+const embedded = {
+  clock: manualClock(),
+  historyMs: 300_000,
+  historyBytesMax: 1 << 30,
+  valueBytesMax: valueBytesMaxDefault,
+};
 const program = (name: string): string => join(import.meta.dirname, "../../../test/support", name);
 
 function isMissing(context: TestContext, command: string, ...args: string[]): boolean {
@@ -105,6 +120,55 @@ test("on a full disk writes fail and reads work, and writes work again when ther
   } finally {
     execFileSync("umount", ["-l", disk]);
   }
+});
+
+test("on a full disk, small writes work after objects were deleted, and the check of writes fails meanwhile", async (context) => {
+  const disk = join(base, "freed");
+  mkdirSync(disk);
+  if (isMissing(context, "mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk)) return;
+  const dir = join(disk, "storage");
+  const storage = await openLmdbStorage({ ...embedded, dir, durability: "full" });
+  const large = (key: string) => [{ key, value: Buffer.alloc(100_000, "x") }];
+  try {
+    let count = 0;
+    const fill = async (): Promise<void> => {
+      for (; ; count++) await storage.commit([], large(`/k/${count}`));
+    };
+    await assert.rejects(fill(), StorageUnavailable);
+    assert.ok(count > 10);
+    await assert.rejects(storage.checkWritable(), StorageUnavailable);
+    for (let deleted = 0; deleted < count - 5; deleted++)
+      await storage.commit([], [{ key: `/k/${deleted}`, value: null }]);
+    await assert.rejects(storage.checkWritable(), StorageUnavailable, "their history is not compacted");
+    await storage.compact(await storage.current());
+    for (let small = 0; small < 100; small++) await storage.commit([], put(`/small/${small}`));
+    await storage.checkWritable();
+    assert.equal(await storage.count("/"), 105);
+    await assert.rejects(fill(), StorageUnavailable, "the free pages have an end");
+    await assert.rejects(storage.checkWritable(), StorageUnavailable);
+    await storage.commit([], put("/small/after"));
+    await storage.checkWritable();
+  } finally {
+    await storage.close();
+    execFileSync("umount", ["-l", disk]);
+  }
+});
+
+test("opens and closes a store where no file can be written, with warnings, and locks its directory", async (context) => {
+  if (isMissing(context, "bash", "-c", "ulimit -f 0")) return;
+  const dir = join(base, "unwritable");
+  const storage = await openLmdbStorage({ ...embedded, dir, durability: "full" });
+  await storage.commit([], put("/a"));
+  await storage.close();
+  const opener = [process.execPath, program("storage-opener.ts"), dir];
+  const { stdout, stderr } = spawnSync("bash", ["-c", 'ulimit -f 0; exec "$@"', "bash", ...opener]);
+  const warnings = [
+    "Could not note that the store is in use",
+    "Could not note that the store is in use",
+    "Could not note that the store was closed",
+  ];
+  assert.deepEqual([stdout.toString(), stderr.toString()], [`${JSON.stringify({ count: 1, warnings })}\n`, ""]);
+  assert.deepEqual(readdirSync(dir).sort(), ["data.mdb", "lock", "lock.mdb"]);
 });
 
 const injections: [fault: string, inject: string, failures: number][] = [

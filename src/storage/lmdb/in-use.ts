@@ -2,8 +2,10 @@
  * The file `in-use` says whether a server has the store open, so that the next start detects a
  * server that did not close it.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { writeFileAtomicallySync } from "../../apimachinery/write-file-atomically.ts";
 
 /** `opening` while the server opens the store, `open` afterwards. */
 type InUse = "opening" | "open";
@@ -26,15 +28,27 @@ export function readInUse(dir: string): InUse | Closed | undefined {
   }
 }
 
-export function writeInUse(dir: string, state: InUse): void {
-  writeFileSync(fileIn(dir), state, { mode: 0o600 });
+/**
+ * On a full disk, on which the server can read the store, the file is removed instead: the next start
+ * then checks what it checks without a file.
+ */
+export function writeInUse(dir: string, state: InUse, logger: Logger | undefined): void {
+  try {
+    write(dir, state);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    removeInUse(dir);
+    logger?.warn("Could not note that the store is in use", { dir, error: (error as Error).message });
+  }
 }
 
-/** Replaces the file atomically, so that a crash leaves the previous content. */
+/** @throws Error of the file system; the file has the previous content then */
 export function writeClosed(dir: string, { closedAs }: Closed): void {
-  const next = `${fileIn(dir)}.new`;
-  writeFileSync(next, `closed ${closedAs}`, { mode: 0o600 });
-  renameSync(next, fileIn(dir));
+  write(dir, `closed ${closedAs}`);
+}
+
+function write(dir: string, content: string): void {
+  writeFileAtomicallySync(fileIn(dir), Buffer.from(content), 0o600);
 }
 
 export function removeInUse(dir: string): void {

@@ -18,6 +18,7 @@ import { checkFile, closingChecksum, dataFile } from "./check-file.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { FileGuard, hasOverrunMemory } from "./file-guard.ts";
+import { readFreePages, suffices } from "./free-pages.ts";
 import { readInUse, removeInUse, writeClosed, writeInUse } from "./in-use.ts";
 import { allPagesMax } from "./index-checksum.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
@@ -36,11 +37,8 @@ import {
   writeRecord,
 } from "./record.ts";
 import { RecordCopies } from "./record-copies.ts";
+import { largestNeed, needOf, type SpaceNeed } from "./space-need.ts";
 
-/** The parts of {@link estimateBytes}: per group, per change, and per dropped change. */
-const groupBytes = 256 << 10;
-const changeBytes = 48 << 10;
-const dropBytes = 8 << 10;
 /**
  * A range that is read in one turn of the event loop needs no snapshot of its own. With a snapshot,
  * a range that fails would hold its transaction, and lmdb-js would use it for all further reads.
@@ -73,6 +71,8 @@ export class LmdbLedger implements Ledger {
   #broken = false;
   /** The last write failed in LMDB. */
   #failed = false;
+  /** What the largest put of the last group needs for which there was no space. */
+  #lacking: SpaceNeed | undefined;
   /** The last read that failed in LMDB, until it succeeds. */
   #failedRead: (() => unknown) | undefined;
   /** Buffer for the records of one write; writes do not overlap. */
@@ -91,6 +91,7 @@ export class LmdbLedger implements Ledger {
       path: dataFile(options.dir),
       measure: () => usedBytes(this.#maps.root),
       beforeExtending: () => readers.check(this.#maps.root),
+      hasFreePages: (need) => this.#hasFreePages(need, readers),
     });
     this.#guard = new FileGuard(dataFile(options.dir));
   }
@@ -115,10 +116,10 @@ export class LmdbLedger implements Ledger {
 
   static async #openChecked(options: LedgerOptions, lock: DirectoryLock): Promise<LmdbLedger> {
     const { dir } = options;
-    writeInUse(dir, "opening");
+    writeInUse(dir, "opening", options.logger);
     try {
       const ledger = new LmdbLedger(options, lock, await openMaps(options));
-      writeInUse(dir, "open");
+      writeInUse(dir, "open", options.logger);
       return ledger;
     } catch (error) {
       // The file is for a process that ends without reporting an error.
@@ -244,8 +245,12 @@ export class LmdbLedger implements Ledger {
     if (this.#broken) await this.#reopen();
     const { root } = this.#maps;
     if (this.#failed) await this.#guard.probeDisk(usedBytes(root));
-    // A group that only deletes must be able to free space on a full disk.
-    if (!onlyDeletes(group)) await this.#reserve.ensure(estimateBytes(group));
+    await this.#ensureSpace(group);
+    await this.#transact(group);
+  }
+
+  async #transact(group: LedgerGroup): Promise<void> {
+    const { root } = this.#maps;
     try {
       await root.batch(() => this.#put(group));
     } catch (error) {
@@ -259,6 +264,36 @@ export class LmdbLedger implements Ledger {
     this.#failed = false;
     root.resetReadTxn();
     this.#marks = group.marks;
+  }
+
+  /** A test whether writes work needs what was lacking, so that it does not pass while writes of clients fail. */
+  async #ensureSpace(group: LedgerGroup): Promise<void> {
+    const need = needOf(group);
+    // A group that only deletes must be able to free space on a full disk.
+    if (onlyDeletes(group)) return this.#reserve.count(need);
+    const isTest = group.changes.length === 0;
+    try {
+      await this.#reserve.ensure(isTest ? (this.#lacking ?? need) : need);
+      this.#lacking = undefined;
+    } catch (error) {
+      if (!isTest) this.#lacking = largestNeed(group);
+      throw error;
+    }
+  }
+
+  /** When the pages are those that the last transaction freed, another one with the same marks makes them usable. */
+  async #hasFreePages(need: SpaceNeed, readers: Readers): Promise<boolean> {
+    const { root } = this.#maps;
+    // A read transaction that is not in use would hold pages.
+    root.resetReadTxn();
+    const path = dataFile(this.#options.dir);
+    const free = readFreePages(path, readers.oldest(root));
+    if (free === undefined || suffices(free.now, need)) return free !== undefined;
+    const unused = statSync(path).size - usedBytes(root);
+    if (!suffices(free.later, need) || (unused < marksNeed.bytes && !suffices(free.now, marksNeed))) return false;
+    await this.#transact({ ...noChanges, marks: this.#marks });
+    const freed = readFreePages(path, readers.oldest(this.#maps.root));
+    return freed !== undefined && suffices(freed.now, need);
   }
 
   sizeBytes(): number {
@@ -418,6 +453,9 @@ function nothingAt(position: number): Change {
 }
 
 const nothing = Buffer.alloc(0);
+const noChanges = { changes: [], expiries: [], drop: [], dropExpiries: [] };
+/** What a transaction needs at most that writes only marks, and lists of free pages. */
+const marksNeed: SpaceNeed = { bytes: 128 << 10, records: 0, largestBytes: 0 };
 const overrun =
   "lmdb-js may have damaged the memory of this process when it described a failed write: the server must be restarted";
 const lost = "the position of its record is damaged";
@@ -465,14 +503,4 @@ function noteClosed({ dir, logger }: LedgerOptions, guard: FileGuard): void {
     logger?.warn("Could not note that the store was closed", { dir, error: String(error) });
   }
   removeInUse(dir);
-}
-
-/**
- * Estimates the maximum that LMDB writes for a group: records, and copies of the pages of the trees
- * above them.
- */
-function estimateBytes({ changes, drop }: LedgerGroup): number {
-  let bytes = groupBytes + changes.length * changeBytes + drop.length * dropBytes;
-  for (const change of changes) bytes += recordBytesMax(change);
-  return bytes;
 }

@@ -29,7 +29,9 @@ export class Readers {
   check(root: RootDatabase): void {
     root.readerCheck();
     const { lastTxnId } = root.getStats() as { lastTxnId: number };
-    const old = otherReaders(root.readerList()).filter(({ transaction }) => lastTxnId - transaction > behindMax);
+    const old = readersIn(root.readerList()).filter(
+      ({ pid, transaction }) => pid !== process.pid && lastTxnId - transaction > behindMax,
+    );
     const reported = new Set<string>();
     for (const { pid, transaction } of old) {
       const name = `${pid} ${transaction}`;
@@ -42,14 +44,20 @@ export class Readers {
     }
     this.#reported = reported;
   }
+
+  /** Returns the transaction of the oldest reader of any process, this one included; infinity without readers. */
+  oldest(root: RootDatabase): number {
+    return Math.min(...readersIn(root.readerList()).map(({ transaction }) => transaction));
+  }
 }
 
 /**
  * Parses LMDB's reader list: each line has a process, a thread, and the transaction that it reads,
  * or `-`.
  */
-function otherReaders(list: string): Reader[] {
-  return [...list.matchAll(/^ *(\d+) +[0-9a-f]+ +(\d+)$/gm)]
-    .map(([, pid, transaction]) => ({ pid: Number(pid), transaction: Number(transaction) }))
-    .filter(({ pid }) => pid !== process.pid);
+function readersIn(list: string): Reader[] {
+  return [...list.matchAll(/^ *(\d+) +[0-9a-f]+ +(\d+)$/gm)].map(([, pid, transaction]) => ({
+    pid: Number(pid),
+    transaction: Number(transaction),
+  }));
 }

@@ -5,6 +5,9 @@ import { connect, createSecureContext, type SecureContext } from "node:tls";
 import { CallCredentials, ChannelCredentials, type ChannelOptions, credentials } from "@grpc/grpc-js";
 import { ipVersion } from "../../../lib/ip-range/ip-version.ts";
 
+/** How long a handshake may take. Source: the shortest connection timeout of gRPC (`MIN_CONNECT_TIMEOUT`). */
+const handshakeMs = 20_000;
+
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
 /** PEM files for connections to `https` URLs. */
@@ -109,6 +112,8 @@ class FileCredentials extends ChannelCredentials {
       const name = ipVersion(host) === 0 ? { servername: host } : {};
       const secured = connect({ socket, secureContext, host, ...name, ALPNProtocols: ["h2"] }, () => resolve(secured));
       secured.on("error", reject);
+      const timer = setTimeout(() => secured.destroy(new Error("TLS handshake timeout")), handshakeMs);
+      for (const end of ["secureConnect", "close"]) secured.once(end, () => clearTimeout(timer));
     });
   }
 }
