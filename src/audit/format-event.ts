@@ -6,6 +6,7 @@ import { formatMicroTime } from "../apimachinery/clock.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { trimEndOf } from "../lib/text/trim.ts";
 import type { AuditEvent, ObjectReference, ResponseStatus } from "./contract.ts";
 
 const typeMeta = '"kind":"Event","apiVersion":"audit.k8s.io/v1",';
@@ -106,8 +107,8 @@ export function formatLegacyEvent(event: AuditEvent): string {
     ["uri", event.requestUri],
     ["response", event.responseStatus === undefined ? "<deferred>" : String(event.responseStatus.code ?? 0)],
   ];
-  const time = new Date(event.requestReceivedAt).toISOString().replace(/\.?0*Z$/, "Z");
-  return `${time} AUDIT: ${values.map(([name, value]) => `${name}=${quoteGo(value)}`).join(" ")}\n`;
+  const time = trimEndOf(trimEndOf(new Date(event.requestReceivedAt).toISOString(), "0Z"), ".");
+  return `${time}Z AUDIT: ${values.map(([name, value]) => `${name}=${quoteGo(value)}`).join(" ")}\n`;
 }
 
 function quotedList(texts: readonly string[]): string {

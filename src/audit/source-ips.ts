@@ -2,6 +2,7 @@
 import { isIPv4 } from "node:net";
 import type { Exchange } from "../http/contract.ts";
 import { ipVersion } from "../lib/ip-range/ip-version.ts";
+import { trimStartOf } from "../lib/text/trim.ts";
 
 /** The maximum number of addresses read from X-Forwarded-For, whose length the client controls. */
 const forwardedMax = 64;
@@ -24,7 +25,13 @@ function canonical(text: string): string[] {
   const address = text.trim();
   if (isIPv4(address)) return [address];
   // Upstream accepts leading zeros.
-  if (/^0*\d+(?:\.0*\d+){3}$/.test(address)) return canonical(address.replace(/(?<![\d])0+(?=\d)/g, ""));
+  if (/^\d+(?:\.\d+){3}$/.test(address)) {
+    const plain = address
+      .split(".")
+      .map((part) => trimStartOf(part, "0") || "0")
+      .join(".");
+    return isIPv4(plain) ? [plain] : [];
+  }
   if (ipVersion(address) !== 6 || address.includes("%")) return [];
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return [mapped];

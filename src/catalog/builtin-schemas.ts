@@ -227,5 +227,5 @@ const schemaForms: Readonly<Record<string, (schema: Struct) => readonly Type[]>>
 };
 
 function schemaOfSchemas(definition: string): Struct {
-  return builtinSchema(definition.replace(/[^.]+$/, "JSONSchemaProps"));
+  return builtinSchema(`${definition.slice(0, definition.lastIndexOf(".") + 1)}JSONSchemaProps`);
 }

@@ -75,7 +75,8 @@ export const reviewExpressions = expressionsOver("request", subjectAccessReviewD
 function compileWithShortErrors(environment: Environment, text: string, returns?: readonly CelType[]): Compiled {
   const compiled = compileExpression(environment, text, returns);
   if (compiled.error?.startsWith("must evaluate to ") !== true) return compiled;
-  return { text, error: compiled.error.replace(/ but got .*$/, "") };
+  const [error = ""] = compiled.error.split(" but got ", 1);
+  return { text, error };
 }
 
 function evaluate(compiled: Compiled, name: string, value: CelValue): IdentityResult {

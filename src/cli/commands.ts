@@ -157,7 +157,7 @@ export function unknownCommand(name: string): string {
       .parse([name], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const nearest = /\(Did you mean (.*)\?\)/.exec(error.message)?.[1];
+    const nearest = /\(Did you mean ([^()]*)\?\)/.exec(error.message)?.[1];
     const suggestion = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
     return `unknown command ${JSON.stringify(name)} for "coxswain"${suggestion}`;
   }

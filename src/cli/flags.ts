@@ -616,7 +616,7 @@ function optionOf(flag: Flag, draft: Draft): Option {
 function upstreamText({ code, message }: CommanderError): string {
   const name = /'(-[^' ]*)/.exec(message)?.[1] ?? "";
   if (code === "commander.unknownOption") {
-    const nearest = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
+    const nearest = /\(Did you mean ([^()]*)\?\)/.exec(message)?.[1];
     const suggestion = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
     return `unknown flag: ${name.split("=")[0]}${suggestion}`;
   }

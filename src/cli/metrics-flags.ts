@@ -1,5 +1,6 @@
 /** Metrics flags. Names and defaults are kube-apiserver's. */
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
+import { trimOf } from "../lib/text/trim.ts";
 import type { MetricsOptions } from "../metrics/contract.ts";
 import { FlagValueError } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
@@ -58,7 +59,7 @@ function readLabels(text: string): [key: string, values: string][] {
 }
 
 function pairsOf(text: string): readonly string[] {
-  if (text.split("=").length <= 2) return [text.replace(/^"+|"+$/g, "")];
+  if (text.split("=").length <= 2) return [trimOf(text, '"')];
   try {
     return parseCsv(text)[0]?.fields ?? [];
   } catch (error) {

@@ -3,10 +3,12 @@
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
  */
 import { ApiError, badRequest } from "../apimachinery/errors.ts";
+import { parseQuery } from "../lib/go-net/go-query.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
 import { parseLabelSelector } from "../lib/selectors/label.ts";
 import { SelectorError } from "../lib/selectors/selector-error.ts";
+import { trimEndOf } from "../lib/text/trim.ts";
 import { parseListOptions } from "../registry/list-options.ts";
 import type { RequestInfo } from "./contract.ts";
 
@@ -33,9 +35,8 @@ const noQuery = new URLSearchParams();
 export function requestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = unescapePath(mark < 0 ? target : target.slice(0, mark));
-  // With its question mark: URLSearchParams drops one, and a second one belongs to the first name.
-  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark));
-  const segments = (path.endsWith("/") ? path.replace(/\/+$/, "") : path).split("/");
+  const query = mark < 0 ? noQuery : parseQuery(target.slice(mark + 1));
+  const segments = trimEndOf(path, "/").split("/");
   if (segments[0] === "" && segments.length > 1) segments.shift();
   const prefix = segments[0];
   const groupLength = prefix === "api" ? 0 : 1;

@@ -45,7 +45,7 @@ export function constrainLabels(metric: Metric, allowList: LabelAllowList): Cons
   return { metric: { ...metric, samples: [...samples.values()] }, unexpected };
 }
 
-const labelPair = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const labelPair = /\b(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 function unescaped(value: string): string {
   return value.replace(/\\(.)/g, (_, character: string) => (character === "n" ? "\n" : character));

@@ -39,7 +39,10 @@ async function readTypes(directory: string): Promise<DescriptionTexts["types"]> 
   return types;
 }
 
-/** A comment and the class or field after it, or a class without a comment. */
+/**
+ * A comment and the class or field after it, or a class without a comment.
+ * Bounded: the declarations of an installed package.
+ */
 const commented =
   /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)|^export declare class (\w+)/gm;
 
@@ -88,6 +91,7 @@ async function readParameters(file: string): Promise<DescriptionTexts["parameter
     const start = text.indexOf(`export interface ${name} {`);
     if (start < 0) continue;
     const body = text.slice(start, text.indexOf("\n}", start));
+    // Bounded: one interface of an installed package.
     const described = [...body.matchAll(/\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(\w+)\??:/g)];
     const textOf = isConnection(topic) ? plainText : (comment: string) => inParagraphs(plainText(comment));
     parameters[topic] = Object.fromEntries(

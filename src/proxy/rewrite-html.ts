@@ -108,8 +108,10 @@ class Scanner {
     const tag = readTag(text, start);
     if (tag === undefined) {
       if (text.length - start < tagBytesMax) return { out: before, end: start, waits: true };
+      this.#until = />/g; // Otherwise each `<` in the long tag would be read to the end again.
       return { out: `${before}<`, end: start + 1, waits: false };
     }
+    // Bounded: the names are those of `rawElements`, and nothing in the pattern repeats.
     if (rawElements.has(tag.name)) this.#until = new RegExp(`</${tag.name}(?=[ \\t\\n\\f\\r/>])`, "gi");
     return { out: before + this.#rewrite(text, start, tag), end: tag.end, waits: false };
   }

@@ -124,10 +124,8 @@ function conversionProblem(error: DecodeError): string {
   const { message } = error;
   if (error instanceof OwnDecoderError) return message.replace(/Go struct field \S+ of/, "Go value of");
   if (message.startsWith("illegal base64")) return `error decoding from json: ${message}`;
-  return message.replace(
-    /^json: cannot unmarshal number \S+ into Go struct field \S+ of type (int32|int64)$/,
-    "cannot convert float64 to $1",
-  );
+  const type = message.startsWith("json: cannot unmarshal number ") ? / of type (int32|int64)$/.exec(message) : null;
+  return type === null ? message : `cannot convert float64 to ${type[1]}`;
 }
 
 /** @throws DecodeError */

@@ -5,6 +5,7 @@
 import { ApiError, badRequest, plainError, type StatusCause } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
+import { clampedInteger } from "../lib/text/integer.ts";
 
 /** The parsed query parameters, not yet validated. */
 export interface ListOptions {
@@ -130,7 +131,7 @@ export function checkWatchOptions(options: ListOptions, allowed: { readonly init
 export function parseResourceVersion(text: string, verb: "get" | "list" | "watch"): number {
   if (text === "" || text === "0") return 0;
   const isNumber = /^[0-9]+$/.test(text);
-  if (isNumber && BigInt(text) <= uint64Max)
+  if (isNumber && clampedInteger(text) <= uint64Max)
     return Number.isSafeInteger(Number(text)) ? Number(text) : Number.POSITIVE_INFINITY;
   const why = `resourceVersion: Invalid value: ${quoteGo(text)}: strconv.ParseUint: parsing ${quoteGo(text)}: ${isNumber ? "value out of range" : "invalid syntax"}`;
   throw verb === "list" ? badRequest(`invalid resource version: ${why}`) : plainError(why);
@@ -154,7 +155,7 @@ function invalidOptions(causes: readonly StatusCause[]): ApiError {
 function parseInteger(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (!/^[+-]?[0-9]+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
-  const value = BigInt(text.replace(/^\+/, ""));
+  const value = clampedInteger(text);
   if (value > int64Max || value < -int64Max - 1n)
     throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
   return Number(value);

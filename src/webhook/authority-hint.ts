@@ -45,6 +45,8 @@ function parse(bytes: Buffer): X509Certificate[] {
 
 /** The common name, or else the first organization, or else the serial number. */
 function nameOf({ subject, serialNumber }: X509Certificate): string {
-  const field = (name: string): string | undefined => new RegExp(`^${name}=(.*)$`, "m").exec(subject)?.[1];
+  const lines = subject.split("\n");
+  const field = (name: string): string | undefined =>
+    lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1);
   return field("CN") ?? field("O") ?? `serial:${BigInt(`0x${serialNumber}`)}`;
 }

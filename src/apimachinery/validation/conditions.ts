@@ -7,6 +7,7 @@ import type { FieldErrors } from "../field-errors.ts";
 import { addInvalid } from "./metadata.ts";
 
 const reasonPattern = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
+const wholeReason = new RegExp(`^${reasonPattern}$`);
 const reasonText = `a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '${reasonPattern}')`;
 const reasonBytesMax = 1024;
 const messageBytesMax = 32 * 1024;
@@ -41,7 +42,7 @@ function validateCondition(condition: Part, path: string, errors: FieldErrors): 
   if (!lastTransitionTime) errors.required(`${path}.lastTransitionTime`);
   if (reason === "") errors.required(`${path}.reason`);
   else {
-    if (!new RegExp(`^${reasonPattern}$`).test(reason)) errors.invalid(`${path}.reason`, reason, reasonText);
+    if (!wholeReason.test(reason)) errors.invalid(`${path}.reason`, reason, reasonText);
     if (Buffer.byteLength(reason) > reasonBytesMax) errors.tooLong(`${path}.reason`, reasonBytesMax);
   }
   if (Buffer.byteLength(message) > messageBytesMax) errors.tooLong(`${path}.message`, messageBytesMax);

@@ -4,6 +4,7 @@
  * Source: k8s.io/client-go@v0.36.0/transport/transport.go
  */
 import { X509Certificate } from "node:crypto";
+import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 
 /**
  * @param bundle base64 of PEM
@@ -11,18 +12,20 @@ import { X509Certificate } from "node:crypto";
  */
 export function caBundleProblem(bundle: string): string | undefined {
   const text = Buffer.from(bundle, "base64").toString("latin1");
-  const blocks = [...text.matchAll(/-----BEGIN ([^\n-]*)-----\r?\n([A-Za-z0-9+/=\s]*?)-----END \1-----/g)];
+  const blocks = pemBlocks(text);
   if (blocks.length === 0) return "unable to load root certificates: unable to parse bytes as PEM block";
-  const certificates = blocks.filter(([, label]) => label === "CERTIFICATE").map(([block]) => isCertificate(block));
+  const certificates = blocks
+    .filter(({ type, hasHeaders }) => type === "CERTIFICATE" && !hasHeaders)
+    .map(({ bytes }) => isCertificate(bytes));
   if (certificates.some((readable) => readable)) return undefined;
   return certificates.length === 0
     ? "unable to load root certificates: no valid certificate authority data seen"
     : "unable to load root certificates: failed to parse certificate: x509: malformed certificate";
 }
 
-function isCertificate(block: string): boolean {
+function isCertificate(bytes: Buffer): boolean {
   try {
-    new X509Certificate(block);
+    new X509Certificate(bytes);
     return true;
   } catch (error) {
     if (error instanceof Error && "code" in error) return false; // An error of OpenSSL.

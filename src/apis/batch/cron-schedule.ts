@@ -27,6 +27,7 @@ const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@
 const every = "@every ";
 
 const space = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+const leadingSpace = new RegExp(`^${space.source}`);
 
 class ScheduleError extends Error {
   override name = "ScheduleError";
@@ -63,7 +64,7 @@ function withoutZone(text: string): string {
   const zone = text.slice(text.indexOf("=") + 1, end);
   const problem = zoneProblem(zone);
   if (problem !== undefined) throw new ScheduleError(`provided bad location ${zone}: ${problem}`);
-  return text.slice(end).replace(new RegExp(`^${space.source}`), "");
+  return text.slice(end).replace(leadingSpace, "");
 }
 
 /** @returns the message of Go's `time.LoadLocation`; undefined for a time zone that exists */

@@ -63,6 +63,7 @@ export function validateJobSpec(spec: Part, path: string, options: PodOptions, e
 }
 
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const wholePath = new RegExp(`^${pathPattern}$`);
 
 function validateManager(name: string, path: string, errors: FieldErrors): void {
   const slash = name.indexOf("/");
@@ -72,7 +73,7 @@ function validateManager(name: string, path: string, errors: FieldErrors): void 
   else {
     const [host, rest] = [name.slice(0, slash), name.slice(slash + 1)];
     addInvalid(errors, path, host, dnsSubdomainProblems(host));
-    if (!new RegExp(`^${pathPattern}$`).test(rest))
+    if (!wholePath.test(rest))
       errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
   }
   if (Buffer.byteLength(name) > managerBytesMax) errors.tooLong(path, managerBytesMax);

@@ -16,6 +16,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
+import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 import { validateSignerName } from "./signer-name.ts";
 
@@ -186,22 +187,20 @@ function checkCertificate(next: string, old: string, errors: FieldErrors): void 
   if (old !== "") errors.forbidden("status.certificate", "updates may not modify existing certificate content");
 }
 
-const pemBlock = /-----BEGIN ([^\r\n]*?)-----[ \t]*\r?\n([\s\S]*?)-----END \1-----/g;
-
 function certificateProblem(pem: string): string | undefined {
   let found = false;
-  for (const [, type = "", body = ""] of pem.matchAll(pemBlock)) {
+  for (const { type, hasHeaders, bytes } of pemBlocks(pem)) {
     if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${quoteGo(type)}`;
-    if (body.includes(":")) return "no PEM block headers are permitted";
-    if (!isCertificate(body)) return "x509: malformed certificate";
+    if (hasHeaders) return "no PEM block headers are permitted";
+    if (!isCertificate(bytes)) return "x509: malformed certificate";
     found = true;
   }
   return found ? undefined : "must contain at least one CERTIFICATE PEM block";
 }
 
-function isCertificate(base64: string): boolean {
+function isCertificate(bytes: Buffer): boolean {
   try {
-    return new X509Certificate(Buffer.from(base64, "base64")).raw.length > 0;
+    return new X509Certificate(bytes).raw.length > 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return false; // The caller's message replaces OpenSSL's.

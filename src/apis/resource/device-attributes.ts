@@ -13,7 +13,9 @@ const numeric = "(0|[1-9]\\d*)";
 const preRelease = "(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)";
 const build = "[0-9a-zA-Z-]+";
 /** Semantic versions, https://semver.org. */
-const semanticVersion = `^${numeric}\\.${numeric}\\.${numeric}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`;
+const semanticVersion = new RegExp(
+  `^${numeric}\\.${numeric}\\.${numeric}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`,
+);
 
 const lists = ["bools", "ints", "strings", "versions"];
 
@@ -43,8 +45,7 @@ function checkLength(text: string, path: string, errors: FieldErrors): void {
 }
 
 function checkVersion(text: string, path: string, errors: FieldErrors): void {
-  if (!new RegExp(semanticVersion).test(text))
-    errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
+  if (!semanticVersion.test(text)) errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
   checkLength(text, path, errors);
 }
 

@@ -17,6 +17,7 @@ const identifierBytesMax = 32;
 export const qualifiedBytesMax = 63 + 1 + identifierBytesMax;
 
 const identifier = "[A-Za-z_][A-Za-z0-9_]*";
+const wholeIdentifier = new RegExp(`^${identifier}$`);
 const identifierText = `a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '${identifier}')`;
 
 /** Validates the name of a device, a request or a counter. */
@@ -59,7 +60,7 @@ export function validateFullName(name: string, path: string, errors: FieldErrors
 
 function validateIdentifier(name: string, path: string, errors: FieldErrors): void {
   if (Buffer.byteLength(name) > identifierBytesMax) errors.tooLong(path, identifierBytesMax);
-  if (!new RegExp(`^${identifier}$`).test(name)) errors.invalid(path, name, identifierText);
+  if (!wholeIdentifier.test(name)) errors.invalid(path, name, identifierText);
 }
 
 const normalForm =

@@ -4,6 +4,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { GoUrlError, parseGoUrl } from "../../lib/go-net/go-url.ts";
+import { trimEndOf } from "../../lib/text/trim.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 import type { Issuer } from "./configuration.ts";
 import type { ValidationOptions } from "./validate.ts";
@@ -38,8 +39,7 @@ export function checkIssuerAllowed(
 
 function validateDiscoveryUrl({ url, discoveryUrl }: Issuer, path: string, errors: FieldErrors): void {
   if (discoveryUrl === "") return;
-  const bare = (text: string): string => text.replace(/\/+$/, "");
-  if (url !== "" && bare(url) === bare(discoveryUrl))
+  if (url !== "" && trimEndOf(url, "/") === trimEndOf(discoveryUrl, "/"))
     errors.invalid(path, discoveryUrl, "discoveryURL must be different from URL");
   validateUrl(discoveryUrl, path, errors);
 }

@@ -3,6 +3,7 @@
  * and openidmetadata.go.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 
 /** A key that verifies tokens. */
 export interface PublicKey {
@@ -60,7 +61,7 @@ export function publicKeysIn(pem: string): PublicKey[] {
 }
 
 function blocksOf(pem: string): string[] {
-  return pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? [];
+  return pemBlocks(pem).map(({ text }) => text);
 }
 
 /**

@@ -48,9 +48,9 @@ async function readCounts(server: Sender, decision: string): Promise<Map<string,
   for (const line of body.toString().split("\n")) {
     const [, labels, value] = /^apiserver_authorization_decisions_total\{([^}]*)\} (\S+)$/.exec(line) ?? [];
     if (labels === undefined) continue;
-    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? "";
-    const [type, name] = [label("type"), label("name")];
-    if (label("decision") === decision && type !== "RBAC")
+    const found = new Map([...labels.matchAll(/(?:^|,)(\w+)="([^"]*)"/g)].map(([, label, text]) => [label, text]));
+    const [type, name] = [found.get("type") ?? "", found.get("name") ?? ""];
+    if (found.get("decision") === decision && type !== "RBAC")
       counts.set(`${type}/${name}`, { key: `${type}/${name}`, type, name, count: Number(value) });
   }
   return counts;

@@ -27,9 +27,12 @@ export function checkDefinition(definition: PlainObject): Checked {
   };
 }
 
+const endOfRule = /"OptionalOldSelf":(?:null|true|false)\}: /;
+
 /** Removes the rule from the server's message; the output names its field. */
 function withoutRule(message: string): string {
-  return message.replace(/^Invalid value: \{"Rule":.*?"OptionalOldSelf":(?:null|true|false)\}: /s, "");
+  const end = message.startsWith('Invalid value: {"Rule":') ? endOfRule.exec(message) : null;
+  return end === null ? message : message.slice(end.index + end[0].length);
 }
 
 interface Node {

@@ -14,6 +14,7 @@ import {
   type UserConfig,
 } from "../../lib/kubeconfig/kubeconfig.ts";
 import { clusterProblems, invalidConfiguration, userProblems } from "../../lib/kubeconfig/problems.ts";
+import { trimEndOf } from "../../lib/text/trim.ts";
 import {
   type Credentials,
   type ExecCluster,
@@ -164,7 +165,7 @@ function notFound(context: string): string {
 function serverOf({ server }: ClusterConfig): string {
   const url = URL.parse(server);
   if (url?.protocol !== "https:") throw new Error(`the server must be an https URL: ${quoteGo(server)}`);
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  return url.origin + trimEndOf(url.pathname, "/");
 }
 
 /**

@@ -92,7 +92,8 @@ async function readMetrics(sender: Sender, now: number): Promise<Pick<Status, "u
   const text = body.toString();
   const [, started = Number.NaN] = /^process_start_time_seconds (\S+)$/m.exec(text) ?? [];
   const uptimeSeconds = Math.max(0, Math.round(now / 1000 - Number(started)));
-  const [, storage] = /^coxswain_storage_info\{engine="([^"]*)"\} 1$/m.exec(text) ?? [];
+  const info = text.split("\n").find((line) => line.startsWith("coxswain_storage_info{") && line.endsWith("} 1"));
+  const [, storage] = /engine="([^"]*)"/.exec(info ?? "") ?? [];
   return { ...(!Number.isNaN(uptimeSeconds) && { uptimeSeconds }), ...(storage !== undefined && { storage }) };
 }
 

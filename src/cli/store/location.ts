@@ -1,5 +1,6 @@
 /** Where a store is: a data directory, or a prefix of a cluster of etcd. */
 import { systemClock } from "../../apimachinery/clock.ts";
+import { trimEndOf } from "../../lib/text/trim.ts";
 import type { EtcdPlace } from "../../storage/copy/etcd-source.ts";
 import type { EtcdTls } from "../../storage/etcd/api/endpoints.ts";
 import { etcdDefaults } from "../../storage/etcd/options.ts";
@@ -31,7 +32,7 @@ export function parseLocation(text: string, tls: EtcdTls = {}): StoreLocation {
     throw new Error("a certificate for etcd needs both certfile and keyfile");
   const isSecure = scheme === "https" || (scheme === "etcd" && Object.keys(files).length > 0);
   const servers = hosts.split(",").map((host) => serverOf(host, isSecure));
-  const prefix = decodeURIComponent(path).replace(/\/+$/, "") || etcdDefaults.prefix;
+  const prefix = trimEndOf(decodeURIComponent(path), "/") || etcdDefaults.prefix;
   return { engine: "etcd", place: { servers, prefix, tls: files, clock: systemClock } };
 }
 

@@ -43,12 +43,17 @@ function isAddressOf({ json }: Entry, address: string, { index: { namespace, nam
   return [parent, family, managed].every((text) => json.indexOf(text, 0, "latin1") >= 0);
 }
 
-const parentPattern = /"parentRef":\{"resource":"services","namespace":"([^"\\]+)","name":"([^"\\]+)"\}/;
+const parentStart = '"parentRef":{"resource":"services","namespace":"';
+const parentPattern = /([^"\\]+)","name":"([^"\\]+)"\}/y;
 
 /** Whether the IPAddress has no manager, or its Service has the address. */
 export function isAddressRight(services: ResourceStore, { json, index }: Entry): boolean {
   if (json.indexOf(managed, 0, "latin1") < 0) return true;
-  const [, namespace, name] = parentPattern.exec(json.toString("utf8")) ?? [];
+  const text = json.toString("utf8");
+  const start = text.indexOf(parentStart);
+  if (start < 0) return false;
+  parentPattern.lastIndex = start + parentStart.length;
+  const [, namespace, name] = parentPattern.exec(text) ?? [];
   if (namespace === undefined || name === undefined) return false;
   const service = services.cache.latest().get(services.keyOf(namespace, name));
   return service !== undefined && clusterIpsIn(service)?.includes(index.name) === true;

@@ -23,6 +23,7 @@ import {
 } from "../../catalog/discovery.ts";
 import { mergeGroups } from "../../catalog/merged-groups.ts";
 import { indentJson } from "../../lib/json/indent.ts";
+import { trimEndOf } from "../../lib/text/trim.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
@@ -236,8 +237,12 @@ function isKind(content: object): content is { readonly kind: string } {
   return "kind" in content;
 }
 
+/** Prefix, group, version, and whether there is more: no document has a longer path. */
+const segmentsMax = 4;
+
 function segmentsOf({ info }: RequestContext): string[] {
-  return info.path.replace(/^\/|\/+$/g, "").split("/");
+  const path = trimEndOf(info.path, "/");
+  return (path.startsWith("/") ? path.slice(1) : path).split("/", segmentsMax);
 }
 
 /** Upstream's aggregator answers any method at `/apis` and, except for its own group, below it. */

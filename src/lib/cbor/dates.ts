@@ -2,6 +2,7 @@
  * Converts tagged times to text. Source: Go's package time; fxamacker/cbor's TimeTagToRFC3339Nano.
  */
 import { canonicalizeTime, formatNanoTime, TimeError } from "../schema/time.ts";
+import { trimEndOf } from "../text/trim.ts";
 import { CborError } from "./wire.ts";
 
 /**
@@ -16,8 +17,8 @@ export function dateOfText(text: string): string {
     throw error;
   }
   const [, date = "", hour = "", rest = "", fraction = "", zone = ""] =
-    /^(.*)T(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(.*)$/.exec(text) ?? [];
-  const digits = fraction.slice(0, 9).replace(/0+$/, "");
+    /^([^T]*)T(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?([Z+-].*)$/.exec(text) ?? [];
+  const digits = trimEndOf(fraction.slice(0, 9), "0");
   return `${date}T${hour.padStart(2, "0")}${rest}${digits === "" ? "" : `.${digits}`}${/^[+-]00:00$/.test(zone) ? "Z" : zone}`;
 }
 

@@ -23,6 +23,13 @@ const escapedIdentifier = /`[A-Za-z0-9_.\-/ ]+`/y;
 const float = /[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?/y;
 const uint = /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y;
 const int = /0x[0-9a-fA-F]+|[0-9]+/y;
+const startsNumber = new Set(".0123456789");
+/** In the order in which they are tried. */
+const numbers: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ["NUM_FLOAT", float],
+  ["NUM_UINT", uint],
+  ["NUM_INT", int],
+];
 const escapes = String.raw`\\(?:[abfnrtv"'\\?${"`"}]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])`;
 /** Raw strings first; strings in three quotes before strings in one. */
 const strings = [
@@ -79,16 +86,12 @@ function tokenAt(text: string, start: number): Token | undefined {
     const name = text.slice(start, word);
     return { kind: keywords.has(name) ? name : "IDENTIFIER", start, end: word };
   }
-  const patterns: [string, RegExp][] = [
-    ["NUM_FLOAT", float],
-    ["NUM_UINT", uint],
-    ["NUM_INT", int],
-    ["ESC_IDENTIFIER", escapedIdentifier],
-  ];
-  for (const [kind, pattern] of patterns) {
+  for (const [kind, pattern] of startsNumber.has(first) ? numbers : []) {
     const end = matchAt(pattern, text, start);
     if (end !== start) return { kind, start, end };
   }
+  const quoted = first === "`" ? matchAt(escapedIdentifier, text, start) : start;
+  if (quoted !== start) return { kind: "ESC_IDENTIFIER", start, end: quoted };
   const two = text.slice(start, start + 2);
   if (twoCharacterSigns.has(two)) return { kind: two, start, end: start + 2 };
   return oneCharacterSigns.has(first) ? { kind: first, start, end: start + 1 } : undefined;

@@ -1,16 +1,22 @@
 /** Parsers of literals. Each returns the value, or a `CelFailure` with the message of cel-go. */
+
+import { clampedInteger } from "../text/integer.ts";
 import { CelFailure } from "./values/failure.ts";
 import { intOf } from "./values/int.ts";
 import { CelDouble, CelUint, type CelValue } from "./values/value.ts";
 
 /** @param text digits, or `0x` and hexadecimal digits */
 export function parseIntLiteral(text: string, negative: boolean): CelValue | CelFailure {
-  const magnitude = BigInt(text);
+  const magnitude = magnitudeOf(text);
   return intOf(negative ? -magnitude : magnitude) ?? new CelFailure("invalid int literal");
 }
 
+function magnitudeOf(text: string): bigint {
+  return text.startsWith("0x") ? BigInt(text) : clampedInteger(text);
+}
+
 export function parseUintLiteral(text: string): CelValue | CelFailure {
-  const value = BigInt(text.slice(0, -1));
+  const value = magnitudeOf(text.slice(0, -1));
   return value < 2n ** 64n ? new CelUint(value) : new CelFailure("invalid uint literal");
 }
 

@@ -154,7 +154,7 @@ class Parser {
   #input(from: Token, to: Token): string {
     if (from === to) return escapeSpace(this.#text.slice(to.start, to.end));
     const between = this.#text.slice(from.end, to.start);
-    const shown = /^(?:\s|\/\/[^\n]*)*$/.test(between) ? between : between.replace(/\S+/g, "");
+    const shown = isSpaceOrComments(between) ? between : between.replace(/\S+/g, "");
     return escapeSpace(this.#text.slice(from.start, from.end) + shown + this.#text.slice(to.start, to.end));
   }
 
@@ -761,6 +761,15 @@ class Parser {
 }
 
 /** Escapes what ANTLR escapes in the texts of tokens. */
+const spaceOrComment = /\s+|\/\/[^\n]*/y;
+
+/** Whether a text has nothing but white space and comments. */
+function isSpaceOrComments(text: string): boolean {
+  spaceOrComment.lastIndex = 0;
+  while (spaceOrComment.lastIndex < text.length) if (!spaceOrComment.test(text)) return false;
+  return true;
+}
+
 function escapeSpace(text: string): string {
   return text.replaceAll("\t", "\\t").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
 }

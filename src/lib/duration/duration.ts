@@ -3,6 +3,7 @@
  * as bigint.
  */
 import { quoteGo } from "../json/quote.ts";
+import { trimEndOf, trimStartOf } from "../text/trim.ts";
 
 /** Text that is not a duration. The message is Go's, such as `time: invalid duration "x"`. */
 export class DurationError extends Error {
@@ -39,19 +40,24 @@ export function parseDuration(text: string): bigint {
   };
   if (unsigned === "") invalid();
   let total = 0n;
-  for (let rest = unsigned; rest !== ""; ) {
-    const [found, whole, , fraction = ""] = /^([0-9]*)(\.([0-9]*))?/.exec(rest) as RegExpExecArray;
+  for (let at = 0; at < unsigned.length; ) {
+    const whole = digitsAt(unsigned, at);
+    at += whole.length;
+    const hasPoint = unsigned[at] === ".";
+    const fraction = hasPoint ? digitsAt(unsigned, at + 1) : "";
+    if (hasPoint) at += 1 + fraction.length;
     if (whole === "" && fraction === "") invalid();
-    if (significantDigits(whole as string) > nanosecondDigitsMax) invalid();
-    rest = rest.slice((found as string).length);
-    const unit = (/^[^0-9.]*/.exec(rest) as RegExpExecArray)[0];
+    const digits = trimStartOf(whole, "0");
+    if (digits.length > nanosecondDigitsMax) invalid();
+    const unit = unitAt(unsigned, at);
+    at += unit.length;
     if (unit === "") throw new DurationError(`time: missing unit in duration ${quoteGo(text)}`);
     const nanoseconds = unitNanoseconds.get(unit);
     if (nanoseconds === undefined)
       throw new DurationError(`time: unknown unit ${quoteGo(unit)} in duration ${quoteGo(text)}`);
-    total += BigInt(whole || 0) * nanoseconds + fractionOf(fraction, nanoseconds);
+    if (digits !== "") total += BigInt(digits) * nanoseconds;
+    if (fraction !== "") total += fractionOf(fraction, nanoseconds);
     if (total > largest) invalid();
-    rest = rest.slice(unit.length);
   }
   if (negative) return -total;
   return total > largest - 1n ? invalid() : total;
@@ -60,14 +66,26 @@ export function parseDuration(text: string): bigint {
 /** The number of digits of `largest`. */
 const nanosecondDigitsMax = 19;
 
-function significantDigits(whole: string): number {
-  return whole.length - (/^0*/.exec(whole) as RegExpExecArray)[0].length;
+function isDigit(character: string): boolean {
+  return character >= "0" && character <= "9";
+}
+
+function digitsAt(text: string, start: number): string {
+  let end = start;
+  while (end < text.length && isDigit(text[end] as string)) end++;
+  return text.slice(start, end);
+}
+
+function unitAt(text: string, start: number): string {
+  let end = start;
+  while (end < text.length && text[end] !== "." && !isDigit(text[end] as string)) end++;
+  return text.slice(start, end);
 }
 
 /** The value of a fraction. As in Go, digits beyond an int64 are ignored. */
 function fractionOf(digits: string, nanoseconds: bigint): bigint {
   const counted = digits.slice(0, 18);
-  return counted === "" ? 0n : (BigInt(counted) * nanoseconds) / 10n ** BigInt(counted.length);
+  return (BigInt(counted) * nanoseconds) / 10n ** BigInt(counted.length);
 }
 
 /** Formats a duration: `1h0m30.5s`, `100ms`, `0s`. Source: Go's Duration.String */
@@ -88,7 +106,7 @@ export function formatDuration(nanoseconds: bigint): string {
 /** Formats a number with its last digits after a point, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const digits = String(value).padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(/0+$/, "");
+  const fraction = trimEndOf(digits.slice(-places), "0");
   return digits.slice(0, -places) + (fraction === "" ? "" : `.${fraction}`);
 }
 

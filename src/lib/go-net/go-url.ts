@@ -4,6 +4,7 @@
  */
 import { escapeGo, quoteGo } from "../json/quote.ts";
 import { AddressError, parseAddress } from "./addresses.ts";
+import { isReadQuery } from "./go-query.ts";
 
 /** A parsed URL. All texts are bytes. */
 export interface GoUrl {
@@ -275,18 +276,16 @@ export function portOf({ host }: GoUrl): string {
   return /:([0-9]*)$/.exec(host)?.[1] ?? "";
 }
 
-/** A query with more parameters is treated as empty, as in Go. */
-const parametersMax = 10_000;
-
 /** Parses the query and skips invalid pairs. Source: Go, url.Query */
 export function queryOf({ rawQuery }: GoUrl): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
-  const pairs = rawQuery.split("&");
-  if (pairs.length > parametersMax) return values;
-  for (const pair of pairs) {
+  if (!isReadQuery(rawQuery)) return values;
+  for (const pair of rawQuery.split("&")) {
     if (pair === "" || pair.includes(";") || invalidEscape.test(pair)) continue;
     const [key, value] = cut(pair, "=").map((part) => textOf(unescapeBytes(part, "query"))) as [string, string];
-    values.set(key, [...(values.get(key) ?? []), value]);
+    const earlier = values.get(key);
+    if (earlier === undefined) values.set(key, [value]);
+    else earlier.push(value);
   }
   return values;
 }

@@ -89,12 +89,16 @@ export function addressValue(address: string): bigint {
 const joined = (parts: readonly number[], bits: bigint): bigint =>
   parts.reduce((value, part) => (value << bits) | BigInt(part), 0n);
 
+/** Writes the IPv4 address at the end of an IPv6 one as two groups. */
+function withoutDots(address: string): string {
+  const start = address.lastIndexOf(":") + 1;
+  const [a = 0, b = 0, c = 0, d = 0] = address.slice(start).split(".").map(Number);
+  return `${address.slice(0, start)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+}
+
 /** The eight groups of an IPv6 address, whose last two may be written as an IPv4 one. */
 function groupsOf(address: string): number[] {
-  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, a, b, c, d) => {
-    const group = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16);
-    return `${group(a, b)}:${group(c, d)}`;
-  });
+  const plain = address.includes(".") ? withoutDots(address) : address;
   const [head = "", tail] = plain.split("::");
   const groups = (text: string): number[] =>
     text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));

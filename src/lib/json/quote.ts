@@ -17,6 +17,13 @@ const shorthand = new Map([
   ["\v", "\\v"],
 ]);
 
+/** By code: the text of each ASCII character inside quotes. */
+const asciiEscapes: readonly string[] = Array.from({ length: 0x80 }, (_none, code) => {
+  const character = String.fromCharCode(code);
+  const isControl = code < 0x20 || code === 0x7f;
+  return shorthand.get(character) ?? (isControl ? `\\x${code.toString(16).padStart(2, "0")}` : character);
+});
+
 /** Quotes a text like Go's `%q`. */
 export function quoteGo(text: string): string {
   if (plain.test(text)) return `"${text}"`;
@@ -44,11 +51,9 @@ export function isPrintable(character: string): boolean {
 
 /** Escapes one character inside quotes. */
 export function escapeGo(character: string): string {
-  const short = shorthand.get(character);
-  if (short !== undefined) return short;
-  if (isPrintable(character)) return character;
   const code = character.codePointAt(0) as number;
-  if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
+  if (code < 0x80) return asciiEscapes[code] as string;
+  if (isPrintable(character)) return character;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;
   return `\\U${code.toString(16).padStart(8, "0")}`;
 }

@@ -19,6 +19,9 @@ export class JsonPathError extends Error {
 /** Limits intermediate results, because nested descents can multiply them. */
 const valuesMax = 100_000;
 
+/** Limits ranges inside ranges, which are evaluated recursively. */
+const rangesMax = 100;
+
 interface Walk {
   /** Ranges that the current part opened. */
   opened: number;
@@ -57,6 +60,7 @@ function findFrom(parts: readonly Part[], start: number, input: readonly unknown
     }
     walk.opened--;
     walk.depth++;
+    if (walk.depth > rangesMax) throw new JsonPathError(`more than ${rangesMax} ranges inside each other`, []);
     for (const value of results) found.push(...findFrom(parts, index + 1, [value], walk));
     if (results.length === 0) findFrom(parts, index + 1, [], walk); // Finds the end of an empty range.
     walk.depth--;

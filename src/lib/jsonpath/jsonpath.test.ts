@@ -61,6 +61,12 @@ test("rejects a template with too many intermediate values", () => {
   assert.throws(() => findResults(parseTemplate(`{${"..a".repeat(8)}}`), deep(900)), JsonPathError);
 });
 
+test("rejects a template with too many ranges inside each other", () => {
+  const nested = (levels: number): string => "{range .a[*]}".repeat(levels) + "{end}".repeat(levels);
+  assert.throws(() => findResults(parseTemplate(nested(10_000)), { a: [1] }), JsonPathError);
+  assert.deepEqual(findResults(parseTemplate(nested(1)), { a: [1] }), []);
+});
+
 test("evaluates long paths in linear time", () => {
   const started = process.cpuUsage().user;
   for (const path of [

@@ -1,5 +1,6 @@
 /** Parses JSONPath templates, with the special cases of k8s.io/client-go@v0.36.0/util/jsonpath. */
 import { isPrintable } from "../json/quote.ts";
+import { trimOf } from "../text/trim.ts";
 
 /** One step of a path, which maps values to values. */
 export type Step =
@@ -121,7 +122,7 @@ class Reader {
 
   #number(): Step {
     const text = this.#match(/[+-]?[.\p{Nd}]*/suy);
-    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text)) throw new JsonPathSyntaxError(`cannot parse number ${text}`);
+    if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text)) throw new JsonPathSyntaxError(`cannot parse number ${text}`);
     return { kind: "literal", value: Number(text), isFloat: text.includes(".") || !Number.isSafeInteger(Number(text)) };
   }
 
@@ -140,7 +141,7 @@ class Reader {
     while (this.#next("unterminated array") !== "]");
     const text = this.#text.slice(start, this.#at - 1);
     if (text.includes(","))
-      return [{ kind: "union", paths: text.split(",").map((one) => this.#within(`[${one.replace(/^ +| +$/g, "")}]`)) }];
+      return [{ kind: "union", paths: text.split(",").map((one) => this.#within(`[${trimOf(one, " ")}]`)) }];
     const key = /^'([^']*)'$/.exec(text)?.[1];
     if (key !== undefined) return this.#within(`.${key}`);
     return [{ kind: "slice", slice: sliceOf(text === "*" ? ":" : text) }];
@@ -162,11 +163,14 @@ class Reader {
     }
     const text = this.#text.slice(start, this.#at - 1);
     if (!this.#takes("]")) throw new JsonPathSyntaxError("unclosed array expect ]");
-    const [, left, operator, right] = /^([^!<>=]+)([!<>=]+)(.+)$/.exec(text) ?? [];
-    if (left === undefined || operator === undefined || right === undefined) {
-      return { kind: "filter", left: this.#within(text), operator: "exists", right: [] };
-    }
-    return { kind: "filter", left: this.#within(left), operator, right: this.#within(right) };
+    const parts = comparisonOf(text);
+    if (parts === undefined) return { kind: "filter", left: this.#within(text), operator: "exists", right: [] };
+    return {
+      kind: "filter",
+      left: this.#within(parts.left),
+      operator: parts.operator,
+      right: this.#within(parts.right),
+    };
   }
 
   /** Parses a text as the content of a pair of braces. */
@@ -199,6 +203,19 @@ class Reader {
     this.#at += found.length;
     return found;
   }
+}
+
+/**
+ * Splits a comparison at its first operator, of which at least the last character is left to the
+ * right side. Upstream's pattern is `^([^!<>=]+)([!<>=]+)(.+?)$`.
+ */
+function comparisonOf(text: string): { left: string; operator: string; right: string } | undefined {
+  const start = text.search(/[!<>=]/);
+  if (start <= 0) return undefined;
+  let end = start + 1;
+  while (end < text.length - 1 && "!<>=".includes(text[end] as string)) end++;
+  if (end >= text.length) return undefined;
+  return { left: text.slice(0, start), operator: text.slice(start, end), right: text.slice(end) };
 }
 
 const wordStart = /^[_\p{L}\p{Nd}]$/u;

@@ -41,6 +41,7 @@ export function findListener(port: number): SocketOwner | undefined {
  */
 export function findLocker(file: string): FoundProcess | "unknown" | undefined {
   const inode = statSync(file, { throwIfNoEntry: false })?.ino;
+  // Bounded: a line for each lock of this machine, all of which the kernel writes.
   const lock = new RegExp(`^\\d+: +\\S+ +\\S+ +\\S+ +(-?\\d+) +\\S+:${inode} `, "m").exec(readText("/proc/locks"));
   if (lock === null) return undefined;
   const pid = Number(lock[1]);

@@ -3,6 +3,7 @@
  * Source: k8s.io/apimachinery@v0.36.0/pkg/api/resource/quantity.go
  */
 import { trimGo } from "../json/trim-go.ts";
+import { trimStartOf } from "../text/trim.ts";
 
 /** How a quantity is printed: `100m`, `1Gi` or `1e3`. */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
@@ -163,19 +164,20 @@ interface Split {
   readonly suffix: string;
 }
 
-const shape = /^([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+/** Both are matched without backtracking: neither part can begin as the other one ends. */
+const numberShape = /^([+-]?)([0-9]*)(?:\.([0-9]*))?/;
+const suffixShape = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 
 function splitQuantity(text: string): Split {
-  const match = shape.exec(text);
-  if (match === null) throw new QuantityError(formatWrong);
-  const [, sign, zeros, whole, fraction = "", suffix] = match;
-  const hasDigits = zeros !== "" || whole !== "" || fraction !== "";
+  const [number, sign, digits = "", fraction = ""] = numberShape.exec(text) as RegExpExecArray;
+  const suffix = text.slice(number.length);
+  if (!suffixShape.test(suffix)) throw new QuantityError(formatWrong);
   return {
     negative: sign === "-",
-    hasDigits,
-    whole: whole === "" ? "0" : (whole as string),
+    hasDigits: digits !== "" || fraction !== "",
+    whole: trimStartOf(digits, "0") || "0",
     fraction,
-    suffix: suffix as string,
+    suffix,
   };
 }
 

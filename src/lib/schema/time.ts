@@ -2,6 +2,7 @@
  * Parses times as Go does and formats them as Kubernetes does. Source: Go's package time, RFC3339.
  */
 import { quoteGo } from "../json/quote.ts";
+import { trimEndOf } from "../text/trim.ts";
 
 /**
  * Text that is not a time. The message is Go's, such as `parsing time "x" as "2006-…": cannot parse
@@ -175,8 +176,10 @@ class TimeParser {
   }
 
   #failParsing(value: string, element: string): never {
+    const text = quoteTime(this.#text);
+    const unread = value === this.#text ? text : quoteTime(value);
     throw new TimeError(
-      `parsing time ${quoteTime(this.#text)} as ${quoteTime(this.#layout)}: cannot parse ${quoteTime(value)} as ${quoteTime(element)}`,
+      `parsing time ${text} as ${quoteTime(this.#layout)}: cannot parse ${unread} as ${quoteTime(element)}`,
     );
   }
 
@@ -188,12 +191,19 @@ class TimeParser {
 /** Quotes text as Go's package time does: characters outside ASCII are escaped as bytes. */
 function quoteTime(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return quoteGo(text);
-  const escaped = Array.from(text, (character) => {
-    if (character === '"' || character === "\\") return `\\${character}`;
-    if (character >= " " && character < "\u0080") return character;
-    return Array.from(Buffer.from(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
-  });
-  return `"${escaped.join("")}"`;
+  const marked = text.replace(/["\\]/g, "\\$&");
+  return `"${marked.replace(/[^ -\x7f]+/g, (run) => escapedBytes(Buffer.from(run)))}"`;
+}
+
+const hexDigits = Buffer.from("0123456789abcdef");
+
+function escapedBytes(bytes: Buffer): string {
+  const escaped = Buffer.alloc(4 * bytes.length, "\\x00");
+  for (const [index, byte] of bytes.entries()) {
+    escaped[4 * index + 2] = hexDigits[byte >> 4] as number;
+    escaped[4 * index + 3] = hexDigits[byte & 15] as number;
+  }
+  return escaped.toString("latin1");
 }
 
 /**
@@ -203,6 +213,6 @@ function quoteTime(text: string): string {
  * @param nanoseconds of the second, from 0 to 999,999,999
  */
 export function formatNanoTime(seconds: number, nanoseconds: number): string {
-  const digits = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
+  const digits = trimEndOf(String(nanoseconds).padStart(9, "0"), "0");
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${digits === "" ? "" : `.${digits}`}Z`;
 }

@@ -1,5 +1,6 @@
 /** Label selectors and their requirements. */
 import { joinErrors, quoteGo } from "../json/quote.ts";
+import { clampedInteger } from "../text/integer.ts";
 import { keyProblems, valueProblems } from "./label-syntax.ts";
 import { SelectorError } from "./selector-error.ts";
 
@@ -65,6 +66,6 @@ function numberProblem(value: string, index: number): string | undefined {
 /** Whether the text is a valid int64, like Go's strconv.ParseInt. */
 export function isInt64(text: string): boolean {
   if (!/^[+-]?[0-9]+$/.test(text)) return false;
-  const value = BigInt(text.replace(/^\+/, ""));
+  const value = clampedInteger(text);
   return value === BigInt.asIntN(64, value);
 }

@@ -3,6 +3,8 @@
  * github.com/blang/semver/v4 for the range of numbers, 64 bits.
  */
 
+import { clampedInteger } from "../text/integer.ts";
+
 export interface SemanticVersion {
   readonly numbers: readonly bigint[];
   readonly prerelease: readonly string[];
@@ -16,14 +18,15 @@ const numberMax = 2n ** 64n - 1n;
 export function parseVersion(text: string): SemanticVersion | undefined {
   const match = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/.exec(text);
   if (match === null) return undefined;
-  const numbers = match.slice(1, 4).map(BigInt);
+  const numbers = match.slice(1, 4).map(clampedInteger);
   const prerelease = match[4]?.split(".") ?? [];
   const build = match[5]?.split(".") ?? [];
   const isSound =
     numbers.every((number) => number <= numberMax) &&
     prerelease.every(
       (part) =>
-        part !== "" && (!isNumber(part) || (BigInt(part) <= numberMax && (part === "0" || !part.startsWith("0")))),
+        part !== "" &&
+        (!isNumber(part) || (clampedInteger(part) <= numberMax && (part === "0" || !part.startsWith("0")))),
     ) &&
     build.every((part) => part !== "");
   return isSound ? { numbers, prerelease } : undefined;

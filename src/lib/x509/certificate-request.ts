@@ -1,5 +1,6 @@
 /** Reads certificate signing requests. Source: RFC 2986, and upstream's `ParseCSR` in k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/helpers.go. */
 import { constants, createPublicKey, type VerifyKeyObjectInput, verify } from "node:crypto";
+import { pemBlocks } from "./pem-blocks.ts";
 
 export interface CertificateRequest {
   /** The key for which a certificate is requested, a SubjectPublicKeyInfo as DER. */
@@ -50,11 +51,10 @@ export async function parseCertificateRequest(der: Buffer): Promise<CertificateR
  */
 export async function parseRequestField(request: string): Promise<CertificateRequest | { readonly problem: string }> {
   const pem = Buffer.from(request, "base64").toString("latin1");
-  const [, type = "", base64 = ""] =
-    /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/.exec(pem) ?? [];
-  if (type !== "CERTIFICATE REQUEST") return { problem: "PEM block type must be CERTIFICATE REQUEST" };
+  const [block] = pemBlocks(pem);
+  if (block?.type !== "CERTIFICATE REQUEST") return { problem: "PEM block type must be CERTIFICATE REQUEST" };
   try {
-    return await parseCertificateRequest(Buffer.from(base64, "base64"));
+    return await parseCertificateRequest(block.bytes);
   } catch (error) {
     return { problem: asn1Problem(error) };
   }

@@ -1,9 +1,13 @@
+import { trimEndOf } from "../text/trim.ts";
+
 /** A block of PEM text. */
 export interface PemBlock {
   /** The label, such as `CERTIFICATE`. */
   readonly type: string;
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
+  /** The block itself, from its begin mark to its end mark. */
+  readonly text: string;
 }
 
 const begin = "-----BEGIN ";
@@ -14,7 +18,10 @@ const dashes = "-----";
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let at = 0;
-  let endAt = -1; // The next end mark; searched only once for any number of begin marks.
+  // The next end mark; searched, and its line read, only once for any number of begin marks.
+  let endAt = -1;
+  let trailerAt = -1;
+  let trailer = { line: "", next: 0 };
   for (;;) {
     const start = text.startsWith(begin, at) ? at : text.indexOf(`\n${begin}`, at) + 1;
     if (start === 0 && !text.startsWith(begin, at)) return blocks;
@@ -31,14 +38,18 @@ export function pemBlocks(text: string): PemBlock[] {
     }
     if (at >= text.length) return blocks;
     const isEmpty = !hasHeaders && text.startsWith(end.slice(1), at);
-    if (!isEmpty && endAt < at) endAt = text.indexOf(end, at);
-    const bodyEnd = isEmpty ? at : endAt;
-    if (bodyEnd < 0) return blocks;
-    const trailer = lineAt(text, bodyEnd + (isEmpty ? 0 : 1));
+    if (isEmpty) endAt = at - 1;
+    else if (endAt < at) endAt = text.indexOf(end, at);
+    if (endAt < 0) return blocks;
+    const bodyEnd = Math.max(at, endAt);
+    if (trailerAt !== endAt) {
+      trailer = lineAt(text, endAt + 1);
+      trailerAt = endAt;
+    }
     if (trailer.line !== `${end.slice(1)}${type}${dashes}`) continue;
     const bytes = decode(text.slice(at, bodyEnd));
     if (bytes === undefined) continue;
-    blocks.push({ type, hasHeaders, bytes });
+    blocks.push({ type, hasHeaders, bytes, text: text.slice(start, trailer.next) });
     at = trailer.next;
   }
 }
@@ -46,11 +57,11 @@ export function pemBlocks(text: string): PemBlock[] {
 function lineAt(text: string, at: number): { readonly line: string; readonly next: number } {
   const newline = text.indexOf("\n", at);
   const stop = newline < 0 ? text.length : newline;
-  return { line: text.slice(at, stop).replace(/[ \t\r]+$/, ""), next: newline < 0 ? text.length : newline + 1 };
+  return { line: trimEndOf(text.slice(at, stop), " \t\r"), next: newline < 0 ? text.length : newline + 1 };
 }
 
 function decode(body: string): Buffer | undefined {
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(body)) return undefined;
+  if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) return undefined; // Ends at the first dash of another block.
   const base64 = body.replace(/\s+/g, "");
-  return base64.length % 4 === 0 ? Buffer.from(base64, "base64") : undefined;
+  return base64.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(base64) ? Buffer.from(base64, "base64") : undefined;
 }

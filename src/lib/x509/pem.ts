@@ -1,7 +1,6 @@
 /** Parses and formats certificates in PEM text. Source: RFC 7468; client-go's util/cert. */
 import { X509Certificate } from "node:crypto";
-
-const block = /-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----/g;
+import { pemBlocks } from "./pem-blocks.ts";
 
 /**
  * Parses the certificates of PEM text, and ignores other content such as keys.
@@ -9,7 +8,8 @@ const block = /-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\s]+?)-----END CERT
  *   text
  */
 export function parseCertificates(pem: string): readonly X509Certificate[] {
-  const found = [...pem.matchAll(block)].map(([, base64]) => readOne(base64 as string));
+  const blocks = pemBlocks(pem).filter(({ type, hasHeaders }) => type === "CERTIFICATE" && !hasHeaders);
+  const found = blocks.map(({ bytes }) => readOne(bytes));
   if (found.length === 0) throw new Error("data does not contain any valid RSA or ECDSA certificates");
   return found;
 }
@@ -19,9 +19,9 @@ export function formatCertificates(certificates: readonly X509Certificate[]): st
   return certificates.map((certificate) => certificate.toString()).join("");
 }
 
-function readOne(base64: string): X509Certificate {
+function readOne(bytes: Buffer): X509Certificate {
   try {
-    return new X509Certificate(Buffer.from(base64, "base64"));
+    return new X509Certificate(bytes);
   } catch (error) {
     throw new Error("x509: malformed certificate", { cause: error });
   }

@@ -1,4 +1,5 @@
 /** Keys of the contract as keys of etcd. Source: `--etcd-prefix` of kube-apiserver. */
+import { trimOf } from "../../lib/text/trim.ts";
 
 /** The prefix of all keys of the contract. */
 const contractRoot = "/registry";
@@ -13,7 +14,7 @@ export interface Keys {
 
 /** @param prefix replaces `/registry`; a leading slash is added */
 export function keysWithPrefix(prefix: string): Keys {
-  const root = `/${prefix.replace(/^\/+|\/+$/g, "")}`;
+  const root = `/${trimOf(prefix, "/")}`;
   const toEtcd = (key: string): Buffer =>
     Buffer.from(key.startsWith(contractRoot) ? root + key.slice(contractRoot.length) : key);
   return {

@@ -18,6 +18,7 @@ export interface Marker {
 export type MarkerArgument = string | number | boolean;
 
 const markerPattern = /^\+k8s:(?<name>[A-Za-z]+)(?:\((?<args>(?:"(?:[^"\\]|\\.)*"|[^")])*)\))?(?:=(?<value>.*))?$/s;
+/** Bounded: the arguments of one marker in the table of types. */
 const argumentPattern = /\s*(?:(?<name>[A-Za-z_]\w*)\s*:\s*)?(?<value>"(?:[^"\\]|\\.)*"|[^",\s][^",]*)\s*(?:,|$)/y;
 
 /** @throws Error if the text is not a marker, which is a bug in the table of types */

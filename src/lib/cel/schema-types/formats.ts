@@ -3,6 +3,8 @@
  * in RFC 3339 and for Go's durations. Source: k8s.io/kube-openapi, pkg/validation/strfmt
  */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
+import { quoteGo } from "../../json/quote.ts";
+import { trimStartOf } from "../../text/trim.ts";
 import { type CelFailure, fail } from "../values/failure.ts";
 import { parseTimestamp } from "../values/time.ts";
 import { CelDuration, CelTimestamp, type Result } from "../values/value.ts";
@@ -37,6 +39,7 @@ function dateTimeOf(text: string): Result {
 }
 
 const second = 1_000_000_000n;
+const largestInteger = 2n ** 63n - 1n;
 
 /** In lower case. A suffix can follow the last name of a unit: `seconds`, `hours`. */
 const units: readonly [nanoseconds: bigint, names: readonly string[]][] = [
@@ -58,12 +61,15 @@ function durationOf(text: string): Result {
     if (!(error instanceof DurationError)) throw error;
   }
   let total: bigint | undefined;
-  for (const [, count, name] of text.matchAll(/([0-9]+)\s*([A-Za-z\u00b5]+)/g) as IterableIterator<
-    [string, string, string]
-  >) {
+  // A number without a unit matches, too: otherwise the search starts again at each of its digits.
+  for (const [, count = "", name] of text.matchAll(/([0-9]+)(?:\s*([A-Za-z\u00b5]+))?/g)) {
+    if (name === undefined) continue;
+    const factor = trimStartOf(count, "0");
+    if (factor.length > 19 || BigInt(factor) > largestInteger)
+      return invalid("duration", text, `strconv.Atoi: parsing ${quoteGo(count)}: value out of range`);
     const unit = name.toLowerCase();
     const matching = units.filter(([, names]) => names.includes(unit) || unit.startsWith(names.at(-1) as string));
-    for (const [nanoseconds] of matching) total = BigInt.asIntN(64, (total ?? 0n) + BigInt(count) * nanoseconds);
+    for (const [nanoseconds] of matching) total = BigInt.asIntN(64, (total ?? 0n) + BigInt(factor) * nanoseconds);
   }
   return total === undefined
     ? invalid("duration", text, `unable to parse ${text} as duration`)

@@ -25,16 +25,18 @@ export function formatSeconds(nanoseconds: bigint): string {
   return `${seconds === 0 ? "0" : Number(exponent) >= 0 ? String(seconds) : plain(seconds, mantissa, Number(exponent))}s`;
 }
 
-const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const decimal = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const infinite = /^([+-]?)inf(?:inity)?$/i;
 
-const hexadecimal = /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?[0-9]+)$/i;
+const hexadecimal = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?p([+-]?[0-9]+)$/i;
+/** An underscore that is not between digits, or behind the base and before a digit. */
+const badUnderscore = /_(?![0-9a-f])|(?<![0-9a-f]|0x)_/i;
 
 /** Parses like Go's strconv.ParseFloat; underscores can separate digits. */
 export function parseDouble(input: string): number | CelFailure {
-  const text = /^[^_]*(?:(?<=[0-9a-f]|0x)_(?=[0-9a-f])[^_]*)+$/i.test(input) ? input.replaceAll("_", "") : input;
+  const text = input.includes("_") && !badUnderscore.test(input) ? input.replaceAll("_", "") : input;
   const hex = hexadecimal.exec(text);
-  if (hex !== null && `${hex[2]}${hex[3]}` !== "") return hexadecimalDouble(hex, input);
+  if (hex !== null && `${hex[2]}${hex[3] ?? ""}` !== "") return hexadecimalDouble(hex, input);
   const infinity = infinite.exec(text);
   if (infinity !== null) return infinity[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   if (/^nan$/i.test(text)) return Number.NaN;

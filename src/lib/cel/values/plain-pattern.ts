@@ -19,6 +19,7 @@ const partsMax = 50;
 /** Compiles a plain pattern. @returns undefined for any other pattern */
 export function plainPattern(pattern: string): RegExp | undefined {
   const parts = partsOf(pattern);
+  // Bounded: `isUnambiguous` leaves nothing to go back to.
   return parts?.every((_, at) => isUnambiguous(parts, at)) === true ? new RegExp(pattern) : undefined;
 }
 
@@ -32,6 +33,7 @@ export function plainPart(pattern: string): RegExp | undefined {
   atom.lastIndex = 0;
   const found = atom.exec(pattern)?.[0];
   if (found === undefined || charactersOf(found) === undefined) return undefined;
+  // Bounded: a single part matches wherever it begins.
   return pattern === found || pattern === `${found}+` ? new RegExp(pattern, "g") : undefined;
 }
 

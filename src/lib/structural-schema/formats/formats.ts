@@ -2,7 +2,8 @@
  * The string formats that validation checks. Source: k8s.io/kube-openapi pkg/validation/strfmt;
  * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/validation/formats.go
  */
-import { isCidr, isEmail, isHostname, isIpv4Format, isIpv6Format, isMac } from "./addresses.ts";
+import { isCidr, isHostname, isIpv4Format, isIpv6Format, isMac } from "./addresses.ts";
+import { isEmail } from "./email.ts";
 import { isCreditCard, isIsbn10, isIsbn13, isSsn } from "./identification-numbers.ts";
 import { isDate, isDateTime, isDuration } from "./times.ts";
 import { isRequestUri } from "./uri.ts";

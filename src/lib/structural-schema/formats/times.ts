@@ -1,5 +1,6 @@
 /** Formats of dates, times and durations. Source: k8s.io/kube-openapi pkg/validation/strfmt */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
+import { trimStartOf } from "../../text/trim.ts";
 
 /** Whether the text is a date such as `2006-01-02`. */
 export function isDate(text: string): boolean {
@@ -35,8 +36,11 @@ const units = /^(?:ns|us|\u00b5s|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|m
 export function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
   let any = false;
-  for (const [, factor = "", unit = ""] of text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)) {
-    if (BigInt(factor) > largestInteger) return false;
+  // A number without a unit matches, too: otherwise the search starts again at each of its digits.
+  for (const [, digits = "", unit] of text.matchAll(/([0-9]+)(?:[\t\n\f\r ]*([A-Za-z\u00b5]+))?/g)) {
+    if (unit === undefined) continue;
+    const factor = trimStartOf(digits, "0");
+    if (factor.length > 19 || BigInt(factor) > largestInteger) return false;
     any ||= units.test(unit.toLowerCase());
   }
   return any;

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext } from "node:tls";
 import { CallCredentials, ChannelCredentials, type ChannelOptions, credentials } from "@grpc/grpc-js";
 import { ipVersion } from "../../../lib/ip-range/ip-version.ts";
+import { trimEndOf } from "../../../lib/text/trim.ts";
 
 /** How long a handshake may take. Source: the shortest connection timeout of gRPC (`MIN_CONNECT_TIMEOUT`). */
 const handshakeMs = 20_000;
@@ -59,7 +60,7 @@ export function endpointOf(url: string, tls: EtcdTls = {}): Endpoint {
   if (!["http", "https", "unix", "unixs"].includes(scheme) || rest === "" || !(isHost || scheme.startsWith("unix")))
     throw new Error(`invalid URL of an etcd server: ${JSON.stringify(url)}`);
   return {
-    address: scheme.startsWith("unix") ? `unix:${rest}` : `dns:///${rest.replace(/\/+$/, "")}`,
+    address: scheme.startsWith("unix") ? `unix:${rest}` : `dns:///${trimEndOf(rest, "/")}`,
     credentials: isSecure ? new FileCredentials(hostOf(scheme, rest), tls) : credentials.createInsecure(),
     options: channelOptions,
   };

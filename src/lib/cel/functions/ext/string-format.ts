@@ -107,7 +107,16 @@ function formatFixed(value: CelValue, precision: number): string | undefined {
   const number = doubleOf(value);
   if (number === undefined) return undefined;
   const places = precision > 0 && precision % 256 === 0 ? placesOf(number) : precision % 256;
-  return infinite(number) ?? fixedDigits(number, places).replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ",");
+  return infinite(number) ?? withThousands(fixedDigits(number, places));
+}
+
+/** Separates each three digits before the point by a comma. */
+function withThousands(number: string): string {
+  const sign = number.startsWith("-") ? "-" : "";
+  const [whole = "", fraction] = number.slice(sign.length).split(".");
+  const groups: string[] = [];
+  for (let end = whole.length; end > 0; end -= 3) groups.unshift(whole.slice(Math.max(0, end - 3), end));
+  return `${sign}${groups.join(",")}${fraction === undefined ? "" : `.${fraction}`}`;
 }
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";

@@ -2,6 +2,8 @@
  * Functions of strings, with indices in code points. Source: cel-go, ext.Strings, versions 0 and 2,
  * with the costs of k8s.io/apiserver@v0.36.0/pkg/cel/library/cost.go
  */
+
+import { trimGo } from "../../../json/trim-go.ts";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { plus, type Range, times, timesFactor, uint64Max } from "../../cost/range.ts";
 import type { CallToEstimate, FunctionDeclaration } from "../../declarations.ts";
@@ -104,12 +106,6 @@ function substring(text: string, start: CelInt, end: CelInt | undefined): Result
   if (start < 0 || start > length) return outOfRange(start);
   if (stop < 0 || stop > length) return outOfRange(stop);
   return text.slice(unitsOf(text, Number(start)), unitsOf(text, Number(stop)));
-}
-
-const surroundingSpace = /^\p{White_Space}+|\p{White_Space}+$/gu;
-
-function trim(text: string): string {
-  return text.replace(surroundingSpace, "");
 }
 
 function lowerAscii(text: string): string {
@@ -240,7 +236,7 @@ const basic: readonly FunctionDeclaration[] = [
   },
   { ...declare("lowerAscii", member("string_lower_ascii", texts(1), stringType, { evaluate: lowerAscii })), ...copied },
   { ...declare("upperAscii", member("string_upper_ascii", texts(1), stringType, { evaluate: upperAscii })), ...copied },
-  { ...declare("trim", member("string_trim", texts(1), stringType, { evaluate: trim })), ...copied },
+  { ...declare("trim", member("string_trim", texts(1), stringType, { evaluate: trimGo })), ...copied },
   {
     ...declare(
       "substring",
