@@ -10,6 +10,10 @@ import { builtinDefinitionNames, builtinSchema, builtinType, definitionOf } from
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+/** Random objects are made of every fifth type without COXSWAIN_TEST_FULL=1, a different fifth for each seed. */
+const chosenStructs = (): Struct[] => structs().filter((_, index) => isFull || index % 5 === seed % 5);
+
 const structs = (): Struct[] =>
   builtinDefinitionNames()
     .map(builtinType)
@@ -23,7 +27,7 @@ test("builds every type of the table", () => {
 
 test(`decodes encoded objects to equal ones, SEED=${seed}`, () => {
   const random = seededRandom(seed);
-  for (const schema of structs()) {
+  for (const schema of chosenStructs()) {
     const object = randomObject(schema, random);
     const { object: first, problems } = decodeJson(Buffer.from(encodeAny(object)), schema);
     assert.deepEqual(problems, [], schema.definition);
@@ -45,7 +49,7 @@ function dropVersion({ metadata }: Record<string, unknown>): void {
 
 test(`decodes or rejects damaged texts, SEED=${seed}`, () => {
   const random = seededRandom(seed);
-  for (const schema of structs()) {
+  for (const schema of chosenStructs()) {
     const bytes = Buffer.from(encodeAny(randomObject(schema, random)));
     for (let round = 0; round < 5; round++) {
       try {

@@ -8,12 +8,14 @@ export interface Progress {
   end(): void;
 }
 
-/** In a log, a line is printed after this many files. */
+/** In a log, a line is printed after this many files, and for a file that runs for so long. */
 const filesPerLine = 100;
+const longFileMs = 60_000;
 
 export function progress(total: number): Progress {
   const isTerminal = process.stdout.isTTY === true;
   const running = new Set<string>();
+  const longTimers = new Map<string, NodeJS.Timeout>();
   let [files, tests, failed] = [0, 0, 0];
   const counts = (): string => `${files} of ${total} files, ${tests} passed, ${failed} failed`;
   const clear = (): void => void (isTerminal && process.stdout.write("\r\x1b[K"));
@@ -25,10 +27,13 @@ export function progress(total: number): Progress {
   return {
     started(file) {
       running.add(file);
+      const report = (): void => console.log(`${file} runs for more than ${longFileMs / 1000} s`);
+      if (!isTerminal) longTimers.set(file, setTimeout(report, longFileMs));
       show();
     },
     finished(result, output) {
       running.delete(result.file);
+      clearTimeout(longTimers.get(result.file));
       files++;
       tests += result.passed;
       failed += result.failures.length;
