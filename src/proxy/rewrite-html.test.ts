@@ -22,7 +22,11 @@ const rows: [name: string, pieces: readonly string[], expected: string][] = [
   ["a link", [link], changed],
   ["a link in pieces", ["<a hr", 'ef="', '/x">'], changed],
   ["a link behind a tag that is too long", [long, link], long + changed],
-  ["a link behind a tag that is too long, in pieces", [long.slice(0, 70_000), long.slice(70_000) + link], long + changed],
+  [
+    "a link behind a tag that is too long, in pieces",
+    [long.slice(0, 70_000), long.slice(70_000) + link],
+    long + changed,
+  ],
 ];
 
 for (const [name, pieces, expected] of rows)

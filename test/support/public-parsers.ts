@@ -10,15 +10,18 @@ import { after } from "node:test";
 import { pathMatches } from "../../src/apimachinery/path-pattern.ts";
 import { caBundleProblem } from "../../src/apis/apiextensions/ca-bundle.ts";
 import { scheduleProblem } from "../../src/apis/batch/cron-schedule.ts";
+import { imageTag } from "../../src/apis/core/pod/image-name.ts";
 import { sourceIps } from "../../src/audit/source-ips.ts";
 import { publicKeysIn } from "../../src/authentication/service-account/keys.ts";
 import { loadJose } from "../../src/authentication/service-account/load-jose.ts";
 import { serviceAccountTokens } from "../../src/authentication/service-account/token.ts";
 import { builtinSchema } from "../../src/catalog/builtin-schemas.ts";
+import { webSocketProtocols } from "../../src/http/listener/web-socket.ts";
 import { requestInfo } from "../../src/http/request-info.ts";
 import { dateOfText } from "../../src/lib/cbor/dates.ts";
 import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
 import { kubernetesEnvironment, stringType } from "../../src/lib/cel/index.ts";
+import { parseCsv } from "../../src/lib/csv/csv.ts";
 import { parseDuration } from "../../src/lib/duration/duration.ts";
 import { parseAddress } from "../../src/lib/go-net/addresses.ts";
 import { encodeQueryAgain } from "../../src/lib/go-net/go-query.ts";
@@ -46,7 +49,9 @@ import { decodeFieldsV1 } from "../../src/lib/structured-merge/fields-v1.ts";
 import { parseCertificates } from "../../src/lib/x509/pem.ts";
 import { pemBlocks } from "../../src/lib/x509/pem-blocks.ts";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
+import { listedInConnection } from "../../src/proxy/hop-by-hop.ts";
 import { readTag } from "../../src/proxy/html-tag.ts";
+import { parseContinue } from "../../src/registry/continue-token.ts";
 import { parseListOptions, parseResourceVersion } from "../../src/registry/list-options.ts";
 
 /** A parser, and texts that are made longer by repetition. */
@@ -373,6 +378,11 @@ const requests: readonly PublicParser[] = [
     ...addressShapes,
   ]),
   parser("X-Real-Ip", header("x-real-ip"), addressShapes),
+  parser("Sec-WebSocket-Protocol", webSocketProtocols, [
+    ["", "a, ", "b"],
+    ["base64url.bearer.authorization.k8s.io.", "a", ""],
+  ]),
+  parser("Connection", listedInConnection, [["", "a, ", "b"]]),
   parser("path patterns", (text) => pathMatches(`${text}*`, "/healthz"), [["", "*", "x"]]),
   parser("label selectors", parseLabelSelector, selectorShapes),
   parser("field selectors", parseFieldSelector, selectorShapes),
@@ -391,6 +401,21 @@ const requests: readonly PublicParser[] = [
 ];
 
 const values: readonly PublicParser[] = [
+  parser("continue tokens", (text) => parseContinue(Buffer.from(text).toString("base64url")), [
+    ['{"v":"meta.k8s.io/v1","rv":1,"start":"', "a/", '"}'],
+    ['{"v":"', "\\", '"}'],
+  ]),
+  parser("CSV", parseCsv, [
+    ["", '"a",', "b"],
+    ['"', '""', ""],
+    ["", "a\n", '"'],
+  ]),
+  parser("image names", imageTag, [
+    ["", "a/", "b"],
+    ["", "a-", "b"],
+    ["a:", "b", "!"],
+    ["a@", "b+", ":0"],
+  ]),
   parser("quantities", (text) => [parseQuantity(text)], [
     ["", "0", "x"],
     ["1.", "0", "Ki"],

@@ -9,13 +9,8 @@ import type { Part } from "../fields.ts";
 
 const valueBytesMax = 64;
 
-const numeric = "(0|[1-9]\\d*)";
-const preRelease = "(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)";
-const build = "[0-9a-zA-Z-]+";
-/** Semantic versions, https://semver.org. */
-const semanticVersion = new RegExp(
-  `^${numeric}\\.${numeric}\\.${numeric}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`,
-);
+/** Semantic versions, https://semver.org, without the rules for their identifiers. */
+const versionShape = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/;
 
 const lists = ["bools", "ints", "strings", "versions"];
 
@@ -45,8 +40,16 @@ function checkLength(text: string, path: string, errors: FieldErrors): void {
 }
 
 function checkVersion(text: string, path: string, errors: FieldErrors): void {
-  if (!semanticVersion.test(text)) errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
+  if (!isSemanticVersion(text)) errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
   checkLength(text, path, errors);
+}
+
+function isSemanticVersion(text: string): boolean {
+  const match = versionShape.exec(text);
+  if (match === null) return false;
+  const [preRelease, build] = [match[4]?.split(".") ?? [], match[5]?.split(".") ?? []];
+  // Numbers have no leading zeros.
+  return preRelease.every((part) => part !== "" && !/^0\d+$/.test(part)) && build.every((part) => part !== "");
 }
 
 /** Counts the values of attributes; each item of a list counts. */

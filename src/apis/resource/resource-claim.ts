@@ -25,6 +25,7 @@ import { deviceFeatures, type LoadSelectorChecker } from "./selector-checker.ts"
 /** Versions before v1 have the fields of `exactly` in the request itself. */
 const normalizations = [
   [
+    // Bounded: the path of a field, in which no part can begin as the part before it ends.
     /^spec\.devices\.requests\[(\d+)\]\.(deviceClassName|selectors|allocationMode|count|adminAccess|tolerations)/,
     "spec.devices.requests[$1].exactly.$2",
   ],

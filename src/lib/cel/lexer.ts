@@ -37,12 +37,14 @@ const strings = [
   /[rR]'''[\s\S]*?'''/y,
   /[rR]"[^"\n\r]*"/y,
   /[rR]'[^'\n\r]*'/y,
+  // Bounded: expressions have at most 100,000 code points; an escape cannot begin as other text does.
   new RegExp(`"""(?:${escapes}|[^\\\\])*?"""`, "y"),
   new RegExp(`'''(?:${escapes}|[^\\\\])*?'''`, "y"),
+  // Bounded: as above.
   new RegExp(`"(?:${escapes}|[^\\\\"\\n\\r])*"`, "y"),
   new RegExp(`'(?:${escapes}|[^\\\\'\\n\\r])*'`, "y"),
 ];
-/** The beginning of a string without a closing quote. */
+/** The beginning of a string without a closing quote. Bounded: as above. */
 const openDouble = new RegExp(`"(?:${escapes}|[^\\\\"\\n\\r])*`, "y");
 const openSingle = new RegExp(`'(?:${escapes}|[^\\\\'\\n\\r])*`, "y");
 const openEscape = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?/y;

@@ -6,7 +6,10 @@ import { placeholderPattern } from "./placeholder.ts";
 /** Parameters that clients choose at random. */
 const volatileParameters: ReadonlySet<string> = new Set(["timeout", "timeoutSeconds"]);
 
-/** Texts that differ in every run: times, UUIDs, and the ends of the names of Events. */
+/**
+ * Texts that differ in every run: times, UUIDs, and the ends of the names of Events.
+ * Bounded: recordings that a developer makes of an own server.
+ */
 const volatileText =
   /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=\.)[0-9a-f]{16}\b/g;
 

@@ -14,7 +14,7 @@ const prefix = "redacted-";
 const prefixBase64 = Buffer.from(prefix).toString("base64");
 const hexLength = 24;
 
-/** Matches placeholders in text, as they are and in base64. */
+/** Matches placeholders in text, as they are and in base64. Bounded: no repetition is longer than 32 characters. */
 export const placeholderPattern = new RegExp(
   `${prefix}[0-9a-f]{${hexLength}}|${prefixBase64}[A-Za-z0-9+/]{${(hexLength / 3) * 4}}`,
 );

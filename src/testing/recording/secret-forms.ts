@@ -1,6 +1,7 @@
 /** The texts in which a secret can appear outside of the fields that hold it. */
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../../lib/json/values.ts";
+import { trimEndOf } from "../../lib/text/trim.ts";
 import { escapeSegment } from "./escape-segment.ts";
 import type { Placeholder } from "./placeholder.ts";
 
@@ -17,13 +18,28 @@ const plainLengthMin = 16;
 /** The parts of one secret that are searched, such as its lines. */
 const partsMax = 1000;
 
+const certificateStart = "-----BEGIN CERTIFICATE-----";
+const certificateEnd = "-----END CERTIFICATE-----";
+
+function withoutCertificates(text: string): string {
+  let rest = "";
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf(certificateStart, at);
+    const end = start < 0 ? -1 : text.indexOf(certificateEnd, start);
+    if (end < 0) return rest + text.slice(at);
+    rest += text.slice(at, start);
+    at = end + certificateEnd.length;
+  }
+}
+
 /**
  * The parts of a secret that are secrets themselves: its lines, and the texts in JSON, as in the
  * credentials of an image registry. Public certificates are not.
  */
 export function secretParts(secret: Buffer): readonly Buffer[] {
   if (!isUtf8(secret)) return [secret];
-  const text = secret.toString().replace(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g, "");
+  const text = withoutCertificates(secret.toString());
   const lines = text.split(/[\r\n]+/).map((line) => line.trim());
   const values = lines.map((line) => line.replace(/^[\w.-]+\s*[=:]\s*/, "").replace(/^(["'])(.*)\1$/, "$2"));
   const parts = new Set([text, text.trim(), ...lines, ...values, ...textsInJson(text)]);
@@ -95,9 +111,7 @@ function textForms(text: string): string[] {
  */
 function base64Forms(secret: Buffer): string[] {
   const forms = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), secret])
-      .toString("base64")
-      .replace(/=+$/, "");
+    const encoded = trimEndOf(Buffer.concat([Buffer.alloc(offset), secret]).toString("base64"), "=");
     const end = (offset + secret.length) % 3 === 0 ? encoded.length : encoded.length - 1;
     return encoded.slice(offset === 0 ? 0 : offset + 1, end);
   });

@@ -19,7 +19,7 @@ export interface Secrets {
 /** The size of all texts that are searched, in characters. */
 const formsLengthMax = 128 << 20;
 
-/** Credentials that are recognizable by their form. */
+/** Credentials that are recognizable by their form. Bounded: recordings that a developer makes of an own server. */
 const credentials =
   /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|(?<=\b(?:Bearer|Basic) )[A-Za-z0-9._~+/=-]{8,}/g;
 

@@ -6,6 +6,7 @@
 const domainPart = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
 const pathPart = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+// Bounded: `lengthMax`.
 const grammar = new RegExp(
   `^((?:${domain}/)?${pathPart}(?:/${pathPart})*)(?::([a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
 );

@@ -2,6 +2,7 @@
  * The string formats that validation checks. Source: k8s.io/kube-openapi pkg/validation/strfmt;
  * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/validation/formats.go
  */
+import { trimOf } from "../../text/trim.ts";
 import { isCidr, isHostname, isIpv4Format, isIpv6Format, isMac } from "./addresses.ts";
 import { isEmail } from "./email.ts";
 import { isCreditCard, isIsbn10, isIsbn13, isSsn } from "./identification-numbers.ts";
@@ -12,12 +13,18 @@ const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 const uuid3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const uuid4 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
 const uuid5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
-const shade = "[\\t\\n\\f\\r ]*(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])[\\t\\n\\f\\r ]*";
-const rgbColor = new RegExp(`^rgb\\(${shade},${shade},${shade}\\)$`);
+const shade = /^(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])$/;
 const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 const hasBase64Form = (text: string): boolean =>
   text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+
+/** Whether the text is a color such as `rgb(0, 128, 255)`. */
+function isRgbColor(text: string): boolean {
+  if (!text.startsWith("rgb(") || !text.endsWith(")")) return false;
+  const shades = text.slice("rgb(".length, -1).split(",", 4);
+  return shades.length === 3 && shades.every((one) => shade.test(trimOf(one, "\t\n\f\r ")));
+}
 
 /** By name, without dashes. */
 const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
@@ -40,7 +47,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["k8sshortname", (text) => text.length <= 63 && shortName.test(text)],
   ["mac", isMac],
   ["password", () => true],
-  ["rgbcolor", (text) => rgbColor.test(text)],
+  ["rgbcolor", isRgbColor],
   ["ssn", isSsn],
   ["uri", isRequestUri],
   ["uuid", (text) => uuid.test(text)],

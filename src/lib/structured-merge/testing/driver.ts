@@ -55,6 +55,7 @@ export interface State {
 
 /** Parses `spec.list[{"name":"a"}].x`: a field after each point, a key or value in brackets. */
 export function path(text: string): readonly string[] {
+  // Bounded: the paths that tests name.
   return [...text.matchAll(/\.?([^.[\]]+)|\[(\{.*?\}|"[^"]*"|[^\]]*)\]/g)].map(([, field, inner]) =>
     field !== undefined ? `f:${field}` : inner?.startsWith("{") ? `k:${inner}` : `v:${inner}`,
   );
