@@ -3,6 +3,7 @@
  * Each file is a run of its own of node's test runner.
  */
 import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { after, run } from "node:test";
 import { inspect } from "node:util";
@@ -22,6 +23,8 @@ if (process.argv.includes("--trace-handles")) traceHandles();
 process.env.NODE_TEST_WORKER_ID = "1";
 process.on("message", async (request: RunRequest) => process.send?.(await runFile(request)));
 process.on("disconnect", () => process.exit());
+// They are sockets, which keep the process running.
+for (const output of [process.stdout, process.stderr] as Partial<Socket>[]) output.unref?.();
 process.send?.("ready");
 
 async function runFile(request: RunRequest): Promise<FileResult> {
