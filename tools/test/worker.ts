@@ -106,7 +106,7 @@ function endOfRun(): { started(nesting: number): void; finished(nesting: number)
       isHooked = true;
     },
     finished(nesting) {
-      if (nesting === 0 && --running === 0) timer = setTimeout(emit, hooksMs);
+      if (nesting === 0 && --running === 0) timer = setTimeout(emit, hooksMs).unref();
     },
     close: () => clearTimeout(timer),
   };
