@@ -178,7 +178,15 @@ describe("the check", () => {
     });
   }
 
-  for (const word of ["wantedUser", "isToldOfAny", "STANDS_IN", "XTold", "whatThereIs", "WHAT_THERE_IS", "a told2Told"]) {
+  for (const word of [
+    "wantedUser",
+    "isToldOfAny",
+    "STANDS_IN",
+    "XTold",
+    "whatThereIs",
+    "WHAT_THERE_IS",
+    "a told2Told",
+  ]) {
     test(`scans a file with ${word}`, () => {
       assert.equal(hitsInTokens(sourceTokens(word)).length, 1);
       assert.match(word, candidate);

@@ -11,6 +11,8 @@ import { writeDescriptions } from "./generate/descriptions.ts";
 const root = join(import.meta.dirname, "..");
 /** Below node_modules, where the bundles find the packages that they import. */
 const cache = join(root, "node_modules/.cache/program");
+/** Bundles of other sources that stay. */
+const newestKept = 4;
 
 const directory = join(cache, sourcesHash());
 mkdirSync(cache, { recursive: true });
@@ -32,10 +34,10 @@ async function build(): Promise<void> {
   }
 }
 
-/** Another run may still use the newest bundle of other sources. */
+/** Other runs may still use the newest bundles of other sources. */
 function olderBundles(): string[] {
   const byAge = readdirSync(cache).sort((a, b) => modifiedMs(join(cache, b)) - modifiedMs(join(cache, a)));
-  return byAge.filter((name) => !name.startsWith("building-")).slice(1);
+  return byAge.filter((name) => !name.startsWith("building-")).slice(newestKept);
 }
 
 function sourcesHash(): string {

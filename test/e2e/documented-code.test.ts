@@ -1,9 +1,9 @@
-/** Runs the commands, programs, objects and configurations of the documents, and checks types; `test/code-blocks.test.ts` checks the other blocks. */
+/** Runs the commands, programs, objects and configurations of the documents; `test/code-blocks.test.ts` and `test/documented-types.test.ts` check the rest. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { parseFlags } from "../../src/cli/flags.ts";
 import { startServer } from "../../src/index.ts";
@@ -14,11 +14,12 @@ import {
   withoutVarying,
   writeConfiguration,
 } from "../support/block-runner.ts";
+import { installPackage, linkPackage } from "../support/built-package.ts";
 import { type CodeBlock, codeBlocks } from "../support/code-blocks.ts";
 import { kubectls } from "../support/kubectl.ts";
-import { importingSources, packageSources } from "../support/package-sources.ts";
+import { compiled, main } from "../support/program.ts";
+import { runProgram } from "../support/run-program.ts";
 
-const root = join(import.meta.dirname, "../..");
 const blocks = codeBlocks();
 const titleOf = ({ file, line }: CodeBlock): string => `${file}:${line}`;
 /** The newest, and every other one with COXSWAIN_TEST_FULL=1. */
@@ -62,49 +63,30 @@ describe("configurations", () => {
   }
 });
 
+/** Those with tests have a test runner of their own, and a process. */
 describe("programs", () => {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-programs-"));
+  before(() => {
+    installPackage(directory, dirname(main));
+    linkPackage(directory, "@kubernetes/client-node");
+    writeFileSync(join(directory, "package.json"), '{"type":"module"}');
+  });
+  after(() => rmSync(directory, { recursive: true }));
+
   for (const block of blocks.filter(({ check, language }) => check === "run" && language === "ts")) {
-    test(titleOf(block), () => {
-      const source = importingSources(`${block.setup}\n${block.code}`);
-      const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module-typescript"], {
-        cwd: root,
-        input: source,
+    const code = `${block.setup}\n${block.code}`;
+    test(titleOf(block), async () => {
+      if (!code.includes('from "node:test"')) return void (await runProgram(code));
+      const file = join(directory, `${titleOf(block).replaceAll(/\W/g, "-")}.ts`);
+      writeFileSync(file, code);
+      const env = { ...process.env, NODE_COMPILE_CACHE: compiled, NODE_TEST_CONTEXT: undefined };
+      const { status, stderr, stdout } = spawnSync(process.execPath, [file], {
+        cwd: directory,
         encoding: "utf8",
         timeout: 120_000,
-        env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+        env,
       });
       assert.equal(status, 0, stdout + stderr);
     });
   }
 });
-
-test("TypeScript of documents has no type errors", { timeout: 240_000 }, () => {
-  const directory = mkdtempSync(join(tmpdir(), "coxswain-blocks-"));
-  try {
-    for (const block of blocks.filter(({ language }) => language === "ts"))
-      writeFileSync(
-        join(directory, `${titleOf(block).replaceAll(/\W/g, "-")}.ts`),
-        `${block.setup}\n${block.code}\nexport {};\n`,
-      );
-    symlinkSync(join(root, "node_modules"), join(directory, "node_modules"), "junction");
-    writeFileSync(join(directory, "package.json"), '{"type":"module"}');
-    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(typeCheckOptions()));
-    const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", directory], { encoding: "utf8" });
-    assert.equal(status, 0, stdout);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-});
-
-/** As in the repository, with the names of the package's exports. */
-function typeCheckOptions(): object {
-  const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"));
-  const exported = Object.fromEntries(Object.entries(packageSources).map(([name, file]) => [name, [join(root, file)]]));
-  const unused = { noUnusedLocals: false, noUnusedParameters: false };
-  const typeRoots = [join(root, "node_modules/@types")];
-  return {
-    compilerOptions: { ...compilerOptions, ...unused, paths: exported, typeRoots },
-    include: ["*.ts", join(root, "src/**/*.d.ts")],
-  };
-}

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
 import { offlineNpm } from "../support/offline-npm.ts";
-import { main } from "../support/program.ts";
+import { compiled, main } from "../support/program.ts";
 import { blocksOf, runPage } from "../support/run-page.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -16,7 +16,7 @@ const pages = globSync("*.md", { cwd: folder }).filter((page) => !forContributor
 const directory = mkdtempSync(join(tmpdir(), "coxswain-how-to-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The command from the sources, on a free port. */
+/** The command, on a free port. */
 const command = `"${process.execPath}" "${main}"`;
 const coxswain = `case "$1" in -*) exec ${command} --secure-port 0 "$@" ;; *) exec ${command} "$@" ;; esac`;
 
@@ -39,8 +39,13 @@ describe("how-to guides", () => {
       const scratch = join(directory, page);
       const work = join(scratch, "work");
       mkdirSync(work, { recursive: true });
-      const programs = { coxswain, npm: offlineNpm };
-      await runPage(text, { directory: work, scratch, programs, environment: { HOME: scratch } });
+      const programs = { coxswain, npm: offlineNpm(main) };
+      await runPage(text, {
+        directory: work,
+        scratch,
+        programs,
+        environment: { HOME: scratch, NODE_COMPILE_CACHE: compiled },
+      });
     });
 
     test(`${page}: the YAML is valid`, () => {
