@@ -8,7 +8,7 @@ import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmS
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { kubectls } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { runPage } from "../support/run-page.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -38,9 +38,8 @@ const node = `[ "$1" = --test ] || exec "${process.execPath}" "$@"; shift; echo 
 const pages = globSync("add-*.md", { cwd: folder }).sort();
 const groups = process.env.COXSWAIN_TEST_FULL === "1" ? pages.map((page) => [page]) : [pages];
 const textOf = (page: string): string => readFileSync(join(folder, page), "utf8");
-const skipWithoutKubectl = kubectls().length === 0 && "needs kubectl: https://kubernetes.io/docs/tasks/tools/ adds it";
 
-describe("guides for contributors", { skip: process.platform === "win32" && "needs a POSIX shell" }, () => {
+describe("guides for contributors", { skip: skipWithout("shell") }, () => {
   for (const [index, group] of groups.entries()) {
     const work = join(directory, `clone-${index}`);
     const tests = join(directory, `tests-${index}`);
@@ -49,7 +48,7 @@ describe("guides for contributors", { skip: process.platform === "win32" && "nee
 
     for (const page of group) {
       const text = textOf(page);
-      test(page, { skip: text.includes("\nuntil kubectl") && skipWithoutKubectl }, async () => {
+      test(page, { skip: text.includes("\nuntil kubectl") && skipWithout("kubectl") }, async () => {
         const scratch = join(directory, page);
         mkdirSync(scratch);
         await runPage(text, { directory: work, scratch, programs: { npm, node }, environment, timeoutMs: 240_000 });
@@ -61,7 +60,11 @@ describe("guides for contributors", { skip: process.platform === "win32" && "nee
       assert.ok(files.length >= group.length, files.join());
       for (const file of files) if (!existsSync(join(work, file))) cpSync(join(root, file), join(work, file));
       const env = { ...process.env, ...environment, NODE_TEST_CONTEXT: undefined };
-      execFileSync(process.execPath, ["--test", "--test-isolation=none", ...files], { cwd: work, env, encoding: "utf8" });
+      execFileSync(process.execPath, ["--test", "--test-isolation=none", ...files], {
+        cwd: work,
+        env,
+        encoding: "utf8",
+      });
     });
   }
 });

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { offlineNpm } from "../support/offline-npm.ts";
 import { compiled, main } from "../support/program.ts";
 import { runPage } from "../support/run-page.ts";
@@ -20,9 +21,7 @@ function run(markdown: string, workingDirectory: string): Promise<void> {
   return runPage(markdown, { directory: workingDirectory, scratch, programs: { npm: offlineNpm(main) }, environment });
 }
 
-const skip = process.platform === "win32" ? "needs a POSIX shell" : false;
-
-describe("the tutorial", { skip }, () => {
+describe("the tutorial", { skip: skipWithout("shell") }, () => {
   test("ends with passing tests", async () => {
     const clone = join(directory, "clone");
     mkdirSync(clone);

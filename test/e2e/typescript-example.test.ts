@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import packageJson from "../../package.json" with { type: "json" };
+import { skipWithout } from "../support/needs.ts";
 import { offlineNpm } from "../support/offline-npm.ts";
 import { compiled, main } from "../support/program.ts";
 import { runPage } from "../support/run-page.ts";
@@ -14,7 +15,7 @@ const environment = { NODE_COMPILE_CACHE: compiled };
 const clone = mkdtempSync(join(tmpdir(), "coxswain-example-"));
 after(() => rmSync(clone, { recursive: true, force: true }));
 
-describe("the example in TypeScript", { skip: process.platform === "win32" && "needs a POSIX shell" }, () => {
+describe("the example in TypeScript", { skip: skipWithout("shell") }, () => {
   test("passes, and finds the bug that its fake does not show", async () => {
     const [directory, scratch] = [join(clone, "examples/typescript"), join(clone, "scratch")];
     mkdirSync(scratch);
