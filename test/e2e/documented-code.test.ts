@@ -26,11 +26,17 @@ const titleOf = ({ file, line }: CodeBlock): string => `${file}:${line}`;
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** The newest, and every other one with COXSWAIN_TEST_FULL=1. */
 const chosen = isFull ? kubectls() : kubectls().slice(-1);
-/** Pages whose further commands run with COXSWAIN_TEST_FULL=1: the first is of the same kind. */
-const firstCommand = new Set(["docs/test-kit/recording.md"]);
+/**
+ * Pages of which only the first block runs without COXSWAIN_TEST_FULL=1: test/e2e/record-replay.test.ts and
+ * test/e2e/test-kit-runners.test.ts do what the others do.
+ */
+const firstOnly = new Set(["docs/test-kit/recording.md", "docs/test-kit/fixtures.md"]);
+const isChosen = (block: CodeBlock, index: number, all: readonly CodeBlock[]): boolean =>
+  isFull || !firstOnly.has(block.file) || all[index - 1]?.file !== block.file;
 const commands = blocks
   .filter(({ check, language }) => check === "apply" || (check === "run" && language !== "ts"))
-  .filter((block, index, all) => isFull || !firstCommand.has(block.file) || all[index - 1]?.file !== block.file);
+  .filter(isChosen);
+const programs = blocks.filter(({ check, language }) => check === "run" && language === "ts").filter(isChosen);
 const skip = skipWithout("shell", "kubectl");
 
 if (skip) test("commands and objects", { skip }, () => {});
@@ -78,7 +84,7 @@ describe("programs", () => {
   });
   after(() => rmSync(directory, { recursive: true }));
 
-  for (const block of blocks.filter(({ check, language }) => check === "run" && language === "ts")) {
+  for (const block of programs) {
     const code = `${block.setup}\n${block.code}`;
     test(titleOf(block), async () => {
       if (!code.includes('from "node:test"')) return void (await runProgram(code));
