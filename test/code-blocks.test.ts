@@ -30,6 +30,9 @@ test("rejects blocks without a language or with an unknown check", () => {
   assert.deepEqual([block?.line, block?.setup, block?.code], [3, "setup", "x\n"]);
 });
 
+/** Its options are those that documents name. */
+const testProgram = readFileSync(join(import.meta.dirname, "../tools/test/main.ts"), "utf8");
+
 /** The commands of a block: without comments, with joined lines. */
 function commandsOf({ code }: CodeBlock): string[] {
   const joined = code.replaceAll("\\\n", " ");
@@ -48,8 +51,11 @@ const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | 
   },
   scripts(block) {
     for (const command of commandsOf(block)) {
-      const name = /^npm (?:run )?([a-z:]+)(?: [a-z]+)?$/.exec(command)?.[1] ?? command;
+      const [npm = "", args = ""] = command.split(" -- ");
+      const name = /^npm (?:run )?([a-z:]+)(?: [a-z]+)?$/.exec(npm)?.[1] ?? command;
       assert.ok(Object.hasOwn(packageJson.scripts, name), `no script ${name}`);
+      const options = [...args.matchAll(/--[a-z-]+/g)].map(([option]) => option);
+      for (const option of options) assert.ok(testProgram.includes(`"${option}`), command);
     }
   },
   async synopsis(block) {

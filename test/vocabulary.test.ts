@@ -67,6 +67,14 @@ const patterns = Object.entries(replacements).map(
   ([pattern, replacement]) => [new RegExp(`(?<![\\w-])(?:${pattern})(?![\\w-])`, "giu"), replacement] as const,
 );
 
+/**
+ * Finds every text that has a hit, and a few others, in a fraction of the time: it neither splits a text into tokens nor identifiers into words.
+ * A word begins after what is not a letter or with an upper-case letter, and no lower-case letter follows it.
+ */
+const candidate = new RegExp(
+  `(?:(?<![A-Za-z])|(?=[A-Z]))(?i:${Object.keys(replacements).join("|").replaceAll(" ", "[ _]?")})(?![a-z])`,
+);
+
 interface Hit {
   readonly line: number;
   readonly word: string;
@@ -118,6 +126,7 @@ function isTitle(tokens: readonly SourceToken[], index: number): boolean {
 
 function hitsInFile(file: string): Hit[] {
   const text = readFileSync(join(root, file), "utf8");
+  if (!candidate.test(text)) return [];
   if (/\.(?:ts|mjs)$/.test(file)) return hitsInTokens(sourceTokens(text));
   if (file.endsWith(".go")) return hitsInTokens(sourceTokens(text, "go"));
   return hitsInMarkdown(text);
@@ -165,6 +174,22 @@ describe("the check", () => {
         hitsInTokens(sourceTokens(source)).map(({ word }) => word),
         words,
       );
+      if (words.length > 0) assert.match(source, candidate);
+    });
+  }
+
+  for (const word of [
+    "wantedUser",
+    "isToldOfAny",
+    "STANDS_IN",
+    "XTold",
+    "whatThereIs",
+    "WHAT_THERE_IS",
+    "a told2Told",
+  ]) {
+    test(`scans a file with ${word}`, () => {
+      assert.equal(hitsInTokens(sourceTokens(word)).length, 1);
+      assert.match(word, candidate);
     });
   }
 

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { skipWithout } from "../../test/support/needs.ts";
 import { userCacheDirectory } from "./compile-cache.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -78,7 +79,7 @@ const rows: Row[] = [
   },
 ];
 for (const { what, want, env = (home: string) => ({ HOME: home }), prepare, skip = false } of rows) {
-  test(`keeps compiled modules where only the user can write: ${what}`, { skip: skip && "needs root" }, (t) => {
+  test(`keeps compiled modules where only the user can write: ${what}`, { skip: skip && skipWithout("root") }, (t) => {
     const home = temporaryDirectory(t);
     prepare?.(home);
     const found = userCacheDirectory("linux", env(home));

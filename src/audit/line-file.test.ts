@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { passTurns } from "../../test/support/pass-turns.ts";
+import { skipWithout } from "../../test/support/needs.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { closeMsMax } from "./batch-queue.ts";
 import type { AuditCounts } from "./contract.ts";
@@ -18,7 +19,7 @@ import { sampleEvent } from "./testing/sample-event.ts";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-line-file-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 const silent: Logger = { info() {}, warn() {}, error() {} };
-const needsPipes = process.platform === "win32" ? "needs named pipes" : false;
+const needsPipes = skipWithout("shell");
 
 function pipe(name: string): string {
   const path = join(directory, name);

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
+import { skipWithout } from "../../test/support/needs.ts";
 import { runCommand } from "../../test/support/run-command.ts";
 import { commandGroups } from "./commands.ts";
 
@@ -94,10 +95,10 @@ const terminalRows: [argv: string, env: NodeJS.ProcessEnv, isColored: boolean][]
   ["serve --help --color=never", {}, false],
   ["--help", { NO_COLOR: "1" }, false],
 ];
-const hasScript = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
+const skip = skipWithout("linux", "script");
 for (const [argv, env, isColored] of terminalRows) {
   test(`coxswain ${argv} ${JSON.stringify(env)} ${isColored ? "has" : "has no"} colors on a terminal`, (context) => {
-    if (!hasScript) return context.skip("needs script of util-linux");
+    if (skip) return context.skip(skip);
     const { stdout } = spawnSync("script", ["-qec", `'${process.execPath}' '${main}' ${argv}`, "/dev/null"], {
       encoding: "utf8",
       timeout: 120_000,

@@ -1,15 +1,16 @@
 /** client-go applies to a server. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 
 test("client-go applies, extracts the applied fields and upgrades managers", {
-  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+  skip,
 }, async (context) => {
   const server = await startTestServer();
   context.after(() => server.close());

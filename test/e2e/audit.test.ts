@@ -13,6 +13,7 @@ import { builtinSchema } from "../../src/catalog/builtin-schemas.ts";
 import { encodeAnyCbor } from "../../src/lib/cbor/encode.ts";
 import { encodeProtobuf } from "../../src/lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
+import { skipWithout } from "../support/needs.ts";
 import { main } from "../support/program.ts";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
@@ -368,7 +369,7 @@ describe("audit events", () => {
   });
 });
 
-const full = process.platform === "linux" ? false : "there is no /dev/full here";
+const full = skipWithout("linux");
 
 for (const [mode, status] of [
   ["blocking", 200],
@@ -465,7 +466,7 @@ test("in batch mode, the log has whole lines in order after kill -9", async () =
 });
 
 test("in batch mode, a server starts, answers and ends while no process reads the pipe that is its log", {
-  skip: process.platform === "win32",
+  skip: skipWithout("shell"),
 }, async () => {
   const data = join(directory, "pipe-data");
   const path = join(directory, "pipe");

@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { compactVerify } from "jose";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type Answer, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
@@ -122,7 +123,7 @@ test("an expired token is rejected, and its secret and signature are deleted", a
   await until(clusterInfo, (answer) => answer.body?.data?.["jws-kubeconfig-brevis"] === undefined);
 });
 
-test("kubectl authenticates with a bootstrap token", { skip: kubectls().length === 0 }, async () => {
+test("kubectl authenticates with a bootstrap token", { skip: skipWithout("kubectl") }, async () => {
   const literals = ["token-id=kubect", "token-secret=0123456789abcdef", "usage-bootstrap-authentication=true"].map(
     (one) => `--from-literal=${one}`,
   );

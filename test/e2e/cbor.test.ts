@@ -3,7 +3,7 @@
  * installed, client-go's dynamic client prefers CBOR, and falls back to JSON where the gate is off.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
@@ -11,6 +11,7 @@ import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
 import { encodeAnyCbor } from "../../src/lib/cbor/encode.ts";
 import { Reader } from "../../src/lib/cbor/reader.ts";
 import { selfDescribed } from "../../src/lib/cbor/wire.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
@@ -241,7 +242,7 @@ const unservedRows: Row[] = [
   ],
 ];
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 
 for (const { title, featureGates, rows, goMode } of [
   { title: "CBOR with its gate", featureGates: "CBORServingAndStorage=true", rows: servedRows, goMode: "cbor" },
@@ -312,7 +313,7 @@ for (const { title, featureGates, rows, goMode } of [
     }
 
     test(`client-go's dynamic client works: ${goMode}`, {
-      skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+      skip,
     }, async () => {
       const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath, goMode], {
         cwd: join(import.meta.dirname, "cbor-client"),

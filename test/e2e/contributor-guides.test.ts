@@ -1,9 +1,14 @@
-/** The guides for contributors: their changes, in a copy of the sources, and the tests that they add. */
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+/**
+ * The guides for contributors: their changes, in a copy of the sources, and the tests that they add. All guides change one copy, and one process
+ * runs their tests; with COXSWAIN_TEST_FULL=1, each guide has its own.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { after, describe, test } from "node:test";
-import { kubectls } from "../support/kubectl.ts";
+import { after, before, describe, test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { runPage } from "../support/run-page.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -11,32 +16,55 @@ const folder = join(root, "docs/how-to");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-contributor-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What the guides change or run. */
-const copied = ["src", "test/support", "tools", "docs", "package.json", "tsconfig.json", "biome.json"];
+/** What the guides change or run, without tests and what only tests read. */
+const copied = [
+  ...["src", "test/support", "tools/generate", "docs/reference", "package.json", "tsconfig.json", "biome.json"],
+  "src/cli/testdata/kube-apiserver-flags.jsonl", // For `npm run generate`.
+];
+const left = /\.test\.ts$|^(?:testdata|node_modules)$/;
+
+function copySources(target: string): void {
+  for (const name of copied)
+    cpSync(join(root, name), join(target, name), { recursive: true, filter: (path) => !left.test(basename(path)) });
+  symlinkSync(join(root, "node_modules"), join(target, "node_modules"));
+}
 
 /** As `npm run generate`, without the installation of dependencies before it. */
 const npm = `[ "$*" = "run generate" ] && exec "${process.execPath}" tools/generate/main.ts; exit 64`;
 
-function copySources(target: string): void {
-  const filter = (path: string): boolean => basename(path) !== "node_modules"; // Those of tools/docs.
-  for (const name of copied) cpSync(join(root, name), join(target, name), { recursive: true, filter });
-  symlinkSync(join(root, "node_modules"), join(target, "node_modules"));
-}
+/** Writes down which tests a page runs, instead of `node --test`. */
+const node = `[ "$1" = --test ] || exec "${process.execPath}" "$@"; shift; echo "$@" >> "$TESTS"`;
 
-const skip = process.platform === "win32" ? "the commands are for a POSIX shell" : false;
-const hasKubectl = kubectls().length > 0;
+const pages = globSync("add-*.md", { cwd: folder }).sort();
+const groups = process.env.COXSWAIN_TEST_FULL === "1" ? pages.map((page) => [page]) : [pages];
+const textOf = (page: string): string => readFileSync(join(folder, page), "utf8");
 
-describe("guides for contributors", { skip }, () => {
-  for (const page of globSync("add-*.md", { cwd: folder }).sort()) {
-    const text = readFileSync(join(folder, page), "utf8");
-    const needsKubectl = !hasKubectl && text.includes("\nuntil kubectl");
-    test(page, { skip: needsKubectl && "needs kubectl" }, async () => {
-      const scratch = join(directory, page);
-      const work = join(scratch, "clone");
-      mkdirSync(work, { recursive: true });
-      copySources(work);
-      await runPage(text, { directory: work, scratch, programs: { npm }, timeoutMs: 240_000 });
-      rmSync(scratch, { recursive: true });
+describe("guides for contributors", { skip: skipWithout("shell") }, () => {
+  for (const [index, group] of groups.entries()) {
+    const work = join(directory, `clone-${index}`);
+    const tests = join(directory, `tests-${index}`);
+    const environment = { NODE_COMPILE_CACHE: join(directory, "compiled"), TESTS: tests };
+    before(() => copySources(work));
+
+    for (const page of group) {
+      const text = textOf(page);
+      test(page, { skip: text.includes("\nuntil kubectl") && skipWithout("kubectl") }, async () => {
+        const scratch = join(directory, page);
+        mkdirSync(scratch);
+        await runPage(text, { directory: work, scratch, programs: { npm, node }, environment, timeoutMs: 240_000 });
+      });
+    }
+
+    test(`the tests of ${group.join(", ")} pass`, () => {
+      const files = readFileSync(tests, "utf8").trim().split(/\s+/);
+      assert.ok(files.length >= group.length, files.join());
+      for (const file of files) if (!existsSync(join(work, file))) cpSync(join(root, file), join(work, file));
+      const env = { ...process.env, ...environment, NODE_TEST_CONTEXT: undefined };
+      execFileSync(process.execPath, ["--test", "--test-isolation=none", ...files], {
+        cwd: work,
+        env,
+        encoding: "utf8",
+      });
     });
   }
 });

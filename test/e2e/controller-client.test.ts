@@ -9,10 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { skipWithout } from "../support/needs.ts";
 import { main } from "../support/program.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 
 /** In the second round the definition is created again, with objects of the same names. */
 const rounds = 2;
@@ -36,7 +37,7 @@ const expectedChecks = [
   "envtest removes the definition",
 ];
 
-describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, () => {
+describe("controller-runtime", { skip, timeout: 600_000 }, () => {
   let directory: string;
   let program: string;
   before(() => {

@@ -3,16 +3,16 @@
  * COXSWAIN_TEST_FULL=1 if Go is installed.
  */
 import assert from "node:assert/strict";
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { kubectls } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { main } from "../support/program.ts";
 
-const runs = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const module = "sigs.k8s.io/controller-runtime";
 const version = "v0.24.1";
 
@@ -47,7 +47,7 @@ const suites: readonly (readonly [name: string, skipped?: string])[] = [
 ];
 
 const [kubectl] = kubectls();
-const skip = !runs ? "needs Go and COXSWAIN_TEST_FULL=1" : kubectl === undefined ? "needs kubectl" : false;
+const skip = skipWithout("full", "go", "kubectl");
 
 describe("the suites of controller-runtime", { skip, timeout: 3_600_000 }, () => {
   let directory: string;

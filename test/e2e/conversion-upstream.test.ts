@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { WatchEvent } from "../support/http2-client.ts";
 import { type Difference, jsonDifferences } from "../support/json-differences.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually, until } from "../support/until.ts";
@@ -21,7 +22,7 @@ import {
 import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
 import { comparable } from "./real-definitions/twins.ts";
 
-const missing = process.env.COXSWAIN_TEST_FULL === "1" ? upstreamMissing() : "needs COXSWAIN_TEST_FULL=1";
+const missing = skipWithout("full", "go") || upstreamMissing();
 type Reply = (request: WebhookRequest) => WebhookReply;
 
 let server: TestServer | undefined;

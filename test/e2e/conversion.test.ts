@@ -7,6 +7,7 @@ import { after, afterEach, before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { jsonWords, mutate } from "../support/mutate.ts";
 import { peerLatency } from "../support/peer-latency.ts";
+import { skipWithout } from "../support/needs.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
@@ -660,7 +661,7 @@ const kubectlRows: [args: string, output: RegExp][] = [
   ["delete targets.v1.example.com k", /^target\.example\.com "k" deleted/],
 ];
 for (const [args, output] of kubectlRows) {
-  test(`kubectl works at each version: ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+  test(`kubectl works at each version: ${args}`, { skip: skipWithout("kubectl") }, async () => {
     if (args === kubectlRows[0]?.[0]) await ok("POST", path("v2"), target("v2", "k", { host: "k", port: 7 }));
     const run = await runKubectl(kubectl as string, args.split(" "), {
       directory: server.directory,

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { main } from "../support/program.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
@@ -153,7 +154,7 @@ test("accepts a schema of one mebibyte and rejects one that nests too deeply", a
 
 const [kubectl] = kubectls().slice(-1);
 test("kubectl uses a new kind's short names, categories, columns and fields", {
-  skip: kubectl === undefined && "there is no kubectl",
+  skip: skipWithout("kubectl"),
 }, async () => {
   const run = async (...args: string[]): Promise<string> => (await runKubectl(kubectl as string, args, server)).output;
   await run("api-resources"); // Fills kubectl's caches before the kind exists.

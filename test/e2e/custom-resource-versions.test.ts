@@ -7,6 +7,7 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { eventually, until } from "../support/until.ts";
@@ -230,7 +231,7 @@ const kubectlRows: [args: string, output: RegExp][] = [
   ["get gadgets a -o jsonpath={.apiVersion}{.spec}", /^example.com\/v3\{"shared":"abc"\}$/],
 ];
 for (const [args, output] of kubectlRows) {
-  test(`kubectl works at each version: ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+  test(`kubectl works at each version: ${args}`, { skip: skipWithout("kubectl") }, async () => {
     const directory = mkdtempSync(join(server.directory, "kubectl-"));
     const run = await runKubectl(kubectl as string, args.split(" "), {
       directory,

@@ -1,9 +1,9 @@
-/** Runs the commands, programs, objects and configurations of the documents, and checks types; `test/code-blocks.test.ts` checks the other blocks. */
+/** Runs the commands, programs, objects and configurations of the documents; `test/code-blocks.test.ts` and `test/documented-types.test.ts` check the rest. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { parseFlags } from "../../src/cli/flags.ts";
 import { startServer } from "../../src/index.ts";
@@ -14,31 +14,43 @@ import {
   withoutVarying,
   writeConfiguration,
 } from "../support/block-runner.ts";
+import { installPackage, linkPackage } from "../support/built-package.ts";
 import { type CodeBlock, codeBlocks } from "../support/code-blocks.ts";
 import { kubectls } from "../support/kubectl.ts";
-import { importingSources, packageSources } from "../support/package-sources.ts";
+import { skipWithout } from "../support/needs.ts";
+import { compiled, main } from "../support/program.ts";
+import { runProgram } from "../support/run-program.ts";
 
-const root = join(import.meta.dirname, "../..");
 const blocks = codeBlocks();
 const titleOf = ({ file, line }: CodeBlock): string => `${file}:${line}`;
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** The newest, and every other one with COXSWAIN_TEST_FULL=1. */
-const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
-const hasShell = process.platform !== "win32" && chosen.length > 0;
+const chosen = isFull ? kubectls() : kubectls().slice(-1);
+/**
+ * Pages of which only the first block runs without COXSWAIN_TEST_FULL=1: test/e2e/record-replay.test.ts and
+ * test/e2e/test-kit-runners.test.ts do what the others do.
+ */
+const firstOnly = new Set(["docs/test-kit/recording.md", "docs/test-kit/fixtures.md"]);
+const isChosen = (block: CodeBlock, index: number, all: readonly CodeBlock[]): boolean =>
+  isFull || !firstOnly.has(block.file) || all[index - 1]?.file !== block.file;
+const commands = blocks
+  .filter(({ check, language }) => check === "apply" || (check === "run" && language !== "ts"))
+  .filter(isChosen);
+const programs = blocks.filter(({ check, language }) => check === "run" && language === "ts").filter(isChosen);
+const skip = skipWithout("shell", "kubectl");
 
-if (!hasShell) test("commands and objects", { skip: "needs a POSIX shell and kubectl" }, () => {});
-for (const kubectl of hasShell ? chosen : []) {
+if (skip) test("commands and objects", { skip }, () => {});
+for (const kubectl of skip ? [] : chosen) {
   describe(`commands and objects, with ${basename(kubectl)}`, () => {
     let runner: BlockRunner;
     before(async () => {
       runner = await openBlockRunner(kubectl);
     });
     after(() => runner.close());
-    for (const block of blocks) {
-      const { check, language } = block;
-      if (check !== "apply" && !(check === "run" && language !== "ts")) continue;
+    for (const block of commands) {
       test(titleOf(block), () => {
         const output = runner.run(block);
-        if (language === "console") assert.match(withoutVarying(output), expectedOutput(block));
+        if (block.language === "console") assert.match(withoutVarying(output), expectedOutput(block));
       });
     }
   });
@@ -62,49 +74,30 @@ describe("configurations", () => {
   }
 });
 
+/** Those with tests have a test runner of their own, and a process. */
 describe("programs", () => {
-  for (const block of blocks.filter(({ check, language }) => check === "run" && language === "ts")) {
-    test(titleOf(block), () => {
-      const source = importingSources(`${block.setup}\n${block.code}`);
-      const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module-typescript"], {
-        cwd: root,
-        input: source,
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-programs-"));
+  before(() => {
+    installPackage(directory, dirname(main));
+    linkPackage(directory, "@kubernetes/client-node");
+    writeFileSync(join(directory, "package.json"), '{"type":"module"}');
+  });
+  after(() => rmSync(directory, { recursive: true }));
+
+  for (const block of programs) {
+    const code = `${block.setup}\n${block.code}`;
+    test(titleOf(block), async () => {
+      if (!code.includes('from "node:test"')) return void (await runProgram(code));
+      const file = join(directory, `${titleOf(block).replaceAll(/\W/g, "-")}.ts`);
+      writeFileSync(file, code);
+      const env = { ...process.env, NODE_COMPILE_CACHE: compiled, NODE_TEST_CONTEXT: undefined };
+      const { status, stderr, stdout } = spawnSync(process.execPath, [file], {
+        cwd: directory,
         encoding: "utf8",
         timeout: 120_000,
-        env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+        env,
       });
       assert.equal(status, 0, stdout + stderr);
     });
   }
 });
-
-test("TypeScript of documents has no type errors", { timeout: 240_000 }, () => {
-  const directory = mkdtempSync(join(tmpdir(), "coxswain-blocks-"));
-  try {
-    for (const block of blocks.filter(({ language }) => language === "ts"))
-      writeFileSync(
-        join(directory, `${titleOf(block).replaceAll(/\W/g, "-")}.ts`),
-        `${block.setup}\n${block.code}\nexport {};\n`,
-      );
-    symlinkSync(join(root, "node_modules"), join(directory, "node_modules"), "junction");
-    writeFileSync(join(directory, "package.json"), '{"type":"module"}');
-    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(typeCheckOptions()));
-    const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", directory], { encoding: "utf8" });
-    assert.equal(status, 0, stdout);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-});
-
-/** As in the repository, with the names of the package's exports. */
-function typeCheckOptions(): object {
-  const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"));
-  const exported = Object.fromEntries(Object.entries(packageSources).map(([name, file]) => [name, [join(root, file)]]));
-  const unused = { noUnusedLocals: false, noUnusedParameters: false };
-  const typeRoots = [join(root, "node_modules/@types")];
-  return {
-    compilerOptions: { ...compilerOptions, ...unused, paths: exported, typeRoots },
-    include: ["*.ts", join(root, "src/**/*.d.ts")],
-  };
-}

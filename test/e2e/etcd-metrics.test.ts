@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
@@ -132,7 +133,7 @@ test("shows the size of each cluster, in the order of the flags, and of each mem
 });
 
 test("counts failed requests, and leaves out the size of a cluster that is down", {
-  skip: skipWithoutEtcd || (process.env.COXSWAIN_TEST_FULL !== "1" && "needs COXSWAIN_TEST_FULL=1: waits for a minute"),
+  skip: skipWithoutEtcd || skipWithout("full"),
 }, async (t) => {
   const [member] = leases.members;
   await member?.kill();

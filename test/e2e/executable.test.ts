@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { kubectls } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { rawClient } from "../support/raw-client.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const full = process.env.COXSWAIN_TEST_FULL === "1";
-const skip = full ? false : "needs COXSWAIN_TEST_FULL=1: builds the executable";
+const skip = skipWithout("full");
 const [kubectl] = kubectls();
 
 const program = join(root, "executable/coxswain");
@@ -20,7 +20,7 @@ const env = { PATH: `${dirname(kubectl ?? "/usr/bin/kubectl")}:/usr/bin:/bin`, H
 
 before(() => {
   mkdirSync(home, { mode: 0o700 });
-  if (full) execFileSync(process.execPath, [join(root, "tools/executable/build.ts")], { stdio: "ignore" });
+  if (skip === false) execFileSync(process.execPath, [join(root, "tools/executable/build.ts")], { stdio: "ignore" });
 });
 after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -63,7 +63,7 @@ test("without a directory of the user, the addon is in a new one that is removed
   chmodSync(home, 0o700);
 });
 
-test("coxswain test runs kubectl", { skip: skip || (kubectl === undefined && "kubectl is not installed") }, () => {
+test("coxswain test runs kubectl", { skip: skipWithout("full", "kubectl") }, () => {
   assert.match(run("test", "--", "kubectl", "get", "namespaces"), /^default +Active/m);
   assert.equal(spawnSync(program, ["test", "--", "sh", "-c", "exit 7"], { env }).status, 7);
 });

@@ -4,20 +4,18 @@
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import * as k8s from "@kubernetes/client-node";
 import { startServer } from "../../src/index.ts";
+import { skipWithout } from "../support/needs.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
 
 const namespace = "default";
-const hasKubectl = (process.env.PATH ?? "")
-  .split(delimiter)
-  .some((directory) => existsSync(join(directory, "kubectl")));
 const podSpec: k8s.V1PodSpec = { containers: [{ name: "main", image: "example.com/app:1" }] };
 const template: k8s.V1PodTemplateSpec = { metadata: { labels: { app: "web" } }, spec: podSpec };
 const spec = { selector: { matchLabels: { app: "web" } }, template };
@@ -106,7 +104,7 @@ describe("garbage collection", () => {
 
   for (const cascade of ["background", "foreground"]) {
     test(`deletes the dependents after kubectl delete --cascade=${cascade}`, {
-      skip: !hasKubectl && "needs kubectl",
+      skip: skipWithout("kubectl"),
     }, async () => {
       const name = `tree-${cascade}`;
       await createTree(client, name);
@@ -122,7 +120,7 @@ describe("garbage collection", () => {
   }
 
   test("removes the references of direct dependents after kubectl delete --cascade=orphan", {
-    skip: !hasKubectl && "needs kubectl",
+    skip: skipWithout("kubectl"),
   }, async () => {
     await createTree(client, "tree-orphan");
     await kubectl("delete", "deployment", "tree-orphan", "--cascade=orphan");

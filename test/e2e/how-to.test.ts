@@ -1,34 +1,30 @@
 /** The commands of the how-to guides run, in order, and print what the pages say. */
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
+import { skipWithout } from "../support/needs.ts";
 import { offlineNpm } from "../support/offline-npm.ts";
-import { main } from "../support/program.ts";
+import { compiled, main } from "../support/program.ts";
 import { blocksOf, runPage } from "../support/run-page.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "docs/how-to");
-/** They change the sources: see test/e2e/contributor-guides.test.ts. */
-const forContributors = /^add-/;
+/** See test/e2e/contributor-guides.test.ts and test/code-blocks.test.ts. */
+const forContributors = /^(?:add-|run-tests)/;
 const pages = globSync("*.md", { cwd: folder }).filter((page) => !forContributors.test(page));
 const directory = mkdtempSync(join(tmpdir(), "coxswain-how-to-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The command from the sources, on a free port. */
+/** The command, on a free port. */
 const command = `"${process.execPath}" "${main}"`;
 const coxswain = `case "$1" in -*) exec ${command} --secure-port 0 "$@" ;; *) exec ${command} "$@" ;; esac`;
 
-const onPath = (program: string): boolean =>
-  (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
-
 /** @returns why the page cannot run here; false if it can */
 function missing(text: string): string | false {
-  if (process.platform === "win32") return "the commands are for a POSIX shell";
-  const programs = ["kubectl", "openssl", "jq"].filter((program) => new RegExp(`\\b${program}\\b`).test(text));
-  const absent = programs.filter((program) => !onPath(program));
-  return absent.length > 0 && `needs ${absent.join(", ")}`;
+  const programs = (["kubectl", "openssl", "jq"] as const).filter((name) => new RegExp(`\\b${name}\\b`).test(text));
+  return skipWithout("shell", ...programs);
 }
 
 describe("how-to guides", () => {
@@ -39,8 +35,13 @@ describe("how-to guides", () => {
       const scratch = join(directory, page);
       const work = join(scratch, "work");
       mkdirSync(work, { recursive: true });
-      const programs = { coxswain, npm: offlineNpm };
-      await runPage(text, { directory: work, scratch, programs, environment: { HOME: scratch } });
+      const programs = { coxswain, npm: offlineNpm(main) };
+      await runPage(text, {
+        directory: work,
+        scratch,
+        programs,
+        environment: { HOME: scratch, NODE_COMPILE_CACHE: compiled },
+      });
     });
 
     test(`${page}: the YAML is valid`, () => {

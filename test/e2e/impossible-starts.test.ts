@@ -10,14 +10,15 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { main } from "../support/program.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-impossible-"));
 // Another user must reach a directory in it.
 chmodSync(base, 0o755);
 after(() => rmSync(base, { recursive: true, force: true }));
-const isLinux = process.platform === "linux";
-const isRoot = process.getuid?.() === 0;
+const notLinux = skipWithout("linux");
+const notRoot = skipWithout("root");
 
 function skip(context: TestContext, why: string): void {
   console.error(`NOT TESTED: ${context.name}: ${why}`);
@@ -61,12 +62,12 @@ async function check(command: readonly string[], expected: RegExp, options?: Spa
 }
 
 test("rejects a data directory that cannot be created", async (context) => {
-  if (!isLinux) return skip(context, "needs /proc");
+  if (notLinux) return skip(context, notLinux);
   await check(server("/proc/coxswain"), /^Error: the data directory \/proc\/coxswain\/storage cannot be made: ENOENT/);
 });
 
 test("rejects a certificate directory that cannot be created", async (context) => {
-  if (!isLinux) return skip(context, "needs /proc");
+  if (notLinux) return skip(context, notLinux);
   await check(
     server(join(base, "certificates"), "--cert-dir=/proc/coxswain"),
     /^Error: \/proc\/coxswain cannot be created: no such file or directory\n$/,
@@ -79,7 +80,7 @@ test("rejects a data directory that is a file", async () => {
 });
 
 test("rejects a data directory of another user", async (context) => {
-  if (!isRoot) return skip(context, "needs root");
+  if (notRoot) return skip(context, notRoot);
   const foreign = directory("foreign", 0o755);
   mkdirSync(join(foreign, "storage"), { mode: 0o755 });
   const readable = spawnSync(process.execPath, [main, "--help"], { uid: 65534, stdio: "ignore", cwd: "/" });
@@ -92,7 +93,7 @@ test("rejects a data directory of another user", async (context) => {
 
 test("rejects a file system without locks", async (context) => {
   if (spawnSync("strace", ["-qq", "-o", join(base, "probe"), "true"]).status !== 0)
-    return skip(context, "strace is missing or not permitted here");
+    return skip(context, skipWithout("strace") || "strace is not permitted here");
   const dataDir = directory("without-locks");
   const lock = ["-P", join(dataDir, "storage", "lock"), "-e", "trace=fcntl", "-e", "inject=fcntl:error=ENOLCK"];
   const expected =
@@ -103,7 +104,7 @@ test("rejects a file system without locks", async (context) => {
 });
 
 test("reports a limit on address space below what the store reserves", async (context) => {
-  if (!isLinux) return skip(context, "needs Linux");
+  if (notLinux) return skip(context, notLinux);
   const limited = ["bash", "-c", 'ulimit -v 12582912; exec "$@"', "bash", ...server(directory("limited"))];
   await check(
     limited,
@@ -119,7 +120,7 @@ test("reports a port that is in use, and an address that is not of this machine"
   await check(
     started,
     new RegExp(
-      `^Error: port ${port} of 127\\.0\\.0\\.1 is taken by ${isLinux ? `process ${process.pid} \\(.+\\)` : "another process .*"}: choose another one with --secure-port\n$`,
+      `^Error: port ${port} of 127\\.0\\.0\\.1 is taken by ${notLinux === false ? `process ${process.pid} \\(.+\\)` : "another process .*"}: choose another one with --secure-port\n$`,
     ),
   );
   taken.close();

@@ -9,12 +9,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { type Http2Client, http2Client } from "../support/http2-client.ts";
+import { skipWithout } from "../support/needs.ts";
 import { openRelay, type Relay } from "../support/relay.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { engines } from "../support/test-engine.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skipWithoutGo = skipWithout("full", "go");
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const merge = "application/merge-patch+json";
 const rounds = 12;
@@ -50,7 +51,7 @@ interface Report {
 
 for (const [storage, skip] of engines)
   describe(`client-go's informers over ${storage} hold the same objects as a list, while connections are cut (SEED=${seed})`, {
-    skip: go ? skip : "needs Go and COXSWAIN_TEST_FULL=1",
+    skip: skipWithoutGo || skip,
   }, () => {
     let server: TestServer;
     let relay: Relay;

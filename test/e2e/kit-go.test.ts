@@ -1,14 +1,14 @@
 /** The kit for Go, with client-go, and the example that uses it. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type KitRunner, openKitRunner } from "../support/kit-runner.ts";
+import { skipWithout } from "../support/needs.ts";
 
 const root = join(import.meta.dirname, "../..");
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 
-describe("Go", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, () => {
+describe("Go", { skip, timeout: 600_000 }, () => {
   let runner: KitRunner;
   before(() => {
     runner = openKitRunner();

@@ -3,16 +3,15 @@
  * COXSWAIN_TEST_FULL=1 alone, if Python is installed.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type KitRunner, openKitRunner } from "../support/kit-runner.ts";
+import { skipWithout } from "../support/needs.ts";
 
 const root = join(import.meta.dirname, "../..");
-const python = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("python3", ["-m", "venv", "--help"]).status === 0;
 
-describe("Python", { skip: python ? false : "needs Python and COXSWAIN_TEST_FULL=1", timeout: 600_000 }, () => {
+describe("Python", { skip: skipWithout("full", "python"), timeout: 600_000 }, () => {
   let runner: KitRunner;
   let kit: string;
   const bin = (name: string): string => join(runner.directory, "venv/bin", name);

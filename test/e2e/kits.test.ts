@@ -4,22 +4,18 @@
  * installed.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type KitRunner, openKitRunner } from "../support/kit-runner.ts";
+import { skipWithout } from "../support/needs.ts";
 
-const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-
-const kits: [language: string, command: readonly [string, ...string[]]][] = [
+const kits: [language: "java" | "rust", command: readonly [string, ...string[]]][] = [
   ["java", ["mvn", "-q", "-B", "test"]],
   ["rust", ["cargo", "test", "--quiet", "--locked"]],
 ];
 for (const [language, command] of kits) {
-  const [program] = command;
-  const isInstalled = isFull && spawnSync(program, ["--version"]).status === 0;
-  const skip = isInstalled ? false : `needs ${program} and COXSWAIN_TEST_FULL=1`;
+  const skip = skipWithout("full", language);
   describe(`kit/${language}`, { skip, timeout: 1_200_000 }, () => {
     let runner: KitRunner;
     before(() => {

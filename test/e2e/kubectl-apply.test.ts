@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { manualClock } from "../support/manual-clock.ts";
+import { reasonOf, skipWithout } from "../support/needs.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
 /**
@@ -588,7 +589,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
 const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
 if (chosen.length === 0) {
   test("kubectl", {
-    skip: "NO KUBECTL ON THE PATH: server-side apply with kubectl was not tested",
+    skip: skipWithout("kubectl"),
   }, () => {});
 }
 
@@ -596,7 +597,12 @@ for (const kubectl of chosen) {
   const minor = Number(/1\.(\d+)$/.exec(kubectl)?.[1] ?? Number.POSITIVE_INFINITY);
   describe(basename(kubectl), () => {
     for (const [what, { steps, since = 0, environment = {} }] of Object.entries(sessions)) {
-      test(what, { skip: minor < since ? `needs kubectl 1.${since}` : false }, async (context) => {
+      test(what, {
+        skip:
+          minor < since
+            ? reasonOf(`kubectl 1.${since}`, `curl -LO https://dl.k8s.io/release/v1.${since}.0/bin/linux/amd64/kubectl`)
+            : false,
+      }, async (context) => {
         const server = await startTestServer({ clock: manualClock(Date.now()) });
         context.after(() => server.close());
         const printed = new Map<string, string>();

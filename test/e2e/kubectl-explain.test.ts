@@ -8,6 +8,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const full = process.env.COXSWAIN_TEST_FULL === "1";
@@ -173,7 +174,7 @@ const enums: Row[] = [
 ];
 
 if (versions.length === 0) {
-  test("kubectl explain", { skip: "NO KUBECTL ON THE PATH" }, () => {});
+  test("kubectl explain", { skip: skipWithout("kubectl") }, () => {});
 }
 
 for (const kubectl of versions) {
@@ -199,7 +200,7 @@ for (const kubectl of versions) {
     }
 
     test("explains the same fields of every kind from OpenAPI v3 and v2", {
-      skip: !full && "needs COXSWAIN_TEST_FULL=1",
+      skip: skipWithout("full"),
     }, async () => {
       const resources = (await run("api-resources --no-headers")).output
         .split("\n")

@@ -7,6 +7,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const found = kubectls();
@@ -168,7 +169,7 @@ const rows: Row[] = [
 ];
 
 if (versions.length === 0) {
-  test("kubectl get", { skip: "NO KUBECTL ON THE PATH" }, () => {});
+  test("kubectl get", { skip: skipWithout("kubectl") }, () => {});
 }
 
 for (const kubectl of versions) {

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type Http2Client, http2Client } from "../support/http2-client.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { reasonOf, skipWithout } from "../support/needs.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { until } from "../support/until.ts";
@@ -148,8 +149,7 @@ const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp
 
 /** Only the newest without COXSWAIN_TEST_FULL=1. */
 const versions = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
-if (versions.length === 0)
-  test("kubectl", { skip: "NO KUBECTL ON THE PATH: kubectl watches were not tested" }, () => {});
+if (versions.length === 0) test("kubectl", { skip: skipWithout("kubectl") }, () => {});
 
 for (const kubectl of versions) {
   const minor = Number(/\.1\.(\d+)$/.exec(kubectl)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -254,7 +254,10 @@ for (const kubectl of versions) {
     }
 
     test("wait --for=create ends when the object is created", {
-      skip: minor >= 31 ? false : "needs kubectl 1.31",
+      skip:
+        minor >= 31
+          ? false
+          : reasonOf("kubectl 1.31", "curl -LO https://dl.k8s.io/release/v1.31.0/bin/linux/amd64/kubectl"),
     }, async () => {
       const waiting = run("wait --for=create configmap/later --timeout=20s");
       await write(create("default", "later"));

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
 /**
@@ -277,7 +278,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
 
 const versions = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
 if (versions.length === 0) {
-  test("kubectl", { skip: "NO KUBECTL ON THE PATH: writes of kubectl were not tested" }, () => {});
+  test("kubectl", { skip: skipWithout("kubectl") }, () => {});
 }
 
 for (const kubectl of versions) {

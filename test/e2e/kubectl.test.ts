@@ -8,6 +8,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type KubectlRun, kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const versions = kubectls();
@@ -179,7 +180,7 @@ const rows: Row[] = [
 ];
 
 if (versions.length === 0) {
-  test("kubectl", { skip: "NO KUBECTL ON THE PATH: kubectl was not tested" }, () => {});
+  test("kubectl", { skip: skipWithout("kubectl") }, () => {});
 }
 
 for (const kubectl of versions) {

@@ -17,11 +17,11 @@ import { after, before, describe, test } from "node:test";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import { kubectls } from "../support/kubectl.ts";
 import { kubeletOptions } from "../support/kubelet-options.ts";
+import { skipWithout } from "../support/needs.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
-const hasGo = spawnSync("go", ["version"]).status === 0;
-const skip = process.env.COXSWAIN_TEST_FULL !== "1" || !hasGo || kubectls().length === 0;
+const skip = skipWithout("full", "go", "kubectl");
 
 const hour = 3_600_000;
 const bigBytes = 3_000_000;

@@ -14,13 +14,13 @@ import { after, before, describe, test } from "node:test";
 import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
 import { freePort, frontProxyOptions } from "../support/aggregated-server.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { podControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const commands = kubectls();
-const skip = go && commands.length > 0 ? false : "needs Go, kubectl and COXSWAIN_TEST_FULL=1";
+const skip = skipWithout("full", "go", "kubectl");
 
 describe("metrics-server", { skip, timeout: 1_800_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-metrics-server-"));

@@ -13,6 +13,7 @@ import { startServer } from "../../src/index.ts";
 import { clientId, type IdentityProvider, startIdentityProvider } from "../support/identity-provider.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { issuerKey, keysPath, startTokenIssuer, type TokenIssuer } from "../support/token-issuer.ts";
@@ -182,7 +183,7 @@ describe("an OpenID Connect provider configured by flags", () => {
   }
 
   test("kubectl authenticates with the oidc auth-provider of a kubeconfig", {
-    skip: kubectls().length === 0,
+    skip: skipWithout("kubectl"),
   }, async () => {
     const config = { "idp-issuer-url": provider.url, "client-id": clientId, "id-token": await provider.login("ann") };
     const cluster = {

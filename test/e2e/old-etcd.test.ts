@@ -7,9 +7,9 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { oldEtcdProgram, skipWithoutOldEtcd } from "../support/etcd.ts";
+import { skipWithout } from "../support/needs.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const hasGo = spawnSync("go", ["version"]).status === 0;
 
 /** The files, and those of their tests that need etcd. */
 const files: [file: string, names?: string, skip?: string | false][] = [
@@ -21,7 +21,7 @@ const files: [file: string, names?: string, skip?: string | false][] = [
   ["test/e2e/concurrency.test.ts", "etcd"],
   ["test/e2e/etcd-down.test.ts"],
   ["test/e2e/etcd-restored.test.ts"],
-  ["test/e2e/informer-client.test.ts", "etcd", !hasGo && "needs Go"],
+  ["test/e2e/informer-client.test.ts", "etcd", skipWithout("go")],
 ];
 
 describe("with an old etcd", { skip: skipWithoutOldEtcd }, () => {

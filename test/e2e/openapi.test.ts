@@ -3,15 +3,16 @@
  * gnostic and kube-openapi read every document in JSON and in protobuf.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { skipWithout } from "../support/needs.ts";
 import type { RawRequest } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 
 const v2Types = [
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -151,7 +152,7 @@ describe("OpenAPI", () => {
   });
 
   test("upstream's libraries read every document", {
-    skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+    skip,
   }, async () => {
     const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath], {
       cwd: join(import.meta.dirname, "openapi-client"),

@@ -10,6 +10,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { peerLatency } from "../support/peer-latency.ts";
+import { reasonOf } from "../support/needs.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { skippedSteps } from "./oracle-skipped.ts";
@@ -17,7 +18,7 @@ import { skippedSteps } from "./oracle-skipped.ts";
 const directory = process.env.COXSWAIN_ORACLE;
 
 describe("recorded answers of a real 1.36 server", {
-  skip: directory === undefined && "COXSWAIN_ORACLE names no directory of recorded answers",
+  skip: directory === undefined && reasonOf("recorded answers", "COXSWAIN_ORACLE=DIRECTORY"),
 }, () => {
   let server: TestServer;
   let client: RawClient;

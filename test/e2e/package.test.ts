@@ -18,11 +18,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { docstringExamples } from "../support/docstring-examples.ts";
+import { skipWithout } from "../support/needs.ts";
 import { rawClient } from "../support/raw-client.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const skip =
-  process.env.COXSWAIN_TEST_FULL === "1" ? false : "needs COXSWAIN_TEST_FULL=1: builds and installs the package";
+const skip = skipWithout("full");
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
 const program = join(directory, "node_modules/coxswain/dist/main.js");

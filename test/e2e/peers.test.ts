@@ -11,6 +11,7 @@ import { createAuthority } from "../../src/serving/x509.ts";
 import type { Storage } from "../../src/storage/contract.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import {
   createPeerFiles,
   type PeerFiles,
@@ -212,7 +213,7 @@ describe("two servers of which one lacks group versions", () => {
     assert.ok((await metric(/^aggregator_discovery_peer_aggregated_cache_misses_total (\d+)$/m)) > 0);
   });
 
-  test("kubectl reads what only the peer serves", { skip: kubectls().length === 0 }, async () => {
+  test("kubectl reads what only the peer serves", { skip: skipWithout("kubectl") }, async () => {
     await client.send({ method: "POST", path: jobs, body: jobNamed("listed") });
     const run = await runKubectl(kubectls().at(-1) as string, ["get", "jobs", "-o", "name"], partial);
     assert.match(run.output, /^job.batch\/listed$/m);

@@ -12,14 +12,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { skipWithout } from "../support/needs.ts";
 import { main } from "../support/program.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 
 /** A test for the minimal pods of each level and version, and two for each of its checks: pods that pass, and pods that fail. */
 const testCount = 686;
 
-describe("upstream's tests of Pod Security", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+describe("upstream's tests of Pod Security", { skip }, () => {
   let directory: string;
   let server: ChildProcess;
   before(async () => {

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { freePort } from "../support/aggregated-server.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type ClientCredentials, type RetryingClient, retryingClient } from "../support/retrying-client.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
 import { type SharedCertificates, writeSharedCertificates } from "../support/shared-certificates.ts";
@@ -75,9 +76,7 @@ interface Replica {
 
 const skip =
   skipWithoutEtcd ||
-  (process.env.COXSWAIN_PREVIOUS === undefined && process.env.COXSWAIN_TEST_FULL !== "1"
-    ? "needs COXSWAIN_PREVIOUS or COXSWAIN_TEST_FULL=1: replaces servers for half a minute"
-    : false);
+  (process.env.COXSWAIN_PREVIOUS === undefined && process.env.COXSWAIN_TEST_FULL !== "1" ? skipWithout("full") : false);
 
 describe("the previous and this version over one etcd", { skip, timeout: 600_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-upgrade-"));

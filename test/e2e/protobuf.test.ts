@@ -3,7 +3,7 @@
  * informers of twelve kinds.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
@@ -12,6 +12,7 @@ import { builtinSchema, definitionOf } from "../../src/catalog/builtin-schemas.t
 import { encodeProtobuf } from "../../src/lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
 import type { Struct } from "../../src/lib/schema/schema.ts";
+import { skipWithout } from "../support/needs.ts";
 import { createDefaultAccounts } from "../support/pod-namespaces.ts";
 import { decodeAnswer, decodeEvents } from "../support/protobuf-answers.ts";
 import type { RawRequest } from "../support/raw-client.ts";
@@ -234,10 +235,10 @@ describe("protobuf", () => {
     ]);
   });
 
-  const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+  const skip = skipWithout("full", "go");
 
   test("client-go reads, writes and watches twelve kinds", {
-    skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+    skip,
   }, async () => {
     const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath], {
       cwd: join(import.meta.dirname, "protobuf-client"),

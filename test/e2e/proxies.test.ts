@@ -17,6 +17,7 @@ import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { Closers } from "../../src/server/closers.ts";
 import { credentialsOf, field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
@@ -345,8 +346,7 @@ describe("load", () => {
   }
 
   const size = 1 << 30;
-  const full = process.env.COXSWAIN_TEST_FULL === "1" ? false : "needs COXSWAIN_TEST_FULL=1";
-  test("1 GB in both directions is never kept", { skip: full, timeout: 280_000 }, async () => {
+  test("1 GB in both directions is never kept", { skip: skipWithout("full"), timeout: 280_000 }, async () => {
     const piece = Buffer.alloc(1 << 16, "x");
     serve = async (request, response) => {
       if (request.method === "PUT") {

@@ -6,6 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
@@ -15,10 +16,9 @@ import { fetchModule, type Manifest, type Project, projects, readManifests } fro
 import { damaged, randomSample } from "./real-definitions/samples.ts";
 import { type Twins, twins } from "./real-definitions/twins.ts";
 
-const full = process.env.COXSWAIN_TEST_FULL === "1";
 const chosen = process.env.COXSWAIN_PROJECTS?.split(",");
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const missing = full || chosen !== undefined ? upstreamMissing() : "needs COXSWAIN_TEST_FULL=1";
+const missing = (chosen === undefined && skipWithout("full")) || skipWithout("go") || upstreamMissing();
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** Sample objects per version; each is also damaged in several ways. */

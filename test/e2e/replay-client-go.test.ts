@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { recordCommand } from "../../src/cli/record/command.ts";
 import { replayCommand } from "../../src/cli/replay/command.ts";
+import { skipWithout } from "../support/needs.ts";
 import { runCommand } from "../support/run-command.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 const expected = [
   "0 secrets left, not found: true",
   ...["a", "b", "c"].map((name) => `add ${name} 1`),
@@ -17,7 +18,7 @@ const expected = [
   ...["a", "b", "c"].flatMap((name) => [2, 3, 4].map((x) => `update ${name} ${x}`)),
 ];
 
-describe("client-go", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+describe("client-go", { skip }, () => {
   let server: TestServer;
   let program: string;
   before(async () => {

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { recordCommand } from "../../src/cli/record/command.ts";
 import { replayCommand } from "../../src/cli/replay/command.ts";
 import { kubectls } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type RanCommand, runCommand } from "../support/run-command.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
@@ -132,7 +133,7 @@ const numbers: [recorded: string, arrives: string][] = [
   ["1E5", "100000"],
 ];
 test("numbers arrive as they were recorded, in the spec and in the status", {
-  skip: kubectls().length === 0 && "needs kubectl",
+  skip: skipWithout("kubectl"),
 }, async () => {
   const definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boats.example.com";
   const list = numbers.map(([recorded]) => recorded).join(",");

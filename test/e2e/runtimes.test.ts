@@ -13,11 +13,12 @@ import tls from "node:tls";
 import { createCertificates } from "../../src/serving/certificates.ts";
 import { http2Client } from "../support/http2-client.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { type CuttableWatch, http1Watches, http2Watches } from "../support/watch-connection.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const skip = process.env.COXSWAIN_TEST_FULL === "1" ? false : "needs COXSWAIN_TEST_FULL=1: installs runtimes";
+const skip = skipWithout("full");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-runtimes-"));
 const main = join(root, "dist/main.js");
 const configMaps = "/api/v1/namespaces/default/configmaps";

@@ -11,13 +11,13 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { freePort, frontProxyOptions } from "../support/aggregated-server.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 const commands = kubectls();
-const skip = go && commands.length > 0 ? false : "needs Go, kubectl and COXSWAIN_TEST_FULL=1";
+const skip = skipWithout("full", "go", "kubectl");
 const group = "wardle.example.com";
 const base = `/apis/${group}/v1alpha1/namespaces/default/flunders`;
 

@@ -9,10 +9,10 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { importingSources } from "../support/package-sources.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-runners-"));
 const runners = join(directory, "node_modules/.bin");
 
@@ -147,7 +147,7 @@ const counts: Readonly<Record<string, RegExp>> = {
   Deno: /2 passed \| 1 failed/,
 };
 
-describe("other runners", { skip: isFull ? false : "needs COXSWAIN_TEST_FULL=1: installs test runners" }, () => {
+describe("other runners", { skip: skipWithout("full") }, () => {
   before(() => {
     execFileSync(process.execPath, [join(root, "tools/build.ts")], { cwd: root, stdio: "ignore" });
     const allowScripts = { bun: true, deno: true };

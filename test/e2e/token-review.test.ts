@@ -3,7 +3,7 @@
  * invalid one.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { AuthenticationV1Api, KubeConfig } from "@kubernetes/client-node";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { skipWithout } from "../support/needs.ts";
 import type { Answer, RawRequest } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
@@ -260,9 +261,9 @@ test("client-node and kubectl create TokenReviews", async () => {
   }
 });
 
-const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+const skip = skipWithout("full", "go");
 test("client-go's webhook authenticator sends TokenReviews in JSON and in protobuf", {
-  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+  skip,
 }, async () => {
   const program = spawn("go", ["run", ".", server.kubeconfigPath, "static", "unknown"], {
     cwd: join(import.meta.dirname, "token-review-client"),

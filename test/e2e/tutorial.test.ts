@@ -4,31 +4,33 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { skipWithout } from "../support/needs.ts";
 import { offlineNpm } from "../support/offline-npm.ts";
+import { compiled, main } from "../support/program.ts";
 import { runPage } from "../support/run-page.ts";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/tutorial.md"), "utf8");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-tutorial-"));
+const environment = { NODE_COMPILE_CACHE: compiled };
 const project = join(directory, "secrets-controller");
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** @param name of the directory that is the clone */
-function run(markdown: string, name: string): Promise<void> {
-  const [clone, scratch] = [join(directory, name), join(directory, `${name}-scratch`)];
-  mkdirSync(clone);
-  mkdirSync(scratch);
-  return runPage(markdown, { directory: clone, scratch, programs: { npm: offlineNpm } });
+function run(markdown: string, workingDirectory: string): Promise<void> {
+  const scratch = mkdtempSync(join(directory, "scratch-"));
+  return runPage(markdown, { directory: workingDirectory, scratch, programs: { npm: offlineNpm(main) }, environment });
 }
 
-const skip = process.platform === "win32" ? "the commands are for a POSIX shell" : false;
-
-describe("the tutorial", { skip }, () => {
-  test("ends with passing tests", () => run(page, "clone"));
+describe("the tutorial", { skip: skipWithout("shell") }, () => {
+  test("ends with passing tests", async () => {
+    const clone = join(directory, "clone");
+    mkdirSync(clone);
+    await run(page, clone);
+  });
 
   test("fails if its controller does nothing", async () => {
-    const idle = page.replace("if (limit === undefined) return;", "return;");
-    rmSync(project, { recursive: true });
-    await assert.rejects(run(idle, "clone-of-idle"), /the block at line \d+ fails/);
+    const files = page.slice(page.indexOf("```ts"));
+    const idle = files.replace("if (limit === undefined) return;", "return;");
+    await assert.rejects(run(idle, project), /the block at line \d+ fails/);
   });
 });

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CodeBlock } from "./code-blocks.ts";
-import { main } from "./program.ts";
+import { compiled, main } from "./program.ts";
 
 const root = join(import.meta.dirname, "../..");
 const timeoutMs = 120_000;
@@ -56,7 +56,14 @@ export async function openBlockRunner(kubectl: string): Promise<BlockRunner> {
   const url = await urlOf(child);
   const kubeconfig = join(dataDir, "kubeconfig");
   const path = `${join(directory, "bin")}:${process.env.PATH}`;
-  const env = { PATH: path, HOME: directory, KUBECONFIG: kubeconfig, SERVER: url, NODE_NO_WARNINGS: "1" };
+  const env = {
+    PATH: path,
+    HOME: directory,
+    KUBECONFIG: kubeconfig,
+    SERVER: url,
+    NODE_NO_WARNINGS: "1",
+    NODE_COMPILE_CACHE: compiled,
+  };
   const shell = (script: string, cwd: string): string => runShell(script, cwd, env);
   shell("kubectl create namespace shop", directory);
   return {

@@ -28,7 +28,7 @@ const checks = {
   flags: "sh",
   /** Compares its options with the help of the command. */
   synopsis: "sh",
-  /** Looks its scripts up in package.json. */
+  /** Looks its scripts up in package.json, and the options of tests in their program. */
   scripts: "sh",
   /** Renders it, in the test of the site. */
   render: "mermaid",
@@ -61,7 +61,7 @@ const defaults: Readonly<Record<string, Check>> = {
 };
 
 /**
- * The documents with code; docs/reference is generated. The tutorial, docs/how-to and examples/typescript run as a whole instead, block after
+ * The documents with code; docs/reference is generated. The tutorial, the guides in docs/how-to and examples/typescript run as a whole instead, block after
  * block: see `run-page.ts`.
  */
 export const documents = globSync(
@@ -70,7 +70,7 @@ export const documents = globSync(
     cwd: root,
     exclude: [
       "docs/reference/**",
-      "docs/how-to/**",
+      "docs/how-to/!(run-tests).md",
       "docs/tutorial.md",
       "examples/typescript/**",
       "**/node_modules/**",

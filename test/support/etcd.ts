@@ -8,6 +8,7 @@ import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { EtcdOptions } from "../../src/storage/etcd/etcd-storage.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 import { eventually } from "./until.ts";
+import { reasonOf } from "./needs.ts";
 
 const built = join(import.meta.dirname, "..", "..", ".etcd", "etcd");
 
@@ -15,15 +16,14 @@ const built = join(import.meta.dirname, "..", "..", ".etcd", "etcd");
 export const etcdProgram: string | undefined = process.env.COXSWAIN_ETCD ?? (existsSync(built) ? built : undefined);
 
 /** Why tests that need etcd are skipped; false when they are not. */
-export const skipWithoutEtcd: string | false =
-  etcdProgram === undefined && "there is no etcd: `npm run etcd` builds one, which needs Go";
+export const skipWithoutEtcd: string | false = etcdProgram === undefined && reasonOf("etcd", "npm run etcd");
 
 /** An etcd before 3.4.31 or 3.5.13, such as Debian's package etcd-server has; undefined without one. */
 export const oldEtcdProgram = process.env.COXSWAIN_OLD_ETCD;
 
 /** Why tests that need an old etcd are skipped; false when they are not. */
 export const skipWithoutOldEtcd: string | false =
-  oldEtcdProgram === undefined && "COXSWAIN_OLD_ETCD names no etcd before 3.4.31";
+  oldEtcdProgram === undefined && reasonOf("etcd before 3.4.31", "COXSWAIN_OLD_ETCD=FILE");
 
 /** Options of the engine with the defaults of the server, except that it does nothing periodically. */
 export const etcdOptions: Omit<EtcdOptions, "servers"> = {

@@ -1,5 +1,5 @@
 /** Runs HAProxy as a load balancer of TCP connections. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import net from "node:net";
@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { freePort } from "./aggregated-server.ts";
 import { eventually } from "./until.ts";
+import { skipWithout } from "./needs.ts";
 
 /** Why tests that need HAProxy are skipped; false when they are not. */
-export const skipWithoutHaproxy: string | false =
-  spawnSync("haproxy", ["-v"]).status !== 0 && "there is no haproxy: `apt-get install haproxy`";
+export const skipWithoutHaproxy: string | false = skipWithout("haproxy");
 
 /** How often a server is probed, and after how many failures and successes it is down and up. */
 export const probes = { intervalMs: 500, fall: 2, rise: 2 };

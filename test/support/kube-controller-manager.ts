@@ -5,12 +5,13 @@ import https from "node:https";
 import { join } from "node:path";
 import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
 import { freePort } from "./aggregated-server.ts";
+import { reasonOf } from "./needs.ts";
 import type { SharedCertificates } from "./shared-certificates.ts";
 
 /** Why tests that need it are skipped; false when they are not. */
 export const skipWithoutControllerManager: string | false =
   process.env.COXSWAIN_KUBE_CONTROLLER_MANAGER === undefined &&
-  "COXSWAIN_KUBE_CONTROLLER_MANAGER names no kube-controller-manager";
+  reasonOf("kube-controller-manager 1.36", "COXSWAIN_KUBE_CONTROLLER_MANAGER=FILE");
 
 export interface ControllerManager {
   /** All that it has logged. */

@@ -1,5 +1,9 @@
 /** The sources of the exports of the package, for code that imports them by their names. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import packageJson from "../../package.json" with { type: "json" };
+
+const root = join(import.meta.dirname, "../..");
 
 const others: Readonly<Record<string, string>> = {
   coxswain: "src/index.ts",
@@ -15,7 +19,11 @@ export const packageSources: Readonly<Record<string, string>> = Object.fromEntri
   }),
 );
 
-/** Lets a program import the sources. Its working directory is the root of the repository. */
+/** Lets a program import the sources. */
 export function importingSources(code: string): string {
-  return code.replace(/from "(coxswain[\w/-]*)"/g, (_, name: string) => `from "./${packageSources[name]}"`);
+  return code.replace(/from "(coxswain[\w/-]*)"/g, (_, name: string) => `from "${urlOf(packageSources[name])}"`);
+}
+
+function urlOf(file: string | undefined): string {
+  return pathToFileURL(join(root, String(file))).href;
 }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { skipWithout } from "./needs.ts";
 import { applyChange, blocksOf, runPage } from "./run-page.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-page-"));
@@ -11,7 +12,7 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 const block = (language: string, ...lines: string[]): string => `\n\`\`\`${language}\n${lines.join("\n")}\n\`\`\`\n`;
 
-describe("a page", { skip: process.platform === "win32" ? "the commands are for a POSIX shell" : false }, () => {
+describe("a page", { skip: skipWithout("shell") }, () => {
   const rows: readonly (readonly [title: string, page: string, error?: RegExp])[] = [
     ["passes if its commands do", block("sh", "a=1") + block("sh", 'test "$a" = 1')],
     [

@@ -74,12 +74,18 @@ function scriptOf(blocks: readonly Block[], scratch: string): string {
   return ["set -eu", "exec 2>&1", stopChildren, ...parts, ""].join("\n");
 }
 
-function commandOf({ language, code, line }: Block, content: string): string {
+function commandOf(block: Block, content: string): string {
+  const { language, code, line } = block;
   if (language === "sh") return code;
   if (language === "diff") return `"${process.execPath}" "${import.meta.filename}" "${content}"`;
-  const [, file] = /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(code) ?? [];
+  const file = fileOf(block);
   assert.ok(file !== undefined, `the block at line ${line} is not executed`);
   return `mkdir -p "$(dirname "${file}")" && cp "${content}" "${file}"`;
+}
+
+/** The file that a block becomes, if its first line names one. */
+export function fileOf({ code }: Block): string | undefined {
+  return /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(code)?.[1];
 }
 
 function runScript(

@@ -4,18 +4,15 @@
  * API Extractor and TypeDoc: `node tools/ensure-installed.mjs tools/docs` installs it, as CI does.
  */
 import assert from "node:assert/strict";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { skipWithout } from "../../test/support/needs.ts";
 import { type PublicApi, rollUpTypes, root } from "./public-api.ts";
 import { apiReference } from "./reference.ts";
 
-const isInstalled = existsSync(join(import.meta.dirname, "node_modules/.package-lock.json"));
-const skip =
-  isInstalled || process.env.CI === "true"
-    ? false
-    : "needs API Extractor and TypeDoc: node tools/ensure-installed.mjs tools/docs";
+const skip = skipWithout("docsTools");
 
 const types = mkdtempSync(join(tmpdir(), "coxswain-types-"));
 let found: PublicApi;

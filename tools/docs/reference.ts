@@ -14,7 +14,6 @@ const modules = {
 
 const options = {
   name: "API reference",
-  plugin: [installed("typedoc-plugin-markdown")],
   entryPoints: Object.keys(modules),
   out: "pages",
   router: "module",
@@ -48,7 +47,10 @@ export function apiReference(types: string, work: string): ReadonlyMap<string, s
   mkdirSync(join(work, "coxswain"));
   for (const [name, file] of Object.entries(modules)) cpSync(join(types, file), join(work, name));
   writeFileSync(join(work, "tsconfig.json"), JSON.stringify({ compilerOptions, files: options.entryPoints }));
-  writeFileSync(join(work, "typedoc.json"), JSON.stringify(options));
+  writeFileSync(
+    join(work, "typedoc.json"),
+    JSON.stringify({ ...options, plugin: [installed("typedoc-plugin-markdown")] }),
+  );
   const program = join(dirname(installed("typedoc/package.json")), "bin/typedoc");
   const { status, stderr } = spawnSync(process.execPath, [program], { cwd: work, encoding: "utf8" });
   if (status !== 0) throw new Error(`TypeDoc ended with status ${status}\n${stderr}`);

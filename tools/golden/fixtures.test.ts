@@ -1,9 +1,9 @@
 /** The index of recorded fixtures is complete and true. With COXSWAIN_TEST_FULL=1 and Go, the programs record the fixtures again. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { describe, test } from "node:test";
+import { skipWithout } from "../../test/support/needs.ts";
 import { countCases, goModuleOf, linesOf, readFixture, readIndex, recordFixture, root } from "./fixtures.ts";
 
 const { sets, others } = readIndex();
@@ -57,9 +57,7 @@ test("every Go program is in the index", () => {
   );
 });
 
-const hasGo = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
-
-describe("a program records again", { skip: hasGo ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+describe("a program records again", { skip: skipWithout("full", "go") }, () => {
   for (const set of Object.values(sets)) {
     if (set.usage !== undefined || set.updatedBy !== undefined) continue;
     for (const fixture of set.fixtures) {

@@ -22,7 +22,7 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/files.jsonl"), "ut
   .split("\n");
 
 for (const { what, file, error, config } of rows.map((line): Row => JSON.parse(line))) {
-  test(`file: ${what}`, { skip: different.has(what) }, () => {
+  test(`file: ${what}`, { skip: different.has(what) && "the message of upstream names an internal type" }, () => {
     const load = (): unknown[] => parseAuthorizationConfiguration(Buffer.from(file)).authorizers.map(asUpstream);
     if (error !== undefined) assert.throws(load, { name: "ConfigurationError", message: error });
     else assert.deepEqual(load(), config?.authorizers.map(asHere));

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { skipWithout } from "../../../test/support/needs.ts";
 import { commandGroups } from "../commands.ts";
 import { flagGroups } from "../flags.ts";
 
@@ -111,10 +112,7 @@ const rows: [line: string, expected: readonly string[], besides?: { readonly exc
   ["coxswain serve --tls-cert-file afi", ["afile.yaml"], { except: ["bash"] }],
 ];
 for (const shell of shells) {
-  const probe = shell === "zsh" ? ["-c", "zmodload zsh/zpty"] : ["--version"];
-  const isInstalled = spawnSync(shell, probe).status === 0;
-  if (!isInstalled) console.error(`NOT TESTED: completion in ${shell}: it is not installed`);
-  describe(`completion in ${shell}`, { skip: isInstalled ? false : `${shell} is not installed` }, () => {
+  describe(`completion in ${shell}`, { skip: skipWithout(shell) }, () => {
     for (const [line, expected, { except } = { except: [] }] of rows) {
       if (!except.includes(shell)) test(line, () => assert.deepEqual(complete(shell, line), [...expected].sort()));
     }

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { skipWithout } from "../../../test/support/needs.ts";
 import { type ProcessTable, procTable, psTable } from "./process-table.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-processes-"));
@@ -14,12 +15,12 @@ test.after(() => rmSync(directory, { recursive: true, force: true }));
 const script = join(directory, "a) S 1 (b");
 writeFileSync(script, "#!/bin/sh\necho started\nread line\n", { mode: 0o755 });
 
-const rows: [name: string, table: ProcessTable, runs: boolean][] = [
-  ["/proc", procTable, process.platform === "linux"],
-  ["ps", psTable, process.platform !== "win32"],
+const rows: [name: string, table: ProcessTable, skip: string | false][] = [
+  ["/proc", procTable, skipWithout("linux")],
+  ["ps", psTable, skipWithout("shell")],
 ];
-for (const [name, table, runs] of rows) {
-  test(`${name} has the parent and the arguments of a running process`, { skip: !runs }, async () => {
+for (const [name, table, skip] of rows) {
+  test(`${name} has the parent and the arguments of a running process`, { skip }, async () => {
     const child = spawn(script, ["--cert-dir=/a b", "--v=1"]);
     const pid = child.pid as number;
     await once(child.stdout, "data");

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { field } from "../../../test/support/kubeconfig-fields.ts";
+import { skipWithout } from "../../../test/support/needs.ts";
 import { oddCertificate } from "../../../test/support/odd-certificates.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { type RunningServer, startServer } from "../../index.ts";
@@ -20,17 +21,17 @@ const opensslAuthority = (name: string, ...algorithm: string[]): string[] => [
   ...["req", "-x509", "-nodes", "-subj", `/CN=${name}`, "-days", "2", ...algorithm],
   ...["-keyout", file(`${name}.key`), "-out", file(`${name}.crt`)],
 ];
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+const noOpenssl = skipWithout("openssl");
 let server: RunningServer;
 
 before(async () => {
-  if (hasOpenssl) {
+  if (noOpenssl === false) {
     spawnSync("openssl", opensslAuthority("rsa", "-newkey", "rsa:2048"));
     spawnSync("openssl", opensslAuthority("p384", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp384r1"));
     const bundle = ["rsa", "p384"].map((name) => readFileSync(file(`${name}.crt`), "utf8")).join("");
     writeFileSync(file("clients.crt"), bundle);
   }
-  const clients = hasOpenssl ? { clientCaFile: file("clients.crt") } : {};
+  const clients = noOpenssl === false ? { clientCaFile: file("clients.crt") } : {};
   server = await startServer({ storage: "memory", dataDir, controllers: [], ...clients });
 });
 after(async () => {
@@ -132,7 +133,7 @@ test("--server replaces the URL", () => {
 
 for (const name of ["rsa", "p384"]) {
   test(`signs with the authority ${name} of --client-ca-file`, async (context) => {
-    if (!hasOpenssl) return context.skip("needs openssl");
+    if (noOpenssl) return context.skip(noOpenssl);
     const { status, stdout, stderr } = issue([
       ...["--user=ann", `--client-ca-file=${file(`${name}.crt`)}`, `--client-ca-key=${file(`${name}.key`)}`],
     ]);
@@ -170,7 +171,8 @@ test("--write does not follow links", () => {
 });
 
 test("names the file that the user must not read", (context) => {
-  if (process.getuid?.() !== 0) return context.skip("needs root");
+  const notRoot = skipWithout("root");
+  if (notRoot) return context.skip(notRoot);
   const other = { uid: 65534, cwd: "/" };
   if (spawnSync(process.execPath, [main, "version"], other).status !== 0)
     return context.skip("other users cannot read the program here");

@@ -3,14 +3,15 @@ import { once } from "node:events";
 import net from "node:net";
 import { basename } from "node:path";
 import { test } from "node:test";
+import { skipWithout } from "../../../test/support/needs.ts";
 import { findListener, findLocker, formatProcess } from "./find-process.ts";
 
-const isLinux = process.platform === "linux";
+const notLinux = skipWithout("linux");
 const self = { pid: process.pid, name: basename(process.argv0) };
 
 for (const host of ["127.0.0.1", "::1", "0.0.0.0"]) {
   test(`finds the process that listens on ${host}`, async (context) => {
-    if (!isLinux) return context.skip("needs /proc");
+    if (notLinux) return context.skip(notLinux);
     const server = net.createServer().listen(0, host);
     const failed = await Promise.race([
       once(server, "listening").then(() => false),

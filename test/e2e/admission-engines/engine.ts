@@ -1,18 +1,16 @@
 /** Builds published policy engines, installs their manifests, and runs them outside of a cluster. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { decodeYaml } from "../../../src/lib/yaml/decode.ts";
+import { skipWithout } from "../../support/needs.ts";
 import { created, outcome, type Reviewed } from "../../support/policy-engine.ts";
 import type { Answer, RawClient, RawRequest } from "../../support/raw-client.ts";
 import { eventually as untilPasses } from "../../support/until.ts";
 
 /** Why the engines cannot be built; undefined if they can. */
-export const missing: string | undefined =
-  process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0
-    ? undefined
-    : "needs Go and COXSWAIN_TEST_FULL=1";
+export const missing: string | undefined = skipWithout("full", "go") || undefined;
 
 const goEnvironment = { ...process.env, GOFLAGS: "-buildvcs=false" };
 

@@ -11,13 +11,14 @@ import type { AddressInfo } from "node:net";
 import { extname, join, sep } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { reasonOf, skipWithout } from "../../../test/support/needs.ts";
 import { sidebarOf } from "./pages.ts";
 
 const site = import.meta.dirname;
 const output = join(site, "../../../.site");
 const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const executablePath = process.env.CHROMIUM ?? browsers.find((file) => existsSync(file));
-const runs = process.env.COXSWAIN_TEST_FULL === "1" && executablePath !== undefined;
+const skip = skipWithout("full") || (executablePath === undefined && reasonOf("Chromium", "apt-get install chromium"));
 
 /** What the test uses of puppeteer-core, which is only installed for the site. */
 interface Page {
@@ -75,7 +76,7 @@ test("the sidebar has the groups of the map of documents", () => {
   ]);
 });
 
-describe("the site in a browser", { skip: runs ? false : "needs Chromium and COXSWAIN_TEST_FULL=1" }, () => {
+describe("the site in a browser", { skip }, () => {
   let server: Server;
   let browser: Browser;
   let url: string;
