@@ -5,12 +5,16 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { main } from "../../../test/support/program.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
 import { defaultEngine } from "../../../test/support/test-engine.ts";
+import { eventually } from "../../testing/eventually.ts";
+import { statusCommand } from "./command.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-status-"));
 let server: TestServer;
 let annKubeconfig: string;
@@ -50,22 +54,20 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Not spawnSync: the server is in this process. */
 async function status(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const { code, out, err } = await runCommand((output) => statusCommand.run(argv, output, env));
+  return { code, stdout: out, stderr: err };
+}
+
+/** As {@link status}, as a process. Not spawnSync: the server is in this process. */
+async function statusOfProcess(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const child = spawn(process.execPath, [main, "status", ...argv], { env: { ...process.env, ...env } });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (piece) => {
-    stdout += piece;
-  });
-  child.stderr.on("data", (piece) => {
-    stderr += piece;
-  });
-  const [code] = await once(child, "close");
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { code, stdout, stderr };
 }
 
 test("prints what the server serves", async () => {
-  const { code, stdout, stderr } = await status([], { KUBECONFIG: server.kubeconfigPath });
+  const { code, stdout, stderr } = await statusOfProcess([], { KUBECONFIG: server.kubeconfigPath });
   assert.deepEqual([code, stderr], [0, ""]);
   const lines: RegExp[] = [
     new RegExp(`^Server: {5}${server.url}$`, "m"),
@@ -153,8 +155,13 @@ test("a server that stops is not ready, and one that has stopped does not answer
   context.after(() => child.kill("SIGKILL"));
   assert.equal((await status(["--data-dir", dataDir])).code, 0);
   child.kill("SIGTERM");
-  let ran = await status(["--data-dir", dataDir]);
-  for (let attempt = 1; ran.code === 0 && attempt < 20; attempt++) ran = await status(["--data-dir", dataDir]); // Until the signal has arrived.
+  const ran = await eventually(
+    async () => {
+      const now = await status(["--data-dir", dataDir]);
+      return now.code !== 0 && now;
+    },
+    { timeoutMs: 60_000 },
+  );
   assert.deepEqual([ran.code, ran.stderr], [1, ""]);
   assert.match(ran.stdout, /^Ready: {6}no, failing checks: shutdown$/m);
   const exited = once(child, "exit");

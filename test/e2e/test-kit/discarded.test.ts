@@ -5,14 +5,13 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { test } from "node:test";
+import { kit } from "../../support/program.ts";
 
-const kit = join(import.meta.dirname, "../../../src/testing/index.ts");
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-const cycles = isFull ? 10_000 : 12;
+const cycles = isFull ? 10_000 : 6;
 /** Samples of the heap at equal distances. The least of a third is compared, because single ones are higher. */
-const samples = 12;
+const samples = isFull ? 12 : 6;
 /** From the second third to the last, in which the engine still collects some feedback about the code. */
 const growthMaxMiB = isFull ? 1 : 4;
 
@@ -45,7 +44,7 @@ async function use(one) {
 async function cycle() { ${cycle} }
 /** Without compiled code, which the engine makes and discards at any time. */
 async function heapMiB() {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < ${isFull ? 3 : 2}; round++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
     gc();
   }
