@@ -1,13 +1,12 @@
 /** The command line of `coxswain`: its subcommands, their help, versions and colors. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
+import { main } from "../../test/support/program.ts";
 import { runCommand } from "../../test/support/run-command.ts";
 import { commandGroups } from "./commands.ts";
 
-const main = join(import.meta.dirname, "../main.ts");
 const commands = commandGroups.flatMap(([, listed]) => listed);
 
 interface Ran {

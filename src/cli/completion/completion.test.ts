@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { main } from "../../../test/support/program.ts";
 import { commandGroups } from "../commands.ts";
 import { flagGroups } from "../flags.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-completion-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 const file = (name: string): string => join(directory, name);

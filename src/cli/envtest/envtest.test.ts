@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { main } from "../../../test/support/program.ts";
+import { eventually } from "../../testing/eventually.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain envtest's "));
 test.after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -16,15 +17,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as net.AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-async function health(url: string, process: ChildProcess): Promise<Response> {
-  for (;;) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer !== undefined) return answer;
-    assert.equal(process.exitCode, null, "it has ended");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 test("creates an etcd that answers health checks and ends on a signal, and a kube-apiserver with envtest's flags", async () => {
@@ -40,7 +32,7 @@ test("creates an etcd that answers health checks and ends on a signal, and a kub
   const etcd = spawn(join(assets, "etcd"), [...urls, `--listen-client-urls=http://127.0.0.1:${port}`], {
     stdio: "inherit",
   });
-  const answer = await health(`http://127.0.0.1:${port}/health`, etcd);
+  const answer = await eventually(() => fetch(`http://127.0.0.1:${port}/health`), { timeoutMs: 60_000 });
   assert.deepEqual([answer.status, await answer.json()], [200, { health: "true", reason: "" }]);
   etcd.kill("SIGTERM");
   const [code] = await new Promise<unknown[]>((resolve) => etcd.once("exit", (...ended) => resolve(ended)));

@@ -7,7 +7,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { stable, startTestServer, type TestServer, type TestServerOptions } from "../../../src/testing/index.ts";
+import {
+  eventually,
+  stable,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from "../../../src/testing/index.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind.
 type Body = any;
@@ -23,12 +29,7 @@ async function get(server: TestServer, path: string): Promise<Body> {
 }
 
 /** Waits for what controllers do soon. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await condition()); attempt++) {
-    if (attempt === 1000) throw new Error("it did not happen");
-    await new Promise(setImmediate);
-  }
-}
+const until = (condition: () => Promise<boolean>): Promise<true> => eventually(condition, { timeoutMs: 60_000 });
 
 const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const accounts = "/api/v1/namespaces/default/serviceaccounts";

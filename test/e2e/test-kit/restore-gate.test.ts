@@ -66,7 +66,7 @@ for (const [verb, method, path, body] of writes) {
     const answering = server.fetch(path, { method, ...asAnn, ...(body && { body }) });
     const isWaiting = (): boolean =>
       server.timeline.entries().some((entry) => entry.kind === "fault" && entry.action === "hit");
-    while (!isWaiting()) await new Promise(setImmediate);
+    await eventually(isWaiting, { timeoutMs: 60_000 });
     await server.restore(forbidden);
     const before = await (await server.fetch(maps)).text();
     clock.advance("1s");

@@ -5,19 +5,14 @@
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { startTestServer, type TestServer, type TestServerOptions } from "../../../src/testing/index.ts";
+import { eventually, startTestServer, type TestServer, type TestServerOptions } from "../../../src/testing/index.ts";
 import { configMap, type KitClient, kitClient } from "../../support/kit-client.ts";
 import { http2Watches } from "../../support/watch-connection.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 
 /** Waits for what the server does soon after an answer. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await condition()); attempt++) {
-    if (attempt === 1000) throw new Error("it did not happen");
-    await new Promise(setImmediate);
-  }
-}
+const until = (condition: () => Promise<boolean>): Promise<true> => eventually(condition, { timeoutMs: 60_000 });
 
 function clientOf(context: TestContext, server: TestServer): KitClient {
   const client = kitClient(server);
