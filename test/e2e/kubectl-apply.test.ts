@@ -122,10 +122,8 @@ const differing = /^diff [\s\S]*\n/.source;
  * server's part of the sessions that are not listed.
  */
 const always = [
-  "two managers apply the same ConfigMap",
   "dry run and diff show changes and write none",
   "migrates from client-side to server-side apply, and back",
-  "applies the status subresource",
   "prunes by apply sets",
 ];
 

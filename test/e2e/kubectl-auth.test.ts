@@ -75,7 +75,11 @@ const whoAmIOf127: readonly Step[] = [
 ];
 
 /** Only with COXSWAIN_TEST_FULL=1: test/e2e/rights and src/authorization have the rows of the server. */
-const canI = "auth can-i answers for the roles";
+const fullSize = [
+  "auth can-i answers for the roles",
+  "--as impersonates users that RBAC allows",
+  "creating roles and bindings requires their permissions, or escalate and bind",
+];
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 
 const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
@@ -147,7 +151,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    canI,
+    "auth can-i answers for the roles",
     [
       ["ann", "auth can-i list deployments", /^yes$/m, 0],
       ["ann", "auth can-i get pods/log", /^yes$/m, 0],
@@ -291,7 +295,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
 for (const kubectl of kubectls()) {
   describe(kubectl.split("/").at(-1) as string, () => {
     for (const [what, steps] of sessions) {
-      test(what, { skip: what === canI && !isFull && "needs COXSWAIN_TEST_FULL=1" }, async () => {
+      test(what, { skip: fullSize.includes(what) && !isFull && "needs COXSWAIN_TEST_FULL=1" }, async () => {
         const { directory, kubeconfigPath } = server;
         for (const [name, text] of files) writeFileSync(join(directory, name), text);
         for (const [user, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27")
