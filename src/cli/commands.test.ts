@@ -1,14 +1,13 @@
 /** The command line of `coxswain`: its subcommands, their help, versions and colors. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
 import { skipWithout } from "../../test/support/needs.ts";
+import { main } from "../../test/support/program.ts";
 import { runCommand } from "../../test/support/run-command.ts";
 import { commandGroups } from "./commands.ts";
 
-const main = join(import.meta.dirname, "../main.ts");
 const commands = commandGroups.flatMap(([, listed]) => listed);
 
 interface Ran {
@@ -76,7 +75,9 @@ const colorRows: [argv: string[], env: NodeJS.ProcessEnv, isColored: boolean][] 
   [["serve", "--help"], {}, false],
   [["--help"], {}, false],
 ];
-for (const [argv, env, isColored] of colorRows) {
+/** Colors are decided in one place: the first rows show each answer of it. */
+const colorRowsMax = process.env.COXSWAIN_TEST_FULL === "1" ? Number.POSITIVE_INFINITY : 4;
+for (const [argv, env, isColored] of colorRows.slice(0, colorRowsMax)) {
   test(`coxswain ${argv.join(" ")} ${isColored ? "has" : "has no"} colors in a pipe`, () => {
     const { stdout, stderr } = coxswain(argv, env);
     assert.notEqual(stdout + stderr, "");
@@ -96,7 +97,7 @@ const terminalRows: [argv: string, env: NodeJS.ProcessEnv, isColored: boolean][]
   ["--help", { NO_COLOR: "1" }, false],
 ];
 const skip = skipWithout("linux", "script");
-for (const [argv, env, isColored] of terminalRows) {
+for (const [argv, env, isColored] of terminalRows.slice(0, colorRowsMax)) {
   test(`coxswain ${argv} ${JSON.stringify(env)} ${isColored ? "has" : "has no"} colors on a terminal`, (context) => {
     if (skip) return context.skip(skip);
     const { stdout } = spawnSync("script", ["-qec", `'${process.execPath}' '${main}' ${argv}`, "/dev/null"], {

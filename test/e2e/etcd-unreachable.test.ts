@@ -23,7 +23,9 @@ test("a start logs why etcd does not answer, and goes on with its attempts", asy
     lines.push(line);
     if (line.includes("etcd does not answer")) break;
   }
-  const expected = new RegExp(`"etcd does not answer, and the start waits" servers="http://127.0.0.1:${port}" error=".*connection refused`);
+  const expected = new RegExp(
+    `"etcd does not answer, and the start waits" servers="http://127.0.0.1:${port}" error=".*connection refused`,
+  );
   assert.match(lines.join("\n"), expected);
   assert.equal(child.exitCode, null);
 });

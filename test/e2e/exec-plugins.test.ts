@@ -78,6 +78,8 @@ const prints = (status: object | undefined, apiVersion = v1): void => {
   writeFileSync(outputFile, JSON.stringify({ apiVersion, kind: "ExecCredential", ...(status && { status }) }));
 };
 
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+
 /** Sends a request with the kubeconfig. @returns the name of the user, or the status or error */
 type AskUserName = (file: string) => Promise<string>;
 
@@ -238,6 +240,8 @@ for (const [name, askUserName] of [
 ]) {
   describe(name, () => {
     for (const { what, user, cluster, prints: print, expected } of rows) {
+      // kubectl reports these errors by itself, and sends no request.
+      if (!isFull && askUserName !== withOwnClient && what.startsWith("reports ")) continue;
       test(what, async () => {
         print?.();
         assertIs(await askUserName(kubeconfigWith(user(), cluster)), expected);

@@ -60,8 +60,11 @@ const files: readonly (readonly [name: string, text: string])[] = [
 const reconciled = (kind: string, name = "kept"): RegExp =>
   new RegExp(`^${kind}\\.rbac\\.authorization\\.k8s\\.io/${name} reconciled`, "m");
 const created = (kind: string): RegExp => new RegExp(`^${kind}\\.rbac\\.authorization\\.k8s\\.io/\\S+ created$`, "m");
-const verbsOf = (role: string): string => `get ${role} -o jsonpath={.rules[*].verbs}`;
-const subjectsOf = (binding: string): string => `get ${binding} -o jsonpath={.subjects[*].name}`;
+/** Each is a line of the output. */
+const linesOf = (...lines: RegExp[]): RegExp =>
+  new RegExp(`^${lines.map(({ source }) => `(?=[\\s\\S]*^${source}$)`).join("")}`, "m");
+const verbsAndSubjects =
+  "get role/kept rolebinding/kept -o jsonpath={.items[*].rules[*].verbs}:{.items[*].subjects[*].name}";
 
 type Step = readonly [user: "admin" | "ann", command: string, output: RegExp, code?: number];
 
@@ -70,6 +73,14 @@ const whoAmI = "auth whoami prints the user and its groups";
 const whoAmIOf127: readonly Step[] = [
   ["ann", "auth whoami", /^error: the selfsubjectreviews API is not enabled in the cluster$/m, 1],
 ];
+
+/** Only with COXSWAIN_TEST_FULL=1: test/e2e/rights and src/authorization have the rows of the server. */
+const fullSize = [
+  "auth can-i answers for the roles",
+  "--as impersonates users that RBAC allows",
+  "creating roles and bindings requires their permissions, or escalate and bind",
+];
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 
 const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
   [
@@ -132,14 +143,21 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
         1,
       ],
       ["ann", "auth can-i get configmaps", /^yes$/m, 0],
-      ["ann", "auth can-i list deployments", /^yes$/m, 0],
       ["ann", "auth can-i get pods --subresource=log", /^yes$/m, 0],
+      ["ann", "auth can-i get secrets/s3", /^no$/m, 1],
+      ["ann", "auth can-i get pods -A", /^no$/m, 1],
+      ["admin", "auth can-i get /logs/x --as system:serviceaccount:default:robot", /^yes$/m, 0],
+      ["admin", "auth can-i watch nodes --as zoe --as-group dev", /^yes$/m, 0],
+    ],
+  ],
+  [
+    "auth can-i answers for the roles",
+    [
+      ["ann", "auth can-i list deployments", /^yes$/m, 0],
       ["ann", "auth can-i get pods/log", /^yes$/m, 0],
       ["ann", "auth can-i get secrets/s1", /^yes$/m, 0],
-      ["ann", "auth can-i get secrets/s3", /^no$/m, 1],
       ["ann", "auth can-i get secrets", /^no$/m, 1],
       ["ann", "auth can-i delete pods", /^no$/m, 1],
-      ["ann", "auth can-i get pods -A", /^no$/m, 1],
       ["ann", "auth can-i get pods -n kube-system", /^no$/m, 1],
       ["ann", "auth can-i watch nodes", /^yes$/m, 0],
       ["ann", "auth can-i get /healthz", /^yes$/m, 0],
@@ -153,23 +171,30 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
         1,
       ],
       ["admin", "auth can-i * * -A", /^yes$/m, 0],
-      ["admin", "auth can-i get /logs/x --as system:serviceaccount:default:robot", /^yes$/m, 0],
       ["admin", "auth can-i get services --as system:serviceaccount:default:robot -n default", /^yes$/m, 0],
       ["admin", "auth can-i get services --as system:serviceaccount:default:robot -n kube-system", /^no$/m, 1],
       ["admin", "auth can-i get configmaps --as zoe", /^no$/m, 1],
-      ["admin", "auth can-i watch nodes --as zoe --as-group dev", /^yes$/m, 0],
     ],
   ],
   [
     "auth can-i --list prints the permissions of a user",
     [
-      ["ann", "auth can-i --list", /^configmaps +\[\] +\[\] +\[get list\]$/m],
-      ["ann", "auth can-i --list", /^deployments\.apps +\[\] +\[\] +\[get list\]$/m],
-      ["ann", "auth can-i --list", /^secrets +\[\] +\[s1\] +\[get\]$/m],
-      ["ann", "auth can-i --list", /^ +\[\/healthz\] +\[\] +\[get\]$/m],
-      ["ann", "auth can-i --list", /^selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]$/m],
-      ["ann", "auth can-i --list -n kube-system", /^nodes +\[\] +\[\] +\[watch\]$/m],
-      ["ann", "auth can-i --list -n kube-system --no-headers", /^(?![\s\S]*configmaps)/],
+      [
+        "ann",
+        "auth can-i --list",
+        linesOf(
+          /configmaps +\[\] +\[\] +\[get list\]/,
+          /deployments\.apps +\[\] +\[\] +\[get list\]/,
+          /secrets +\[\] +\[s1\] +\[get\]/,
+          / +\[\/healthz\] +\[\] +\[get\]/,
+          /selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]/,
+        ),
+      ],
+      [
+        "ann",
+        "auth can-i --list -n kube-system --no-headers",
+        /^(?![\s\S]*configmaps)[\s\S]*^nodes +\[\] +\[\] +\[watch\]$/m,
+      ],
       ["admin", "auth can-i --list", /^\*\.\* +\[\] +\[\] +\[\*\]$/m],
       [
         "admin",
@@ -237,16 +262,13 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
       ["admin", "get role kept", /NotFound/, 1],
       ["admin", "auth reconcile -f more.yaml", reconciled("role")],
       ["admin", "auth reconcile -f more.yaml -o name", /^clusterrolebinding\.rbac\.authorization\.k8s\.io\/kept$/m],
-      ["admin", verbsOf("role kept"), /^\["get","delete"\]$/],
-      ["admin", subjectsOf("rolebinding kept"), /^ann bob$/],
+      ["admin", verbsAndSubjects, /^\["get","delete"\]:ann bob$/],
       ["admin", "auth reconcile -f less.yaml", reconciled("rolebinding")],
-      ["admin", verbsOf("role kept"), /^\["get","delete"\]$/],
-      ["admin", subjectsOf("rolebinding kept"), /^ann bob$/],
+      ["admin", verbsAndSubjects, /^\["get","delete"\]:ann bob$/],
       ["admin", "auth reconcile -f less.yaml --remove-extra-permissions", reconciled("clusterrole")],
-      ["admin", verbsOf("role kept"), /^\["get"\]$/],
-      ["admin", subjectsOf("rolebinding kept"), /^ann bob$/],
+      ["admin", verbsAndSubjects, /^\["get"\]:ann bob$/],
       ["admin", "auth reconcile -f less.yaml --remove-extra-subjects", reconciled("clusterrolebinding")],
-      ["admin", subjectsOf("rolebinding kept"), /^ann$/],
+      ["admin", verbsAndSubjects, /^\["get"\]:ann$/],
       ["admin", "create role other --verb=list --resource=services", created("role")],
       ["admin", "auth reconcile -f moved.yaml", reconciled("rolebinding")],
       ["admin", "get rolebinding kept -o jsonpath={.roleRef.name}", /^other$/],
@@ -273,7 +295,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
 for (const kubectl of kubectls()) {
   describe(kubectl.split("/").at(-1) as string, () => {
     for (const [what, steps] of sessions) {
-      test(what, async () => {
+      test(what, { skip: fullSize.includes(what) && !isFull && "needs COXSWAIN_TEST_FULL=1" }, async () => {
         const { directory, kubeconfigPath } = server;
         for (const [name, text] of files) writeFileSync(join(directory, name), text);
         for (const [user, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27")

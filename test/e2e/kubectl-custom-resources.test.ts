@@ -71,6 +71,25 @@ const status = '{"status":{"phase":"Up","size":8,"selector":"app=a","conditions"
  */
 type Step = readonly [command: string, output: RegExp | string, code?: number, since?: number];
 
+/** Commands that print what another step prints in another form, or whose requests others send: only with COXSWAIN_TEST_FULL=1. */
+const fullSize = [
+  "get widgets.v1.example.com -o wide",
+  "get wd a -o custom-columns=N:.metadata.name,P:.spec.ports[*].port",
+  'get wd a -o jsonpath={.spec.ports[?(@.name=="dns")].port}',
+  "get wd --field-selector spec.color=green -o name",
+  "scale wd/a --replicas=4 --current-replicas=2",
+  "wait wd/a --for=jsonpath={.status.phase}=Up --timeout=5s",
+  "wait wd/a --for=jsonpath={.status.phase} --timeout=5s",
+  "autoscale wd a --min=1 --max=5",
+  "label wd a app=b",
+  "annotate wd -l app=b note=y",
+  "create -f strange.yaml --dry-run=server",
+  "replace -f a.yaml",
+  "delete wd a --cascade=foreground",
+  "create -f a.yaml",
+];
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+
 const steps: readonly Step[] = [
   ["crd.yaml", definition],
   ["a.yaml", widget(`color: red, ${ports}, free: {x: {z: 1}}`)],
@@ -150,7 +169,7 @@ const steps: readonly Step[] = [
   ["create -f strange.yaml --dry-run=server", /unknown field "spec\.colr"$/, 1],
   ["replace -f a.yaml", "widget.example.com/a replaced"],
   ["delete wd a --cascade=foreground", /^widget\.example\.com "a" deleted( from default namespace)?$/],
-  ["apply -f a.yaml", "widget.example.com/a created"],
+  ["create -f a.yaml", "widget.example.com/a created"],
   ["delete -f crd.yaml", 'customresourcedefinition.apiextensions.k8s.io "widgets.example.com" deleted'],
   ["get wd", /the server (doesn't have a resource type "wd"|could not find the requested resource)/, 1],
 ];
@@ -166,7 +185,7 @@ for (const kubectl of kubectls()) {
     chmodSync(editor, 0o755);
     for (const [command, expected, code = 0, since = 0] of steps) {
       if (/^\S+\.yaml$/.test(command)) writeFileSync(join(directory, command), expected as string);
-      if (/^\S+\.yaml$/.test(command) || minor < since) continue;
+      if (/^\S+\.yaml$/.test(command) || minor < since || (!isFull && fullSize.includes(command))) continue;
       const args = command.split(" ").map((word) => word.replaceAll("%", " "));
       const environment = { KUBE_EDITOR: editor };
       const { output, code: ended } = await runKubectl(kubectl, args, {

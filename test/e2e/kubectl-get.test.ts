@@ -1,6 +1,6 @@
 /**
  * `kubectl get` with every output format, with selectors, sorting and label columns, and with
- * `--raw`. Runs the newest kubectl; with COXSWAIN_TEST_FULL=1 every version.
+ * `--raw`. Runs the newest kubectl with a part of the rows; with COXSWAIN_TEST_FULL=1 all with every version.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -10,8 +10,8 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { skipWithout } from "../support/needs.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
-const found = kubectls();
-const versions = process.env.COXSWAIN_TEST_FULL === "1" ? found : found.slice(-1);
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+const versions = kubectls();
 
 const files: Record<string, string> = {
   "objects.yaml": `
@@ -58,6 +58,40 @@ function patternOf(text: string): RegExp {
 }
 
 type Row = [command: string, output: string | RegExp, outcome?: "fails"];
+
+/** Rows that print another row's answer in another form, or that a raw client sends: only with COXSWAIN_TEST_FULL=1. */
+const fullSize = [
+  "get cm --no-headers",
+  "get cm -L app,tier",
+  "get cm --all-namespaces -l app=web -o wide",
+  "get cm -n kube-system -l app",
+  "get cm -l 'tier,app notin (api)'",
+  "get cm -l app=none",
+  "get cm --sort-by=.metadata.name",
+  "get deploy web --server-print=false",
+  "get deploy/web svc/web -o name",
+  "get svc web -o wide --show-kind",
+  "get configmaps.v1. a",
+  "get deploy web --subresource=status",
+  "get cm -o custom-columns=NAME:.metadata.name,SIZE:.data.size,TIER:.metadata.labels.tier",
+  "get cm -o custom-columns-file=columns.txt",
+  "get deploy -o custom-columns=I:.spec.template.spec.containers[*].image",
+  "get cm a -o jsonpath-file=path.txt",
+  "get cm -o jsonpath-as-json={.items[*].data.size}",
+  "get cm -o 'go-template={{range .items}}{{.metadata.name}} {{end}}'",
+  "get cm a -o go-template-file=go.txt",
+  "get cm a -o template --template={{.data.size}}",
+  "get cm -o json",
+  "get cm missing --ignore-not-found",
+  "get cm -o nothing",
+  "get cm -l a=(",
+  "get --raw /apis/apps/v1",
+  "get --raw /openapi/v3",
+  "get --raw /openapi/v3/apis/apps/v1",
+  "get --raw /openapi/v2",
+  "get --raw /healthz",
+  "get --raw /metrics",
+];
 
 /**
  * Blanks separate the arguments; quotes enclose one with blanks. The test removes blanks at the
@@ -189,7 +223,7 @@ for (const kubectl of versions) {
     });
     after(() => server.close());
 
-    for (const [command, expected, outcome] of rows) {
+    for (const [command, expected, outcome] of rows.filter(([command]) => isFull || !fullSize.includes(command))) {
       test(command, async () => {
         const { code, output } = await run(command);
         assert.match(output.replace(/ +$/gm, ""), typeof expected === "string" ? patternOf(expected) : expected);

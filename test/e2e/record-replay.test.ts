@@ -20,7 +20,7 @@ const newFile = (name: string): string => join(server.directory, `${files++}-${n
 
 /** A program that uses the kubeconfig of its environment. */
 function program(text: string): readonly string[] {
-  const file = newFile("program.ts");
+  const file = newFile("program.mjs");
   writeFileSync(
     file,
     `import { readFileSync } from "node:fs";
@@ -65,6 +65,8 @@ await send("DELETE", "/api/v1/namespaces/default/configmaps/a");
 `;
 
 describe("a session of writes", () => {
+  let recorded: string;
+
   test("is recorded in a private file, and replayed without the server", async () => {
     const command = program(writes);
     const { ran, file } = await record(command);
@@ -72,6 +74,7 @@ describe("a session of writes", () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(readFileSync(file, "utf8").split("\n")[0], '{"format":"coxswain-recording","version":2}');
     assert.deepEqual(await replay(file, command), { code: 0, out: "", err: "" });
+    recorded = file;
   });
 
   const changes: [title: string, from: string, to: string, err: RegExp][] = [
@@ -92,8 +95,7 @@ describe("a session of writes", () => {
   ];
   for (const [title, from, to, err] of changes) {
     test(`differs by ${title}`, async () => {
-      const { file } = await record(program(writes));
-      const ran = await replay(file, program(writes.replace(from, to)), "--patience=100ms");
+      const ran = await replay(recorded, program(writes.replace(from, to)), "--patience=100ms");
       assert.match(ran.err, err);
       assert.notEqual(ran.code, 0);
     });
@@ -123,7 +125,6 @@ for (const kubectl of kubectls().slice(-1)) {
     writeFileSync(manifest, `${JSON.stringify(secret)}\n---\n${JSON.stringify(map)}\n`);
     const script = `set -e
 ${kubectl} apply -f ${manifest}
-${kubectl} get configmap m -o jsonpath='{.data.a}'
 ${kubectl} get secrets
 ${kubectl} wait --for=jsonpath='{.data.a}'=b configmap/m
 ${kubectl} delete -f ${manifest}`;
@@ -140,7 +141,7 @@ ${kubectl} delete -f ${manifest}`;
     ["with a cache that the first command fills", "true"],
     ["with a cache that is removed before each command", 'rm -r "$KUBECACHEDIR" 2> /dev/null || true'],
   ];
-  for (const [title, before] of caches)
+  for (const [title, before] of process.env.COXSWAIN_TEST_FULL === "1" ? caches : caches.slice(0, 1))
     test(`kubectl apply of a change, edit, describe and server-side apply are replayed ${title}`, async () => {
       const [first, second] = ["one", "two"].map((x) => {
         const manifest = newFile(`${x}.json`);
@@ -154,7 +155,6 @@ ${kubectl} delete -f ${manifest}`;
         "edit configmap m",
         "get configmap m -o jsonpath={.data.x}",
         `apply --server-side --force-conflicts -f ${first}`,
-        "get configmaps",
         "describe configmap m",
         "delete configmap m",
       ];

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { recordCommand } from "../../src/cli/record/command.ts";
 import { replayCommand } from "../../src/cli/replay/command.ts";
+import { eventually } from "../../src/testing/eventually.ts";
 import { kubectls } from "../support/kubectl.ts";
 import { skipWithout } from "../support/needs.ts";
+import { rawClient } from "../support/raw-client.ts";
 import { type RanCommand, runCommand } from "../support/run-command.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
@@ -58,29 +60,36 @@ const definition = {
   },
 };
 const inNamespace = (name: string, more: object = {}) => ({ metadata: { namespace: "dock", name, ...more } });
-const objects = [
-  { apiVersion: "v1", kind: "Namespace", metadata: { name: "dock", labels: { place: "harbour" } } },
-  definition,
-  { apiVersion: "v1", kind: "ConfigMap", ...inNamespace("changed"), data: { x: "before" } },
-  { apiVersion: "v1", kind: "Secret", ...inNamespace("s"), stringData: { password: "Planted-1234" } },
-];
+const configMaps = "/api/v1/namespaces/dock/configmaps";
+const boats = "/apis/example.com/v1/namespaces/dock/boats";
+
+/** Creates what the session finds: objects of built-in kinds, a custom resource with a status, and an object that it owns. */
+async function createObjects(): Promise<void> {
+  const client = rawClient(server.kubeconfig);
+  const create = async (path: string, body: object): Promise<string> => {
+    const answer = await client.send({ method: "POST", path: `${path}?fieldManager=captain`, body });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body.metadata.uid;
+  };
+  await create("/api/v1/namespaces", { metadata: { name: "dock", labels: { place: "harbour" } } });
+  await create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+  await create(configMaps, { ...inNamespace("changed"), data: { x: "before" } });
+  await create("/api/v1/namespaces/dock/secrets", { ...inNamespace("s"), stringData: { password: "Planted-1234" } });
+  await eventually(async () => (await client.send({ path: boats })).status === 200, { timeoutMs: 60_000 });
+  const boat = { apiVersion: "example.com/v1", kind: "Boat" };
+  const uid = await create(boats, { ...boat, ...inNamespace("b"), spec: { sails: 2 } });
+  const headers = { "content-type": "application/merge-patch+json" };
+  const status = { status: { afloat: true } };
+  const patched = await client.send({ method: "PATCH", path: `${boats}/b/status`, headers, body: status });
+  assert.equal(patched.status, 200, patched.text);
+  await create(configMaps, inNamespace("owned", { ownerReferences: [{ ...boat, name: "b", uid }] }));
+  client.close();
+}
 
 for (const kubectl of kubectls().slice(-1)) {
   test("a live replay has the state before the session", async () => {
-    const manifest = join(server.directory, "manifest.json");
-    const write = (items: readonly object[]): void =>
-      writeFileSync(manifest, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
     const file = join(server.directory, "state.jsonl");
-    write(objects);
-    const boat = { apiVersion: "example.com/v1", kind: "Boat", ...inNamespace("b"), spec: { sails: 2 } };
-    assert.equal((await run(`${kubectl} create -f ${manifest} > ${file}.out`, file)).code, 0);
-    write([boat]);
-    const ready = `${kubectl} wait --for=condition=Established crd/boats.example.com; ${kubectl} create -f ${manifest}`;
-    const status = `${kubectl} -n dock patch boat b --subresource=status --type=merge -p '{"status":{"afloat":true}}'`;
-    // The boat owns a config map.
-    const owned = `uid=$(${kubectl} -n dock get boat b -o jsonpath='{.metadata.uid}')
-${kubectl} -n dock create configmap owned --dry-run=client -o json | sed "s|\\"metadata\\": {|\\"metadata\\": {\\"ownerReferences\\": [{\\"apiVersion\\":\\"example.com/v1\\",\\"kind\\":\\"Boat\\",\\"name\\":\\"b\\",\\"uid\\":\\"$uid\\"}],|" | ${kubectl} create -f -`;
-    assert.equal((await run(`{ ${ready}; ${status}; ${owned}; } > ${file}.out`, file)).code, 0);
+    await createObjects();
 
     const session = `{
 ${kubectl} get namespace,crd -A -o json
@@ -92,17 +101,14 @@ ${kubectl} -n dock get configmaps,secrets -o json ; } > ${file}.out`;
 
     const check = `
 ${kubectl} get namespace dock -o jsonpath='{.metadata.labels.place}{"\\n"}'
-${kubectl} -n dock get configmaps -o jsonpath='{.items[*].metadata.name}{"\\n"}'
-${kubectl} -n dock get configmap changed -o jsonpath='{.data.x}{"\\n"}'
-${kubectl} -n dock get boat b -o jsonpath='{.spec.sails} {.status.afloat} {.metadata.managedFields[0].manager}{"\\n"}'
-${kubectl} -n dock get secret s -o jsonpath='{.data.password}' | base64 -d | cut -c 1-9
-a=$(${kubectl} -n dock get boat b -o jsonpath='{.metadata.uid}')
-b=$(${kubectl} -n dock get configmap owned -o jsonpath='{.metadata.ownerReferences[0].uid}')
-test "$a" = "$b"`;
+${kubectl} -n dock get configmaps -o jsonpath='{.items[*].metadata.name} {.items[0].data.x} {.items[2].metadata.ownerReferences[0].uid}{"\\n"}'
+${kubectl} -n dock get boat b -o jsonpath='{.spec.sails} {.status.afloat} {.metadata.managedFields[0].manager} {.metadata.uid}{"\\n"}'
+${kubectl} -n dock get secret s -o jsonpath='{.data.password}' | base64 -d | cut -c 1-9`;
     assert.deepEqual(await live(`{ ${check}\n} > ${file}.out`, file), { code: 0, out: "", err: "" });
-    assert.equal(
+    // The config map is owned by the boat, which has another uid now.
+    assert.match(
       readFileSync(`${file}.out`, "utf8"),
-      "harbour\nchanged kube-root-ca.crt owned\nbefore\n2 true kubectl-create\nredacted-\n",
+      /^harbour\nchanged kube-root-ca\.crt owned before (\S+)\n2 true captain \1\nredacted-\n$/,
     );
   });
 }

@@ -1,5 +1,6 @@
 /**
- * `coxswain store` as a process, next to a running server, and the backup endpoint of the server.
+ * `coxswain store` next to a running server, and the backup endpoint of the server. The commands that open a store which a
+ * server uses, or that read one in another process, run as processes.
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -10,12 +11,14 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/apimachinery/clock.ts";
+import { storeCommand } from "../../src/cli/store/command.ts";
 import { defaultOptions, type RunningServer, startServer } from "../../src/index.ts";
 import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 import { damageStore } from "../support/damage-store.ts";
 import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
+import { runCommand } from "../support/run-command.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-"));
@@ -31,6 +34,11 @@ interface CommandResult {
 function store(...args: string[]): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, "store", ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
+}
+
+/** As {@link store}, within this process. */
+async function storeHere(...args: string[]): Promise<CommandResult> {
+  return await runCommand((output) => storeCommand.run(args, output, {}));
 }
 
 /** As {@link store}, while a server of this process answers. */
@@ -87,7 +95,7 @@ describe("backup and restore", () => {
       readdirSync(base).filter((name) => name.includes("unfinished")),
       [],
     );
-    const { code: checked, out: said } = store("check", file, "-o", "json");
+    const { code: checked, out: said } = await storeHere("check", file, "-o", "json");
     assert.deepEqual([checked, JSON.parse(said).whole], [0, true]);
   });
 
@@ -100,7 +108,7 @@ describe("backup and restore", () => {
     const { code, out, err } = store("restore", file, restored);
     assert.deepEqual([code, err], [0, ""]);
     assert.match(out, /the store goes on at revision 1000000\d+\n$/);
-    assert.match(store("restore", file, restored).err, /exists already, and nothing is overwritten/);
+    assert.match((await storeHere("restore", file, restored)).err, /exists already, and nothing is overwritten/);
     const second = await startTestServer({ storage: "lmdb", durability: "relaxed", dataDir: restored });
     const now = await listNames(second);
     assert.deepEqual(now.names, ["a", "b", "c"]);
@@ -117,21 +125,22 @@ describe("backup and restore", () => {
     await second.close();
   });
 
-  test("--bump-revision sets the increase of the revision", () => {
-    const restored = join(base, "higher");
-    assert.match(store("restore", file, restored, "--bump-revision", "5").out, /goes on at revision \d{2,4}\n$/);
-    assert.match(store("restore", file, join(base, "none"), "--bump-revision", "0").err, /must be a number from 1/);
+  test("--bump-revision sets the increase of the revision", async () => {
+    const higher = await storeHere("restore", file, join(base, "higher"), "--bump-revision", "5");
+    assert.match(higher.out, /goes on at revision \d{2,4}\n$/);
+    const rejected = await storeHere("restore", file, join(base, "none"), "--bump-revision", "0");
+    assert.match(rejected.err, /must be a number from 1/);
   });
 
-  test("rejects a damaged backup", () => {
+  test("rejects a damaged backup", async () => {
     const cut = join(base, "cut");
     writeFileSync(cut, readFileSync(file));
     truncateSync(cut, 5000);
-    const { code, err } = store("restore", cut, join(base, "from-cut"));
+    const { code, err } = await storeHere("restore", cut, join(base, "from-cut"));
     assert.equal(code, 2);
     assert.match(err, /^Error: the backup \S+ is damaged: the entry at byte \d+ is cut off\n$/);
     assert.ok(!readdirSync(base).includes("from-cut") || readdirSync(join(base, "from-cut")).length === 0);
-    assert.deepEqual(store("check", cut).code, 2);
+    assert.equal((await storeHere("check", cut)).code, 2);
   });
 
   test("serves one backup at a time, to users with permission for its path only", async () => {
@@ -158,7 +167,7 @@ describe("backup and restore", () => {
     assert.deepEqual([first.status, second.status].sort(), [200, 429]);
     const downloaded = join(base, "downloaded");
     writeFileSync(downloaded, first.status === 200 ? first.bytes : second.bytes);
-    assert.match(store("check", downloaded).out, /all whole\n$/);
+    assert.match((await storeHere("check", downloaded)).out, /all whole\n$/);
     assert.equal((await send(keeper)).status, 200, "the next one is served after the first");
     admin.close();
     keeper.close();
@@ -254,7 +263,7 @@ describe("check and repair", () => {
       [["/registry/configmaps/default/a", false]],
     );
     const without = join(base, "without");
-    const repaired = store("repair", dataDir, "--to", without);
+    const repaired = await storeHere("repair", dataDir, "--to", without);
     assert.equal(repaired.code, 1);
     assert.match(
       repaired.out,
@@ -289,7 +298,7 @@ describe("check and repair", () => {
     assert.match(out, /the process that read it ended with (SIG\w+|code \d+) while it read .*, with LMDB/);
   });
 
-  test("reports the reason for a path without a store, and for a wrong command line", () => {
+  test("reports the reason for a path without a store, and for a wrong command line", async () => {
     const rows: [string[], RegExp][] = [
       [["check", base], /has no storage\/data\.mdb/],
       [["check", join(base, "absent")], /ENOENT/],
@@ -299,15 +308,15 @@ describe("check and repair", () => {
       [["mend", dataDir], /unknown command 'mend'/],
     ];
     for (const [args, message] of rows) {
-      const { code, err } = store(...args);
+      const { code, err } = await storeHere(...args);
       assert.equal(code, 2);
       assert.match(err, message);
     }
   });
 });
 
-test("--help lists the commands and the exit codes", () => {
-  const { code, out } = store("--help");
+test("--help lists the commands and the exit codes", async () => {
+  const { code, out } = await storeHere("--help");
   assert.equal(code, 0);
   for (const text of ["backup", "restore", "check", "repair", "Exit codes: 0"]) assert.ok(out.includes(text), text);
   assert.ok(!out.includes("read <store>"));

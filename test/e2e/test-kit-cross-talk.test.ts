@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { kit } from "../support/program.ts";
 
-const kit = join(import.meta.dirname, "../../src/testing/index.ts");
 const { workers, tests } =
   process.env.COXSWAIN_TEST_FULL === "1" ? { workers: 8, tests: 1000 } : { workers: 2, tests: 20 };
 

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { skipWithout } from "../support/needs.ts";
-import { importingSources } from "../support/package-sources.ts";
+import { kit } from "../support/program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-runners-"));
@@ -97,7 +97,8 @@ test("two", async () => {
   assert.deepEqual(kit.server.faults.list(), [], "the rules of another test have ended");
   await assert.rejects(fork.fetch("/readyz"), "the fork of another test is closed");
   assert.notEqual(await kit.namespace(), former);
-  await eventually(async () => (await kit.server.fetch(\`/api/v1/namespaces/\${former}\`)).status === 404);
+  const read = () => kit.server.fetch(\`/api/v1/namespaces/\${former}\`);
+  await eventually(async () => (await read()).status === 404, { timeoutMs: 60_000 });
 });
 
 const fails = async () => {
@@ -112,7 +113,7 @@ function run({ name, file, command, environment }: Runner): { status: number | n
   const { status, stdout, stderr } = spawnSync(program, [...args, file], {
     cwd: name === nodeTest.name ? root : directory,
     encoding: "utf8",
-    timeout: 120_000,
+    timeout: 280_000,
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1", CI: "1", ...environment },
   });
   return { status, output: stdout + stderr };
@@ -135,8 +136,7 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 test("node:test", () => {
   const file = join(directory, nodeTest.file);
-  const sources = importingSources(tests(nodeTest)).replace(/"\.\/src/g, `"${join(root, "src")}`);
-  writeFileSync(file, sources);
+  writeFileSync(file, tests(nodeTest).replace('"coxswain/testing"', JSON.stringify(kit)));
   check({ ...nodeTest, file }, /# pass 2\n# fail 1\n/);
 });
 

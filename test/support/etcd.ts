@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { EtcdOptions } from "../../src/storage/etcd/etcd-storage.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
-import { eventually } from "./until.ts";
 import { reasonOf } from "./needs.ts";
+import { eventually } from "./until.ts";
 
 const built = join(import.meta.dirname, "..", "..", ".etcd", "etcd");
 

@@ -6,8 +6,8 @@ import net from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { freePort } from "./aggregated-server.ts";
-import { eventually } from "./until.ts";
 import { skipWithout } from "./needs.ts";
+import { eventually } from "./until.ts";
 
 /** Why tests that need HAProxy are skipped; false when they are not. */
 export const skipWithoutHaproxy: string | false = skipWithout("haproxy");

@@ -3,11 +3,20 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
-/**
- * @returns the oldest and the newest available version, all with COXSWAIN_TEST_FULL=1; none if
- *   kubectl is not installed
- */
+/** @returns the newest available version, all with COXSWAIN_TEST_FULL=1; none if kubectl is not installed */
 export function kubectls(): string[] {
+  const all = allKubectls();
+  return process.env.COXSWAIN_TEST_FULL === "1" ? all : all.slice(-1);
+}
+
+/** @returns the oldest available version, unless {@link kubectls} has it */
+export function oldestKubectl(): string | undefined {
+  const [oldest] = allKubectls();
+  return oldest === undefined || kubectls().includes(oldest) ? undefined : oldest;
+}
+
+/** @returns all available versions, the oldest first */
+function allKubectls(): string[] {
   const onPath = (process.env.PATH ?? "")
     .split(delimiter)
     .map((directory) => join(directory, "kubectl"))
@@ -17,11 +26,7 @@ export function kubectls(): string[] {
   const siblings = readdirSync(dirname(file))
     .filter((name) => /^kubectl\.1\.\d+$/.test(name))
     .sort();
-  const chosen =
-    process.env.COXSWAIN_TEST_FULL === "1"
-      ? siblings
-      : [siblings[0], siblings.at(-1)].filter((name) => name !== undefined);
-  return chosen.length === 0 ? [file] : [...new Set(chosen)].map((name) => join(dirname(file), name));
+  return siblings.length === 0 ? [file] : siblings.map((name) => join(dirname(file), name));
 }
 
 /** Limit of the output, whose longest is an OpenAPI document. */
@@ -33,7 +38,10 @@ export interface KubectlRun {
   readonly output: string;
 }
 
-/** @param directory working directory and home */
+/** A process ends before a collection of garbage is worth its time. */
+const withoutCollector = { GOGC: "off", GOMEMLIMIT: "512MiB" };
+
+/** @param directory working directory, and home unless the environment has another */
 export function runKubectl(
   kubectl: string,
   args: readonly string[],
@@ -43,7 +51,8 @@ export function runKubectl(
     environment = {},
   }: { directory: string; kubeconfigPath: string; environment?: Readonly<Record<string, string>> },
 ): Promise<KubectlRun> {
-  const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: kubeconfigPath, ...environment };
+  const { PATH } = process.env;
+  const env = { ...withoutCollector, PATH, HOME: directory, KUBECONFIG: kubeconfigPath, ...environment };
   return new Promise((resolve) => {
     execFile(
       kubectl,

@@ -9,3 +9,5 @@ export const main: string = execFileSync(process.execPath, [build], { encoding: 
 
 /** For NODE_COMPILE_CACHE of processes that load the bundle: they compile it once, and this is removed with the bundle. */
 export const compiled: string = join(dirname(main), "compiled");
+/** The module `coxswain/testing` of the same bundle, for programs that use the test kit. */
+export const kit: string = join(dirname(main), "testing.js");

@@ -66,16 +66,32 @@ async function chaos(options: ChaosOptions, output: Output, env: NodeJS.ProcessE
     else {
       const { readDocument } = await import("../cel/documents.ts");
       const file = readDocument(options.filename as string, 1);
-      const end = endOf(options.for);
-      await applyRules(client, await addedRules(client, file), { print: output.out, end });
+      const { end, stop } = endOf(options.for);
+      try {
+        await applyRules(client, await addedRules(client, file), { print: output.out, end });
+      } finally {
+        stop();
+      }
     }
     return 0;
   });
 }
 
-/** Aborts at the first signal that asks the command to end, that of a closed terminal included, or after a time. */
-function endOf(afterMs: number | undefined): AbortSignal {
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * `end` aborts at the first signal that asks the command to end, that of a closed terminal included, or after a time;
+ * `stop` removes the listeners.
+ */
+function endOf(afterMs: number | undefined): { end: AbortSignal; stop(): void } {
   const interrupt = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupt.abort());
-  return afterMs === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, AbortSignal.timeout(afterMs)]);
+  const abort = (): void => interrupt.abort();
+  for (const signal of signals) process.once(signal, abort);
+  const { signal } = interrupt;
+  return {
+    end: afterMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(afterMs)]),
+    stop() {
+      for (const name of signals) process.off(name, abort);
+    },
+  };
 }

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { skipWithout } from "../../../test/support/needs.ts";
+import { main } from "../../../test/support/program.ts";
 import { commandGroups } from "../commands.ts";
 import { flagGroups } from "../flags.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-completion-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 const file = (name: string): string => join(directory, name);

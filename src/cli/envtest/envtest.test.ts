@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { until } from "../../../test/support/until.ts";
+import { main } from "../../../test/support/program.ts";
+import { eventually } from "../../testing/eventually.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain envtest's "));
 test.after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -17,11 +17,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as net.AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-async function health(url: string, process: ChildProcess): Promise<Response> {
-  const answer = await until(async () => (process.exitCode === null ? fetch(url) : undefined));
-  return answer ?? assert.fail("it has ended");
 }
 
 test("creates an etcd that answers health checks and ends on a signal, and a kube-apiserver with envtest's flags", async () => {
@@ -37,7 +32,7 @@ test("creates an etcd that answers health checks and ends on a signal, and a kub
   const etcd = spawn(join(assets, "etcd"), [...urls, `--listen-client-urls=http://127.0.0.1:${port}`], {
     stdio: "inherit",
   });
-  const answer = await health(`http://127.0.0.1:${port}/health`, etcd);
+  const answer = await eventually(() => fetch(`http://127.0.0.1:${port}/health`), { timeoutMs: 60_000 });
   assert.deepEqual([answer.status, await answer.json()], [200, { health: "true", reason: "" }]);
   etcd.kill("SIGTERM");
   const [code] = await new Promise<unknown[]>((resolve) => etcd.once("exit", (...ended) => resolve(ended)));

@@ -9,10 +9,12 @@ import { after, before, describe, test } from "node:test";
 import { field } from "../../../test/support/kubeconfig-fields.ts";
 import { skipWithout } from "../../../test/support/needs.ts";
 import { oddCertificate } from "../../../test/support/odd-certificates.ts";
+import { main } from "../../../test/support/program.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { type RunningServer, startServer } from "../../index.ts";
+import { kubeconfigCommand } from "./command.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-kubeconfig-"));
 chmodSync(directory, 0o755);
 const dataDir = join(directory, "data");
@@ -45,10 +47,17 @@ interface Ran {
   readonly stderr: string;
 }
 
-function issue(argv: readonly string[], options: { uid?: number; cwd?: string } = {}): Ran {
-  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+async function issue(argv: readonly string[]): Promise<Ran> {
+  const { code, out, err } = await runCommand((output) =>
+    kubeconfigCommand.run(["--data-dir", dataDir, ...argv], output, {}),
+  );
+  return { status: code, stdout: out, stderr: err };
+}
+
+/** As {@link issue}, as a process. */
+function issueAsProcess(argv: readonly string[], options: { uid?: number; cwd?: string } = {}): Ran {
   const all = [main, "kubeconfig", "--data-dir", dataDir, ...argv];
-  return spawnSync(process.execPath, all, { encoding: "utf8", timeout: 120_000, env, ...options });
+  return spawnSync(process.execPath, all, { encoding: "utf8", timeout: 120_000, ...options });
 }
 
 /** The user as whom the server sees the kubeconfig. */
@@ -83,7 +92,7 @@ const users: [user: string, groups: string[]][] = [
 describe("the server sees the user and the groups of the options", () => {
   for (const [user, groups] of users) {
     test(JSON.stringify([user, groups]), async () => {
-      const { status, stdout, stderr } = issue([`--user=${user}`, ...groups.map((group) => `--group=${group}`)]);
+      const { status, stdout, stderr } = await issue([`--user=${user}`, ...groups.map((group) => `--group=${group}`)]);
       assert.deepEqual([status, stderr], [0, ""]);
       const { username, groups: seen } = await userOf(stdout);
       assert.deepEqual([username, seen.filter((group) => group !== "system:authenticated")], [user, groups]);
@@ -91,8 +100,14 @@ describe("the server sees the user and the groups of the options", () => {
   }
 });
 
+test("is run by the command", async () => {
+  const { status, stdout, stderr } = issueAsProcess(["--user=ann", "--group=dev"]);
+  assert.deepEqual([status, stderr], [0, ""]);
+  assert.equal((await userOf(stdout)).username, "ann");
+});
+
 test("members of system:masters are allowed everything, and the command warns of it", async () => {
-  const { status, stdout, stderr } = issue(["--user=root", "--group=system:masters"]);
+  const { status, stdout, stderr } = await issue(["--user=root", "--group=system:masters"]);
   assert.equal(status, 0);
   assert.match(stderr, /^Warning: members of system:masters are allowed everything, .*\n$/);
   const client = rawClient(stdout);
@@ -101,32 +116,32 @@ test("members of system:masters are allowed everything, and the command warns of
 });
 
 test("other users have only their own rights", async () => {
-  const client = rawClient(issue(["--user=ann"]).stdout);
+  const client = rawClient((await issue(["--user=ann"])).stdout);
   assert.equal((await client.send({ path: "/api/v1/secrets" })).status, 403);
   client.close();
 });
 
-test("the certificate is valid for the time of --expires, and only for clients", () => {
+test("the certificate is valid for the time of --expires, and only for clients", async () => {
   const before = Date.now();
   const certificate = new X509Certificate(
-    field(issue(["--user=ann", "--expires=90m"]).stdout, "client-certificate-data"),
+    field((await issue(["--user=ann", "--expires=90m"])).stdout, "client-certificate-data"),
   );
   const lifetimeMs = certificate.validToDate.getTime() - before;
   assert.ok(lifetimeMs >= 90 * 60_000 - 1000 && lifetimeMs <= 90 * 60_000 + (Date.now() - before), `${lifetimeMs}`);
   assert.deepEqual([certificate.ca, certificate.keyUsage], [false, ["1.3.6.1.5.5.7.3.2"]]);
 });
 
-test("the certificate does not outlive its authority", () => {
-  const { status, stdout, stderr } = issue(["--user=ann", "--expires=200000h"]);
+test("the certificate does not outlive its authority", async () => {
+  const { status, stdout, stderr } = await issue(["--user=ann", "--expires=200000h"]);
   assert.equal(status, 0);
   assert.match(stderr, /^Warning: the certificate expires with its authority, .*ca\.crt\n$/);
   const { validTo } = new X509Certificate(field(stdout, "client-certificate-data"));
   assert.equal(validTo, new X509Certificate(readFileSync(join(dataDir, "ca.crt"))).validTo);
 });
 
-test("--server replaces the URL", () => {
+test("--server replaces the URL", async () => {
   assert.match(
-    issue(["--user=ann", "--server=https://api.example:6443"]).stdout,
+    (await issue(["--user=ann", "--server=https://api.example:6443"])).stdout,
     /server: https:\/\/api\.example:6443\n/,
   );
 });
@@ -134,7 +149,7 @@ test("--server replaces the URL", () => {
 for (const name of ["rsa", "p384"]) {
   test(`signs with the authority ${name} of --client-ca-file`, async (context) => {
     if (noOpenssl) return context.skip(noOpenssl);
-    const { status, stdout, stderr } = issue([
+    const { status, stdout, stderr } = await issue([
       ...["--user=ann", `--client-ca-file=${file(`${name}.crt`)}`, `--client-ca-key=${file(`${name}.key`)}`],
     ]);
     assert.deepEqual([status, stderr], [0, ""]);
@@ -144,28 +159,28 @@ for (const name of ["rsa", "p384"]) {
 
 test("--write creates a file that only its owner can read, and replaces none", async () => {
   const target = file("ann.kubeconfig");
-  const first = issue(["--user=ann", "--write", target]);
+  const first = await issue(["--user=ann", "--write", target]);
   assert.deepEqual([first.status, first.stderr], [0, ""]);
   assert.match(first.stdout, /^\S+ann\.kubeconfig: user "ann", valid until \d{4}-\S+Z\n$/);
   assert.equal(statSync(target).mode & 0o777, 0o600);
   const text = readFileSync(target, "utf8");
   assert.equal((await userOf(text)).username, "ann");
-  const second = issue(["--user=bob", "--write", target]);
+  const second = await issue(["--user=bob", "--write", target]);
   assert.deepEqual([second.status, second.stdout], [2, ""]);
   assert.match(second.stderr, /^Error: \S+ann\.kubeconfig exists already: --force replaces it\n$/);
   assert.equal(readFileSync(target, "utf8"), text);
   chmodSync(target, 0o644);
-  assert.equal(issue(["--user=bob", "--write", target, "--force"]).status, 0);
+  assert.equal((await issue(["--user=bob", "--write", target, "--force"])).status, 0);
   assert.equal(statSync(target).mode & 0o777, 0o600);
   assert.equal((await userOf(readFileSync(target, "utf8"))).username, "bob");
 });
 
-test("--write does not follow links", () => {
+test("--write does not follow links", async () => {
   const [aim, link] = [file("aim"), file("link")];
   writeFileSync(aim, "unchanged", { mode: 0o644 });
   symlinkSync(aim, link);
-  assert.equal(issue(["--user=ann", "--write", link]).status, 2);
-  assert.equal(issue(["--user=ann", "--write", link, "--force"]).status, 0);
+  assert.equal((await issue(["--user=ann", "--write", link])).status, 2);
+  assert.equal((await issue(["--user=ann", "--write", link, "--force"])).status, 0);
   assert.equal(readFileSync(aim, "utf8"), "unchanged");
   assert.match(readFileSync(link, "utf8"), /^apiVersion: v1/);
 });
@@ -184,7 +199,7 @@ test("names the file that the user must not read", (context) => {
     ["kubeconfig", 0o600],
   ] as const)
     writeFileSync(join(open, name), readFileSync(join(dataDir, name)), { mode });
-  const { status, stderr } = issue(["--user=ann", "--data-dir", open], other);
+  const { status, stderr } = issueAsProcess(["--user=ann", "--data-dir", open], other);
   assert.equal(status, 2);
   assert.match(stderr, /^Error: \S+ca\.key cannot be read: permission denied\. The user that runs the server can/);
 });
@@ -218,7 +233,7 @@ test("rejects authorities that cannot sign", async () => {
     ["good", "none", /^Error: \S+none\.key does not exist\n/],
   ];
   for (const [cert, ofKey, message] of rows) {
-    const { status, stdout, stderr } = issue([
+    const { status, stdout, stderr } = await issue([
       ...["--user=ann", `--client-ca-file=${file(`${cert}.crt`)}`, `--client-ca-key=${file(`${ofKey}.key`)}`],
     ]);
     assert.deepEqual([status, stdout], [2, ""]);
@@ -245,8 +260,8 @@ const rejected: [argv: string[], message: RegExp][] = [
   [["--user=a", "--write=/nothing/file"], /^Error: ENOENT: /],
 ];
 for (const [argv, message] of rejected) {
-  test(`coxswain kubeconfig ${JSON.stringify(argv)} is rejected`, () => {
-    const { status, stdout, stderr } = issue(argv);
+  test(`coxswain kubeconfig ${JSON.stringify(argv)} is rejected`, async () => {
+    const { status, stdout, stderr } = await issue(argv);
     assert.match(stderr, message);
     assert.deepEqual([status, stdout], [2, ""]);
   });

@@ -5,13 +5,16 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { main } from "../../../test/support/program.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
 import { defaultEngine } from "../../../test/support/test-engine.ts";
 import { until } from "../../../test/support/until.ts";
+import { statusCommand } from "./command.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-status-"));
 let server: TestServer;
 let annKubeconfig: string;
@@ -51,22 +54,20 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Not spawnSync: the server is in this process. */
 async function status(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const { code, out, err } = await runCommand((output) => statusCommand.run(argv, output, env));
+  return { code, stdout: out, stderr: err };
+}
+
+/** As {@link status}, as a process. Not spawnSync: the server is in this process. */
+async function statusOfProcess(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const child = spawn(process.execPath, [main, "status", ...argv], { env: { ...process.env, ...env } });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (piece) => {
-    stdout += piece;
-  });
-  child.stderr.on("data", (piece) => {
-    stderr += piece;
-  });
-  const [code] = await once(child, "close");
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { code, stdout, stderr };
 }
 
 test("prints what the server serves", async () => {
-  const { code, stdout, stderr } = await status([], { KUBECONFIG: server.kubeconfigPath });
+  const { code, stdout, stderr } = await statusOfProcess([], { KUBECONFIG: server.kubeconfigPath });
   assert.deepEqual([code, stderr], [0, ""]);
   const lines: RegExp[] = [
     new RegExp(`^Server: {5}${server.url}$`, "m"),

@@ -6,10 +6,10 @@ import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
+import { main } from "../../../test/support/program.ts";
 import { runCommand } from "../../../test/support/run-command.ts";
 import { testCommand } from "./command.ts";
 
-const main = join(import.meta.dirname, "../../main.ts");
 const directory = mkdtempSync(join(tmpdir(), "coxswain-test-command-"));
 test.after(() => rmSync(directory, { recursive: true, force: true }));
 
