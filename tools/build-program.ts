@@ -11,6 +11,8 @@ import { writeDescriptions } from "./generate/descriptions.ts";
 const root = join(import.meta.dirname, "..");
 /** Below node_modules, where the bundles find the packages that they import. */
 const cache = join(root, "node_modules/.cache/program");
+/** Another run may still use a bundle of other sources. */
+const keptMs = 3 * 3_600_000;
 
 const directory = join(cache, sourcesHash());
 mkdirSync(cache, { recursive: true });
@@ -31,9 +33,6 @@ async function build(): Promise<void> {
     rmSync(building, { recursive: true, force: true });
   }
 }
-
-/** Another run may still use a bundle of other sources. */
-const keptMs = 3 * 3_600_000;
 
 function oldBundles(): string[] {
   return readdirSync(cache).filter((name) => Date.now() - statSync(join(cache, name)).mtimeMs > keptMs);
