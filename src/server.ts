@@ -84,8 +84,8 @@ export async function openServer(options: ServerOptions, extensions: ServerExten
 async function buildServer(given: ServerOptions, closers: Closers, own: ServerExtensions): Promise<OpenServer> {
   const { logger } = given;
   const unexpected = unexpectedErrors(logger);
-  const clock = guardedClock(given.clock, unexpected.ofTimer);
-  const options = { ...given, clock };
+  const options = { ...given, clock: guardedClock(given.clock, unexpected.ofTimer) };
+  const { clock } = options;
   const settings = await readSettings(options);
   const { gates } = settings;
 
@@ -95,11 +95,8 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   closers.add(() => audit.close());
 
   // Storage locks the data directory, in which the next step may renew certificates.
-  const { storage, installer, isShared, memory } = await openStorage(
-    options,
-    { gates, etcd, closers, unexpected },
-    own,
-  );
+  const store = { gates, etcd, closers, unexpected };
+  const { storage, installer, isShared, memory } = await openStorage(options, store, own);
   warnOfWritableDirectories(options);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
@@ -111,19 +108,8 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
 
   const catalog = openServerCatalog(options, settings, installer);
   const objectCounts = countObjects(options, { catalog, storage, started: state.started, closers });
-  const counted = {
-    audit: audit.counts,
-    calls,
-    etcd,
-    objectCounts,
-    storage,
-    installer,
-    catalog,
-    clock,
-    gates,
-    unexpected,
-  };
-  const metrics = openMetrics(settings.metrics, { ...counted, engine: options.storage });
+  const counted = { audit: audit.counts, calls, etcd, objectCounts, unexpected, engine: options.storage };
+  const metrics = openMetrics(settings.metrics, { ...counted, storage, installer, catalog, clock, gates });
   const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
@@ -170,7 +156,12 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const service = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
   const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
   const running = await runningServer(options, { http, serving, state, closers });
-  const turn = setImmediate(state.reportStarted);
-  closers.add(() => clearImmediate(turn));
+  runNextTurn(state.reportStarted, closers);
   return { running, registry, serving, snapshots };
+}
+
+/** Runs a function in the next turn of the event loop, unless the server is closed before. */
+function runNextTurn(run: () => void, closers: Closers): void {
+  const turn = setImmediate(run);
+  closers.add(() => clearImmediate(turn));
 }

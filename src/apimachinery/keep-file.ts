@@ -3,7 +3,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import type { Logger } from "./logger.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
-/** Content of a file, and who may read it. */
+/** Content of a file, and its permissions. */
 interface KeptFile {
   readonly contents: string;
   /** The permissions of a new file. An existing one that gives all users more is written again. */

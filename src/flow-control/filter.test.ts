@@ -39,6 +39,7 @@ function newRequest({ line = "GET /api/v1/pods", user = "alice", groups = ["syst
     target,
     protocol: "HTTP/2.0",
     onClose: (run: () => void) => closing.push(run),
+    onFailure() {},
     respond(status: number, headers: TestRequest["answer"]["headers"]) {
       Object.assign(answer, { status, headers });
     },

@@ -81,7 +81,7 @@ export interface Exchange {
   onFailure(run: (error: unknown) => void): void;
   /**
    * Ends this request alone, because code that serves it has thrown an unexpected error outside of
-   * its promise. See {@link guarded}.
+   * its promise. See `guarded` in boundary.ts.
    */
   fail(error: unknown): void;
   /** Called at each stage of the request; tests throw in it. Undefined in other servers. */

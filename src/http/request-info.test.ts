@@ -110,8 +110,7 @@ for (const target of [...plainPaths, ...emptySegments]) {
   test(`${target} is not a resource request`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
 }
 
-test("rejects a malformed escape", () =>
-  {
+test("rejects a malformed escape", () => {
   for (const end of ["%zz", "%f", "%", "%ff%"])
     assert.throws(() => requestInfo("GET", `/api/v1/pods/${end}`), /invalid URL escape/);
 });

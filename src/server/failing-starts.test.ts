@@ -93,14 +93,6 @@ const rows: [what: string, options: (dataDir: string) => Partial<ServerOptions>,
     /\/nope/,
   ],
   ["the port", () => ({ securePort: (taken.address() as net.AddressInfo).port }), /EADDRINUSE/],
-  [
-    "the kubeconfig, when all is running",
-    (dataDir) => {
-      mkdirSync(join(dataDir, "kubeconfig", "in-the-way"), { recursive: true });
-      return {};
-    },
-    /EISDIR|ENOTEMPTY/,
-  ],
 ];
 
 /** A clock that knows who still waits for it. */
@@ -140,7 +132,6 @@ for (const [index, [what, optionsOf, message]] of rows.entries()) {
     );
     assert.deepEqual([...waiting], []);
     assert.deepEqual(await openResources(), before);
-    rmSync(join(dataDir, "kubeconfig"), { recursive: true, force: true });
     if (what === "the store") return;
     const server = await startServer({ storage: "lmdb", durability: "relaxed", dataDir, clock });
     await server.close();

@@ -103,9 +103,7 @@ export function openMetrics(
     validation.collect,
     policies.collect,
     kubelet.collect,
-    elections.collect,
-    allocators.collect,
-    unexpected.collect,
+    ...[elections, allocators, unexpected].map(({ collect }) => collect),
     () => [featureMetrics(knownGates(), gates), storageEngineMetric(engine)],
   ];
   const metrics = createMetrics(

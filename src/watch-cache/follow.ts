@@ -81,7 +81,7 @@ export function followCache(options: FollowOptions): Follower {
     if (!isFirst) for (const key of options.knownKeys()) if (snapshot.get(key) === undefined) options.missing(key);
     subscription = cache.subscribe(snapshot.revision, {
       events(batch) {
-        applyEvents(batch);
+        applyEvents(batch, options);
         failures = 0;
       },
       end: retry,
@@ -92,12 +92,6 @@ export function followCache(options: FollowOptions): Follower {
       },
     });
     if (!isFirst) options.relisted?.();
-  };
-  const applyEvents = (batch: readonly CacheEvent[]): void => {
-    for (const { type, entry } of batch) {
-      if (type === "DELETED") options.deleted(entry);
-      else options.set(entry);
-    }
   };
   const retry = (): void => {
     subscription = undefined;
@@ -124,6 +118,13 @@ export function followCache(options: FollowOptions): Follower {
       subscription?.close();
     },
   };
+}
+
+function applyEvents(batch: readonly CacheEvent[], { deleted, set }: FollowOptions): void {
+  for (const { type, entry } of batch) {
+    if (type === "DELETED") deleted(entry);
+    else set(entry);
+  }
 }
 
 function* pieces(entries: Iterable<Entry>): Generator<readonly Entry[], void> {

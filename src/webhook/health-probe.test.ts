@@ -73,7 +73,12 @@ test("a probe reports a port where no server listens", async () => {
 
 test("a probe reports a server that does not speak TLS, and one that sends nothing", async () => {
   const plain = net
-    .createServer((socket) => socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+    .createServer((socket) =>
+      socket
+        .on("error", () => {})
+        .resume()
+        .end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    )
     .listen(0, host);
   const silent = net.createServer((socket) => socket.on("error", () => {}).resume()).listen(0, host);
   await Promise.all([plain, silent].map((server) => new Promise((resolve) => server.once("listening", resolve))));

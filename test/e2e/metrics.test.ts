@@ -230,6 +230,7 @@ test("counts and logs a block of the event loop", async (t) => {
     client.close();
     await watched.close();
   });
+  // own wait: blocks the event loop, which the server shares
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
   await eventually(async () => {
     const text = await scrape(client);

@@ -334,6 +334,7 @@ describe("hostile requests", () => {
     assert.match(text, /^HTTP\/1.1 500 .*invalid upgrade response: status code 200/s);
     assert.equal(text.match(/HTTP\/1.1/g)?.length, 1);
     assert.equal(requests, 1);
+    socket.destroy();
   });
 });
 

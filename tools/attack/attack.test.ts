@@ -25,6 +25,8 @@ test("no attack ends or occupies the server", async (t) => {
     stallTolerance: Number.POSITIVE_INFINITY,
     report: () => {},
   });
-  const problems = results.flatMap(({ attack, problem }) => (problem === undefined ? [] : `${attack.name}: ${problem}`));
+  const problems = results.flatMap(({ attack, problem }) =>
+    problem === undefined ? [] : `${attack.name}: ${problem}`,
+  );
   assert.deepEqual([problems, results.length, own.ended()], [[], attacks.length, false], own.output());
 });

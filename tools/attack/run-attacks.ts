@@ -60,13 +60,23 @@ interface Judging {
   readonly stallTolerance: number;
 }
 
-async function judge(target: Target, attack: Attack, { cpuTolerance, stallTolerance, ...options }: Judging): Promise<Result> {
+async function judge(
+  target: Target,
+  attack: Attack,
+  { cpuTolerance, stallTolerance, ...options }: Judging,
+): Promise<Result> {
   const { size } = options;
   try {
     await attack.prepare?.(target);
     const cost = await costOf(target, attack, options);
     const cpuMsMax = cpuTolerance * (attack.bound.cpuMs + (attack.bound.cpuMsPer100KB * cost.bytes) / 100_000);
-    return { attack, size, ...cost, cpuMsMax, problem: problemOf(cost, cpuMsMax, stallTolerance * (attack.bound.stallMs ?? stallMsMax)) };
+    return {
+      attack,
+      size,
+      ...cost,
+      cpuMsMax,
+      problem: problemOf(cost, cpuMsMax, stallTolerance * (attack.bound.stallMs ?? stallMsMax)),
+    };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     return { attack, size, bytes: 0, answer: "", cpuMs: 0, stallMs: 0, cpuMsMax: 0, problem };
@@ -86,7 +96,7 @@ async function isAlive(target: Target): Promise<boolean> {
   try {
     return (await target.send({ path: "/livez" })).status === 200;
   } catch (error) {
-    if (error instanceof Error && "code" in error) return false; // The connection is refused or reset.
+    if (error instanceof Error && "code" in error) return false; // The server has closed the connection, or does not listen.
     throw error;
   }
 }

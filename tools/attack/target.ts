@@ -47,7 +47,8 @@ export async function openTarget(file: string): Promise<Target> {
   const trust = trustOf(cluster);
   const known = { ...trust, ...certificateOf(user) };
   const agents = { known: new https.Agent({ keepAlive: true, ...known }), anonymous: new https.Agent(trust) };
-  const token: Record<string, string> = user === undefined || user.token === "" ? {} : { authorization: `Bearer ${user.token}` };
+  const token: Record<string, string> =
+    user === undefined || user.token === "" ? {} : { authorization: `Bearer ${user.token}` };
   return {
     namespace: `attack-${process.pid}`,
     authority: server.host,

@@ -1,3 +1,4 @@
+// own process: records the patterns that modules build when they are loaded
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -79,7 +79,8 @@ function proxy(server: http.Server, status = 200, early = ""): string[] {
       socket.write(`HTTP/1.1 200 OK\r\n\r\n${early}`);
       onward.pipe(socket).pipe(onward);
     });
-    for (const one of [socket, onward]) one.on("error", () => [socket, onward].map((each) => each.destroy()));
+    for (const one of [socket, onward])
+      for (const end of ["error", "close"]) one.on(end, () => [socket, onward].map((each) => each.destroy()));
     return undefined;
   });
   return targets;

@@ -23,7 +23,8 @@ const rows: [query: string, expected: string][] = [
 ];
 
 for (const [query, expected] of rows)
-  test(`encodes ${JSON.stringify(query.slice(0, 40))} as ${expected}`, () => assert.equal(encodeQueryAgain(query), expected));
+  test(`encodes ${JSON.stringify(query.slice(0, 40))} as ${expected}`, () =>
+    assert.equal(encodeQueryAgain(query), expected));
 
 test("a query with more than 10,000 parameters is empty, as for Go", () => {
   assert.equal(parseQuery(`watch=1${"&".repeat(9999)}`).get("watch"), "1");

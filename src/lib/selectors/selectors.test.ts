@@ -173,7 +173,18 @@ test("many requirements match as few do", () => {
     const term = (): string => {
       const key = pick(["a", "b", "c", "d"]);
       const value = (): string => pick(["1", "2", "3", "x"]);
-      return pick([`${key}`, `!e${key}`, `${key}=${value()}`, `${key}!=${value()}`, `${key} in (${value()},${value()},1)`, `${key} notin (${value()})`, `${key}>0`, `${key}<3`, `!${key}`, `${key}!=z${random(9)}`]);
+      return pick([
+        `${key}`,
+        `!e${key}`,
+        `${key}=${value()}`,
+        `${key}!=${value()}`,
+        `${key} in (${value()},${value()},1)`,
+        `${key} notin (${value()})`,
+        `${key}>0`,
+        `${key}<3`,
+        `!${key}`,
+        `${key}!=z${random(9)}`,
+      ]);
     };
     const terms = Array.from({ length: 1 + random(3) }, term);
     const object = new Map(["a", "b", "c"].filter(() => random(3) > 0).map((key) => [key, pick(["1", "2", "x"])]));

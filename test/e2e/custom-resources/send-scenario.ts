@@ -18,7 +18,7 @@ export async function sendScenario(
 async function send(client: RawClient, { method = "GET", path, body, headers = {}, until }: Step): Promise<Answer> {
   return eventually(`${method} ${path} answers ${until}`, async () => {
     const answer = await client.send({ method, path, headers: { ...headers }, ...(body !== undefined && { body }) });
-    return (until === undefined || until.test(JSON.stringify(answer.body))) && answer;
+    return (until === undefined || until.test(answer.text)) && answer;
   });
 }
 
