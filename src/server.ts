@@ -113,21 +113,13 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
+  const admits = { catalog, random, registry: () => registry, authorization, state, loopback, metrics, closers };
   const registry: RegistryContext = {
     storage,
     catalog,
     clock,
     gates,
-    admission: await openAdmission(options, settings, {
-      catalog,
-      random,
-      registry: () => registry,
-      authorization,
-      state,
-      loopback,
-      metrics,
-      closers,
-    }),
+    admission: await openAdmission(options, settings, admits),
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),
     ...(isShared && { sharedEncoding: sharedEncoding(options, gates) }),
