@@ -5,8 +5,6 @@
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { writeBundles } from "./bundles.ts";
-import { writeDescriptions } from "./generate/descriptions.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Below node_modules, where the bundles find the packages that they import. */
@@ -21,6 +19,11 @@ console.log(join(directory, "main.js"));
 
 /** Several processes may build at the same time: the first that finishes wins, and the others remove their copy. */
 async function build(): Promise<void> {
+  // They load much, which most calls do not need.
+  const [{ writeBundles }, { writeDescriptions }] = await Promise.all([
+    import("./bundles.ts"),
+    import("./generate/descriptions.ts"),
+  ]);
   const building = mkdtempSync(join(cache, "building-"));
   try {
     await writeBundles(relative(root, building));

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import recordedSeconds from "./area-seconds.json" with { type: "json" };
 import { areaOf, chooseFiles, findTestFiles, root } from "./files.ts";
 
 const files = [{ path: "src/lib/ip-range/ip-range.test.ts" }, { path: "tools/test/files.test.ts" }];
@@ -43,6 +44,16 @@ const areas: [path: string, area: string][] = [
   ["test/e2e/faults.test.ts", "test/e2e"],
 ];
 for (const [path, area] of areas) test(`${path} is of the area ${area}`, () => assert.equal(areaOf(path), area));
+
+/** For two cores; the aim is 550. */
+const secondsMax = 1000;
+
+test("the recorded CPU time has each area with tests, and stays in the budget", () => {
+  const areas = new Set(findTestFiles().map(({ path }) => areaOf(path)));
+  assert.deepEqual(Object.keys(recordedSeconds).sort(), [...areas].sort());
+  const sum = Object.values(recordedSeconds).reduce((total, seconds) => total + seconds, 0);
+  assert.ok(sum <= secondsMax, `${sum} seconds`);
+});
 
 test("CI runs the test command of the README first, and prepares nothing before it", () => {
   const [, setUp = ""] =

@@ -10,7 +10,7 @@ import { chooseFiles, findTestFiles, root, type TestFile } from "./files.ts";
 import { runPool } from "./pool.ts";
 import { progress } from "./progress.ts";
 import type { FileResult } from "./protocol.ts";
-import { summarize } from "./summary.ts";
+import { summarize, timesOfAreas } from "./summary.ts";
 
 /** The results of the last run, by file. */
 const lastRunFile = join(root, "node_modules/.cache/tests/last-run.json");
@@ -26,6 +26,7 @@ interface Options {
   readonly workers: number;
   readonly list?: true;
   readonly traceHandles?: boolean;
+  readonly recordTimes?: true;
 }
 
 const program = new Command("npm test --")
@@ -36,6 +37,7 @@ const program = new Command("npm test --")
   .option("--skipped", "only files of which the last run skipped tests because something was not installed")
   .option("--list", "prints the chosen files and runs nothing")
   .option("--trace-handles", "names the places where handles that a file left open were created")
+  .option("--record-times", "writes the CPU time of each area to tools/test/area-seconds.json")
   .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism());
 program.parse();
 process.exitCode = await main(program.args, program.opts<Options>());
@@ -58,6 +60,7 @@ async function main(words: readonly string[], options: Options): Promise<number>
   const full = options.full === true || process.env.COXSWAIN_TEST_FULL === "1";
   const { results, stopped } = await runFiles(full ? chosen : longestFirst(chosen, lastRun), { ...options, full });
   writeLastRun(lastRun, results);
+  if (options.recordTimes) recordTimes(results);
   for (const line of summarize(results, { chosen, full, stopped })) console.log(line);
   return stopped || results.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
@@ -123,6 +126,12 @@ function writeLastRun(lastRun: LastRun, results: readonly FileResult[]): void {
   ]);
   mkdirSync(dirname(lastRunFile), { recursive: true });
   writeFileSync(lastRunFile, JSON.stringify({ ...lastRun, ...Object.fromEntries(ran) }));
+}
+
+function recordTimes(results: readonly FileResult[]): void {
+  const seconds = timesOfAreas(results).map(([area, cpuMs]): [string, number] => [area, Math.ceil(cpuMs / 1000)]);
+  const sorted = Object.fromEntries(seconds.sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(join(import.meta.dirname, "area-seconds.json"), `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
 
 function parseCount(text: string): number {

@@ -1,9 +1,11 @@
 /** The end of a test run: skipped tests, the slowest files, the time of each area, and the failures last. */
+import recorded from "./area-seconds.json" with { type: "json" };
 import { areaOf, type TestFile } from "./files.ts";
 import { indent } from "./progress.ts";
 import type { FileResult } from "./protocol.ts";
 
 const slowFiles = 20;
+const recordedSeconds: Readonly<Record<string, number>> = recorded;
 
 interface RunOptions {
   readonly chosen: readonly TestFile[];
@@ -56,14 +58,19 @@ function slowest(results: readonly FileResult[]): string[] {
   );
 }
 
-function areas(results: readonly FileResult[]): string[] {
+/** The CPU time of each area, in milliseconds, the most expensive one first. */
+export function timesOfAreas(results: readonly FileResult[]): [area: string, cpuMs: number][] {
   const times = new Map<string, number>();
   for (const { file, cpuMs } of results) times.set(areaOf(file), (times.get(areaOf(file)) ?? 0) + cpuMs);
-  const sorted = [...times].sort(([, a], [, b]) => b - a);
-  return section(
-    "Seconds of each area:",
-    sorted.map(([area, wallMs]) => `  ${seconds(wallMs)}  ${area}`),
-  );
+  return [...times].sort(([, a], [, b]) => b - a);
+}
+
+function areas(results: readonly FileResult[]): string[] {
+  const lines = timesOfAreas(results).map(([area, cpuMs]) => {
+    const known = recordedSeconds[area];
+    return `  ${seconds(cpuMs)}  ${area}${known === undefined ? "" : ` (recorded: ${known})`}`;
+  });
+  return section("Seconds of CPU time of each area:", lines);
 }
 
 function seconds(ms: number): string {

@@ -33,7 +33,7 @@ import { ApplyConflict, applyIntent, type Managers, updateManagers } from "./upd
 import { withParentFields } from "./with-parent-fields.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
-const numRuns = process.env.COXSWAIN_TEST_FULL === "1" ? 3000 : 100;
+const numRuns = process.env.COXSWAIN_TEST_FULL === "1" ? 3000 : 40;
 console.log(`SEED=${seed}`);
 
 function property<T>(what: string, arbitrary: Arbitrary<T>, holds: (value: T) => void): void {
