@@ -6,7 +6,7 @@ import { blockLogger } from "./loop-watch.ts";
 test("logs one block each minute, and counts the others", () => {
   let now = 0;
   const lines: unknown[] = [];
-  const log = blockLogger({ info() {}, error() {}, warn: (...line) => lines.push(line) }, () => now);
+  const log = blockLogger({ warn() {}, error() {}, info: (...line) => lines.push(line) }, () => now);
   const exchange = { method: "GET", target: `/${"a".repeat(300)}?token=secret` } as Exchange;
   for (const at of [0, 1, 59_999, 60_000, 120_000]) {
     now = at;

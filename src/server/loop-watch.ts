@@ -45,7 +45,8 @@ export function blockLogger(logger: Logger, now: () => number): (block: Block) =
       return;
     }
     loggedAt = now();
-    logger.warn("Event loop was blocked", {
+    // Not a warning: a program that embeds the server shares its event loop.
+    logger.info("Event loop was blocked", {
       blockedMs: Math.round(blockedMs),
       ...(exchange !== undefined && { method: exchange.method, path: pathOf(exchange.target) }),
       ...(omitted > 0 && { othersSinceLastLog: omitted }),

@@ -223,7 +223,7 @@ test("rejects the start with invalid options", async () => {
 
 test("counts and logs a block of the event loop", async (t) => {
   const lines: [message: string, values?: Record<string, unknown>][] = [];
-  const logger: Logger = { info() {}, warn: (...line) => void lines.push(line), error() {} };
+  const logger: Logger = { warn() {}, info: (...line) => void lines.push(line), error() {} };
   const watched = await startTestServer({ logger });
   const client = rawClient(watched.kubeconfig);
   t.after(async () => {

@@ -239,7 +239,8 @@ const named: readonly string[] = [
   "api/all=true,v1=false",
 ];
 describe("starts and serves the rest with stages disabled", () => {
-  for (const runtimeConfig of full ? named : named.slice(0, alwaysNamed)) test(runtimeConfig, () => checkStart(runtimeConfig));
+  for (const runtimeConfig of full ? named : named.slice(0, alwaysNamed))
+    test(runtimeConfig, () => checkStart(runtimeConfig));
 });
 
 const writtenGroups = ["", "rbac.authorization.k8s.io", "scheduling.k8s.io", "networking.k8s.io", "discovery.k8s.io"];
