@@ -72,8 +72,13 @@ const patterns = Object.entries(replacements).map(
  * A word begins after what is not a letter or with an upper-case letter, and no lower-case letter follows it.
  */
 const candidate = new RegExp(
-  `(?:(?<![A-Za-z])|(?=[A-Z]))(?i:${Object.keys(replacements).join("|").replaceAll(" ", "[ _]?")})(?![a-z])`,
+  `(?:(?<![A-Za-z])|(?=[A-Z]))(?:${inAnyCase(Object.keys(replacements).join("|").replaceAll(" ", "[ _]?"))})(?![a-z])`,
 );
+
+/** The boundaries of words depend on the case, so the pattern cannot have the flag `i`. */
+function inAnyCase(pattern: string): string {
+  return pattern.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
 
 interface Hit {
   readonly line: number;
