@@ -22,8 +22,7 @@ export interface PoolOptions {
 }
 
 interface Worker {
-  readonly process: ChildProcess;
-  run(request: RunRequest, file: TestFile): Promise<{ result: FileResult; output: string }>;
+  run(request: RunRequest): Promise<{ result: FileResult; output: string }>;
   end(): void;
 }
 
@@ -40,7 +39,7 @@ export function runPool(files: readonly TestFile[], options: PoolOptions): { end
       }
       options.started(file.path);
       const request = { file: file.path, name: file.name, timeoutMs: options.testTimeoutMs };
-      const { result, output } = await worker.run(request, file);
+      const { result, output } = await worker.run(request);
       options.finished(result, output);
       if (file.ownProcess !== undefined || result.ends || result.rssBytes > rssBytesMax) {
         worker.end();
@@ -64,7 +63,7 @@ function startWorker({ environment, traceHandles, testTimeoutMs }: PoolOptions, 
     env: environment,
     execArgv: ["--import", join(import.meta.dirname, "../../test/support/compile-cache.ts")],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    detached: true,
+    detached: hasGroups,
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -73,7 +72,6 @@ function startWorker({ environment, traceHandles, testTimeoutMs }: PoolOptions, 
     });
   }
   const worker: Worker = {
-    process: child,
     async run(request) {
       output = "";
       const result = await resultOf(child, request, 2 * testTimeoutMs);
@@ -88,10 +86,14 @@ function startWorker({ environment, traceHandles, testTimeoutMs }: PoolOptions, 
   return worker;
 }
 
+/** Whether a process can be ended with those that it started. */
+const hasGroups = process.platform !== "win32";
+
 /** Ends a worker and the processes that its files left. */
-function endGroup({ pid }: ChildProcess): void {
+function endGroup(child: ChildProcess): void {
+  if (!hasGroups || child.pid === undefined) return void child.kill("SIGKILL");
   try {
-    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+    process.kill(-child.pid, "SIGKILL");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
