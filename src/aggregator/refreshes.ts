@@ -1,6 +1,6 @@
 /** Repeats work for keys: again after an interval, and sooner after failures. */
 import { type Clock, realClock } from "../apimachinery/clock.ts";
-import type { Logger } from "../apimachinery/logger.ts";
+import { type Logger, stackOf } from "../apimachinery/logger.ts";
 
 /** What a run found. */
 export type RefreshResult = "current" | "failed" | "gone";
@@ -113,8 +113,7 @@ class RefreshQueue implements Refreshes {
     try {
       return await this.#options.run(key);
     } catch (error) {
-      const text = error instanceof Error ? error.stack : String(error);
-      this.#options.logger.error("A refresh failed", { key, error: text });
+      this.#options.logger.error("A refresh failed", { key, error: stackOf(error) });
       return "failed";
     }
   }

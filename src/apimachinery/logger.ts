@@ -24,5 +24,10 @@ export interface Logger {
   error(message: string, values?: Record<string, unknown>): void;
 }
 
+/** The text of a value that was thrown, for an entry about a bug: the stack of an error. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 /** Logs nothing. */
 export const silentLogger: Logger = { info() {}, warn() {}, error() {} };

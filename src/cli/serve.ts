@@ -5,7 +5,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
-import type { Logger } from "../apimachinery/logger.ts";
+import { type Logger, stackOf } from "../apimachinery/logger.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../index.ts";
 import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
@@ -100,7 +100,7 @@ function closeOnSignal(server: RunningServer): void {
     server.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`Error: ${error instanceof Error ? error.stack : String(error)}\n`);
+        process.stderr.write(`Error: ${stackOf(error)}\n`);
         process.exit(exitNotStarted);
       },
     );
@@ -114,8 +114,7 @@ function closeOnSignal(server: RunningServer): void {
  * start has succeeded, which reports its own errors.
  */
 function serveOn(logger: Logger): void {
-  const report = (error: unknown): void =>
-    logger.error("Unexpected error", { error: error instanceof Error ? error.stack : String(error) });
+  const report = (error: unknown): void => logger.error("Unexpected error", { error: stackOf(error) });
   process.on("uncaughtException", report);
   process.on("unhandledRejection", report);
   // The reader of the log has gone: the log is lost, not the server.

@@ -1,5 +1,5 @@
 /** Errors that are bugs: each one is counted, and ends only the work in which it occurs. */
-import type { Logger } from "../apimachinery/logger.ts";
+import { type Logger, stackOf } from "../apimachinery/logger.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 
 /** Where an unexpected error occurred. */
@@ -22,7 +22,7 @@ export function unexpectedErrors(logger: Logger): UnexpectedErrors {
   const counts: Record<FailingPart, number> = { request: 0, timer: 0, subscriber: 0 };
   const report = (part: FailingPart, message: string, error: unknown): void => {
     counts[part]++;
-    logger.error(message, { error: error instanceof Error ? error.stack : String(error) });
+    logger.error(message, { error: stackOf(error) });
   };
   return {
     ofRequest: () => void counts.request++,

@@ -120,10 +120,7 @@ function readLastRun(): LastRun {
 }
 
 function writeLastRun(lastRun: LastRun, results: readonly FileResult[]): void {
-  const ran = results.map(({ file, wallMs, cpuMs, skipped }) => [
-    file,
-    { wallMs, cpuMs, skipped: Object.keys(skipped) },
-  ]);
+  const ran = results.map(({ file, wallMs, skipped }) => [file, { wallMs, skipped: Object.keys(skipped) }]);
   mkdirSync(dirname(lastRunFile), { recursive: true });
   writeFileSync(lastRunFile, JSON.stringify({ ...lastRun, ...Object.fromEntries(ran) }));
 }

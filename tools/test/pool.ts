@@ -104,18 +104,15 @@ function resultOf(child: ChildProcess, request: RunRequest, timeoutMs: number): 
   return new Promise((resolve) => {
     const finish = (result: FileResult): void => {
       clearTimeout(timer);
-      child.off("message", receive);
+      child.off("message", finish);
       child.off("exit", exited);
       resolve(result);
-    };
-    const receive = (message: FileResult | "ready"): void => {
-      if (message !== "ready") finish(message);
     };
     const fail = (message: string): void => finish(failed(request.file, message, performance.now() - started));
     const exited = (code: number | null, signal: string | null): void =>
       fail(`the process of the file ended with ${signal ?? `code ${code}`}`);
     const timer = setTimeout(() => fail(`the file did not end within ${timeoutMs / 1000} s`), timeoutMs);
-    child.on("message", receive);
+    child.once("message", finish);
     child.once("exit", exited);
     child.send(request);
   });

@@ -13,7 +13,7 @@ export interface ProcessState {
 }
 
 /** Resources that end by themselves: requests of files, names and compression, and the work of ended connections. */
-const passing = /Req|Immediate|CloseReq|Zlib|Brotli|Zstd|WorkerHeap|^(?:HttpIncoming|HttpClient|TickObject)/;
+const passing = /Req|Immediate|Zlib|Brotli|Zstd|WorkerHeap|^(?:HttpIncoming|HttpClient|TickObject)/;
 
 /** How long resources may need to close after the last test, in milliseconds. */
 const graceMs = 2_000;

@@ -7,11 +7,11 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { after, run } from "node:test";
 import { inspect } from "node:util";
+import { root } from "./files.ts";
 import { forgetHandles, traceHandles } from "./handle-trace.ts";
 import { findLeaks, readProcessState } from "./process-state.ts";
 import type { Failure, FileResult, RunRequest } from "./protocol.ts";
 
-const root = join(import.meta.dirname, "../..");
 const detailsMax = 20_000;
 
 /** Errors that no test of the current file has caught. */
@@ -25,7 +25,6 @@ process.on("message", async (request: RunRequest) => process.send?.(await runFil
 process.on("disconnect", () => process.exit());
 // They are sockets, which keep the process running.
 for (const output of [process.stdout, process.stderr] as Partial<Socket>[]) output.unref?.();
-process.send?.("ready");
 
 async function runFile(request: RunRequest): Promise<FileResult> {
   forgetHandles();

@@ -1,4 +1,5 @@
 /** Rules in the form in which the search for missing permissions compares them. */
+import { trimEndOf } from "../../lib/text/trim.ts";
 import type { PolicyRule } from "./rule.ts";
 
 /** Values of one list of a rule; undefined if the list has a `*`, which covers each value. */
@@ -50,20 +51,12 @@ const noUrls: OwnedUrls = { exact: new Set(), prefixes: [] };
 function urlsOf(patterns: readonly string[] = []): OwnedUrls {
   if (patterns.length === 0) return noUrls;
   const prefixes: string[] = [];
-  for (const prefix of patterns
-    .filter((pattern) => pattern.endsWith("*"))
-    .map(withoutStars)
-    .sort()) {
+  const patternsOfMany = patterns.filter((pattern) => pattern.endsWith("*"));
+  for (const prefix of patternsOfMany.map((pattern) => trimEndOf(pattern, "*")).sort()) {
     const last = prefixes.at(-1);
     if (last === undefined || !prefix.startsWith(last)) prefixes.push(prefix);
   }
   return { exact: new Set(patterns), prefixes };
-}
-
-function withoutStars(pattern: string): string {
-  let end = pattern.length;
-  while (end > 0 && pattern[end - 1] === "*") end--;
-  return pattern.slice(0, end);
 }
 
 /** Whether a list of a rule has the value. */

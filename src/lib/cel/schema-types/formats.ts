@@ -4,7 +4,7 @@
  */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
 import { quoteGo } from "../../json/quote.ts";
-import { trimStartOf } from "../../text/trim.ts";
+import { clampedInteger } from "../../text/integer.ts";
 import { type CelFailure, fail } from "../values/failure.ts";
 import { parseTimestamp } from "../values/time.ts";
 import { CelDuration, CelTimestamp, type Result } from "../values/value.ts";
@@ -64,12 +64,12 @@ function durationOf(text: string): Result {
   // A number without a unit matches, too: otherwise the search starts again at each of its digits.
   for (const [, count = "", name] of text.matchAll(/([0-9]+)(?:\s*([A-Za-z\u00b5]+))?/g)) {
     if (name === undefined) continue;
-    const factor = trimStartOf(count, "0");
-    if (factor.length > 19 || BigInt(factor) > largestInteger)
+    const factor = clampedInteger(count);
+    if (factor > largestInteger)
       return invalid("duration", text, `strconv.Atoi: parsing ${quoteGo(count)}: value out of range`);
     const unit = name.toLowerCase();
     const matching = units.filter(([, names]) => names.includes(unit) || unit.startsWith(names.at(-1) as string));
-    for (const [nanoseconds] of matching) total = BigInt.asIntN(64, (total ?? 0n) + BigInt(factor) * nanoseconds);
+    for (const [nanoseconds] of matching) total = BigInt.asIntN(64, (total ?? 0n) + factor * nanoseconds);
   }
   return total === undefined
     ? invalid("duration", text, `unable to parse ${text} as duration`)

@@ -1,6 +1,6 @@
 /** Formats of dates, times and durations. Source: k8s.io/kube-openapi pkg/validation/strfmt */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
-import { trimStartOf } from "../../text/trim.ts";
+import { clampedInteger } from "../../text/integer.ts";
 
 /** Whether the text is a date such as `2006-01-02`. */
 export function isDate(text: string): boolean {
@@ -39,8 +39,7 @@ export function isDuration(text: string): boolean {
   // A number without a unit matches, too: otherwise the search starts again at each of its digits.
   for (const [, digits = "", unit] of text.matchAll(/([0-9]+)(?:[\t\n\f\r ]*([A-Za-z\u00b5]+))?/g)) {
     if (unit === undefined) continue;
-    const factor = trimStartOf(digits, "0");
-    if (factor.length > 19 || BigInt(factor) > largestInteger) return false;
+    if (clampedInteger(digits) > largestInteger) return false;
     any ||= units.test(unit.toLowerCase());
   }
   return any;
