@@ -1,5 +1,6 @@
 /**
- * `npm test`: runs the test files in as many long-lived processes as there are cores.
+ * `npm test`: runs the test files in long-lived processes, one more than there are cores: files often wait for kubectl
+ * and other processes that they start.
  * docs/how-to/run-tests.md describes it for contributors.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -38,7 +39,7 @@ const program = new Command("npm test --")
   .option("--list", "prints the chosen files and runs nothing")
   .option("--trace-handles", "names the places where handles that a file left open were created")
   .option("--record-times", "writes the CPU time of each area to tools/test/area-seconds.json")
-  .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism());
+  .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism() + 1);
 program.parse();
 process.exitCode = await main(program.args, program.opts<Options>());
 
