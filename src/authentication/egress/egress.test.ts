@@ -3,6 +3,7 @@
  * tools/golden/authentication, and proxies.
  */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
@@ -14,6 +15,7 @@ import { startTokenIssuer, type TokenIssuer } from "../../../test/support/token-
 import { createAuthority, issueCertificate, type KeyPair } from "../../serving/x509.ts";
 import { documentClient } from "../oidc/document-client.ts";
 import { readEgressSelections } from "./configuration.ts";
+import { httpConnect } from "./http-connect.ts";
 import { openEgressSelector } from "./selector.ts";
 
 const rows = readFileSync(join(import.meta.dirname, "../configuration/testdata/golden.jsonl"), "utf8")
@@ -167,6 +169,36 @@ test("reports a proxy that rejects, sends early data or is unavailable", async (
   proxy(talking, 200, "x");
   await assert.rejects(tunnel(`http://127.0.0.1:${await listen(talking, 0)}`), /unexpected 1 bytes of buffered data/);
   await assert.rejects(tunnel("http://127.0.0.1:1"), /via proxy 127.0.0.1:1 failed: connect ECONNREFUSED/);
+});
+
+test("a proxy that never ends its answer has 30 s", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const dripping = net.createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nX: ");
+      t.mock.timers.tick(30_000);
+    });
+  });
+  t.after(() => void dripping.close());
+  const url = new URL(`http://127.0.0.1:${await listen(dripping, 0)}`);
+  await assert.rejects(httpConnect({ url })("issuer", 443), /via proxy .* failed: i\/o timeout$/);
+});
+
+test("closes the tunnel to a host that does not answer the TLS handshake", async (t) => {
+  const silent = http.createServer();
+  t.after(() => void silent.close());
+  const tunnels: Promise<unknown>[] = [];
+  silent.on("connect", (_, socket) => {
+    t.after(() => void socket.destroy());
+    tunnels.push(once(socket.resume(), "end"));
+    socket.write("HTTP/1.1 200 OK\r\n\r\n");
+  });
+  const dial = httpConnect({ url: new URL(`http://127.0.0.1:${await listen(silent, 0)}`) });
+  const client = documentClient({ certificateAuthority: issuer.ca, dial, timeoutMs: 100 });
+  await assert.rejects(client.get("https://issuer/keys"), /context deadline exceeded/);
+  await Promise.all(tunnels);
+  client.close();
 });
 
 test("reports egress types that are not configured or not supported", async () => {

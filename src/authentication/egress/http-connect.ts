@@ -29,10 +29,12 @@ export function httpConnect(proxy: HttpProxy): Dial {
         path: target,
         headers: { host: "127.0.0.1" },
         agent: false,
-        timeout: timeoutMs,
         setDefaultHeaders: false,
       });
+      // The option `timeout` begins again with each byte.
+      const timer = setTimeout(() => request.destroy(new Error("i/o timeout")), timeoutMs);
       request.once("connect", (response, socket: Duplex, early: Buffer) => {
+        clearTimeout(timer);
         const { statusCode, statusMessage } = response;
         if (statusCode !== 200) {
           socket.destroy();
@@ -40,21 +42,19 @@ export function httpConnect(proxy: HttpProxy): Dial {
         } else if (early.length > 0) {
           socket.destroy();
           fail(`unexpected ${early.length} bytes of buffered data from CONNECT proxy ${JSON.stringify(name)}`);
-        } else {
-          request.setTimeout(0);
-          resolve(socket);
-        }
+        } else resolve(socket);
       });
       request.once("response", (response) => {
+        clearTimeout(timer);
         response.destroy();
         fail(
           `proxy error from ${name} while dialing ${target}, code ${response.statusCode}: ${response.statusCode} ${response.statusMessage}`,
         );
       });
-      request.once("timeout", () => request.destroy(new Error("i/o timeout")));
-      request.on("error", (error) =>
-        fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error),
-      );
+      request.on("error", (error) => {
+        clearTimeout(timer);
+        fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error);
+      });
       request.end();
     });
 }

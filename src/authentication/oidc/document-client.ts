@@ -61,8 +61,9 @@ export function documentClient({
     maxSockets: socketsMax,
     ca: certificateAuthority === "" ? systemAuthorities() : certificateAuthority,
   });
-  if (dial !== undefined) dialThrough(agent, dial);
   const closing = new AbortController();
+  if (dial !== undefined)
+    dialThrough(agent, dial, () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]));
   return {
     async get(url, headers = {}) {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
@@ -103,13 +104,15 @@ function systemAuthorities(): string[] {
 
 type Connected = (error: Error | null, socket: Duplex) => void;
 
-function dialThrough(agent: https.Agent, dial: Dial): void {
+/** @param newDeadline ends a handshake, also when its request has ended before */
+function dialThrough(agent: https.Agent, dial: Dial, newDeadline: () => AbortSignal): void {
   Object.assign(agent, {
     createConnection(
       { host = "", port = 443, servername, ca }: https.RequestOptions & { servername?: string },
       connected: Connected,
     ): void {
       const fail = (error: Error): void => connected(error, undefined as never);
+      const deadline = newDeadline();
       dial(host ?? "", Number(port)).then((socket) => {
         const secure = tls.connect({
           socket,
@@ -118,9 +121,14 @@ function dialThrough(agent: https.Agent, dial: Dial): void {
           ...(ca !== undefined && { ca }),
           host: host ?? "",
         });
+        const end = (): void => void secure.destroy(deadline.reason);
+        if (deadline.aborted) end();
+        deadline.addEventListener("abort", end, { once: true });
         socket.on("error", (error) => secure.destroy(error));
         secure.once("error", fail);
+        secure.once("close", () => deadline.removeEventListener("abort", end));
         secure.once("secureConnect", () => {
+          deadline.removeEventListener("abort", end);
           secure.off("error", fail);
           connected(null, secure);
         });
