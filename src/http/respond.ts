@@ -123,10 +123,11 @@ export function statusBody(status: Status): StatusBody {
   };
 }
 
-/** A code of a webhook or a kubelet may be none of HTTP. The message names the server. */
+/** A code of a webhook or a kubelet may be none of HTTP. The message names the server. As upstream, 0 becomes 500. */
 function sendable({ exchange: { protocol } }: RequestContext, error: ApiError): ApiError {
   const { code, message } = error.status;
   if (isCarriable(code, protocol)) return error;
+  if (code === 0) return new ApiError({ ...error.status, code: 500 });
   return internalError(`${protocol} cannot carry the status code ${code}: ${message}`);
 }
 

@@ -22,7 +22,7 @@ const silent = { info() {}, warn() {}, error() {} };
 let certificates: Certificates;
 let listener: Listener;
 /** The options of the next requests; the target is the backend of the test. */
-let options: Partial<Omit<ProxyOptions, "clock">> = {};
+let options: Partial<ProxyOptions> = {};
 /** What the backend does with a connection after the headers of a request. */
 let serve: (socket: Socket, head: string) => void = () => undefined;
 const open = new Set<Socket>();
@@ -386,6 +386,29 @@ describe("failures", () => {
     assert.match(await send(get("/proxy/a")), /^HTTP\/1.1 200 .*content-length: 10\r\n.*hello$/s);
     answerWith("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
     assert.match(await send(get("/proxy/a")), /hello\r\n$/, "the last chunk is missing");
+  });
+
+  test("a body without a type has that of its beginning, if it begins in time", async () => {
+    options = {};
+    answerWith("HTTP/1.1 200 OK\r\n\r\n<p>");
+    assert.match(await send(get("/proxy/a")), /content-type: text\/html; charset=utf-8\r\n/);
+    answerWith("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n<p>");
+    assert.doesNotMatch(await send(get("/proxy/a")), /content-type/);
+    // The time that the headers wait passes at once.
+    options = { clock: { ...systemClock, after: (ms, run) => systemClock.after(ms === 200 ? 0 : ms, run) } };
+    const served = new Promise<Socket>((resolve) => {
+      serve = resolve;
+    });
+    const client = await connected();
+    client.write(get("/proxy/a"));
+    const atBackend = await served;
+    atBackend.write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n");
+    const [head] = await once(client, "data");
+    assert.match(String(head), /^HTTP\/1.1 200 .*\r\n\r\n$/s);
+    assert.doesNotMatch(String(head), /content-type/);
+    atBackend.end("<p>");
+    assert.equal(String((await once(client, "data"))[0]), "<p>");
+    client.destroy();
   });
 
   test("a client that disconnects ends the connection to the backend", async () => {

@@ -3,6 +3,7 @@
  * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/upgradeaware.go and transport.go; Go's
  * httputil.ReverseProxy.
  */
+import type { Clock } from "../apimachinery/clock.ts";
 import { badRequest, internalError, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
 import { isBodiless } from "../http/carriable.ts";
 import type { RequestContext } from "../http/contract.ts";
@@ -10,6 +11,7 @@ import { answerHeaders } from "../http/respond.ts";
 import { GoUrlError } from "../lib/go-net/go-url.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { ProxyOptions } from "./contract.ts";
+import { detectContentType } from "./detect-content-type.ts";
 import { endOf } from "./end-of.ts";
 import { failureText } from "./failure-text.ts";
 import { forwardBody } from "./forward-body.ts";
@@ -66,7 +68,7 @@ export async function proxyRequest(context: RequestContext, options: ProxyOption
   checkForwardable(message, headers, { protocol, host: target.host });
   const hasBody = exchange.method !== "HEAD" && !isBodiless(status, protocol);
   exchange.entered?.("read backend");
-  const body = rewrites === undefined || !hasBody ? message : await started(rewrites(message));
+  const body = hasBody ? await bodyOf(message, headers, { rewrites, clock: options.clock }) : message;
   const stream = exchange.stream(status, joinHeaders(answerHeaders(context), headers));
   if (hasBody) return forwardBody(body, stream);
   message.destroy();
@@ -155,6 +157,45 @@ function rewriteLocation(location: string, page: ProxiedPage): string {
   }
 }
 
+/** @returns the body for the client, whose headers may change with its beginning */
+async function bodyOf(
+  message: BackendResponse["message"],
+  headers: BackendHeaders,
+  { rewrites, clock }: { readonly rewrites: ReturnType<typeof linkRewriter> | undefined; readonly clock: Clock },
+): Promise<AsyncIterable<Buffer>> {
+  if (rewrites !== undefined) return started(rewrites(message));
+  const isTyped = headers.has("content-type") || (headers.get("content-encoding")?.[0] ?? "") !== "";
+  return isTyped ? message : withContentType(message, headers, clock);
+}
+
+/** How long the headers wait for the body: `defaultFlushInterval` of k8s.io/apimachinery@v0.36.0/pkg/util/proxy. */
+const flushMs = 200;
+
+/** Adds the type of a body by its first piece. */
+async function withContentType(
+  body: AsyncIterable<Buffer>,
+  headers: BackendHeaders,
+  clock: Clock,
+): Promise<AsyncIterable<Buffer>> {
+  const iterator = body[Symbol.asyncIterator]();
+  const first = iterator.next();
+  let cancel = (): void => {};
+  const isLate = new Promise<undefined>((resolve) => {
+    cancel = clock.after(flushMs, () => resolve(undefined));
+  });
+  const begun = await Promise.race([first.catch(() => undefined), isLate]); // Whoever reads the body sees an error.
+  cancel();
+  if (begun !== undefined && begun.done !== true) headers.set("content-type", [detectContentType(begun.value)]);
+  return fromFirst(first, iterator);
+}
+
+async function* fromFirst(
+  first: Promise<IteratorResult<Buffer>>,
+  iterator: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer> {
+  for (let { value, done } = await first; done !== true; { value, done } = await iterator.next()) yield value;
+}
+
 /**
  * Waits for the first piece of a rewritten body.
  * @throws ApiError 500 when there is none, because the body is broken
@@ -166,7 +207,5 @@ async function started(body: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffe
       error.code === "Z_DATA_ERROR" ? "errorf making gzip reader: gzip: invalid header" : "unexpected EOF",
     );
   });
-  return (async function* () {
-    for (let { value, done } = first; done !== true; { value, done } = await iterator.next()) yield value;
-  })();
+  return fromFirst(Promise.resolve(first), iterator);
 }

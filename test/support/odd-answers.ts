@@ -202,7 +202,7 @@ export async function sendRow(row: OddRow, target: OddTarget, { port }: OddBacke
   return {
     status: sent.status,
     headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value).slice(0, textMax)])),
-    body: sent.body.replaceAll(String(port), "PORT").slice(0, textMax),
+    body: sent.body.replaceAll(new RegExp(`([\\d.]+|localhost):${port}`, "g"), "BACKEND").slice(0, textMax),
     ...(sent.isBroken && { isBroken: true }),
   };
 }

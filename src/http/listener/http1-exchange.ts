@@ -139,7 +139,7 @@ export class Http1Exchange implements Exchange {
     const response = this.#response;
     if (!isLate && !this.closed) {
       this.#writeHead(status, headers);
-      response.flushHeaders();
+      this.#flushHead(headers);
     }
     if (!isLate) this.status = status;
     const body = new WritableBody(response, { ...this.#connection, abort: () => response.destroy() });
@@ -176,7 +176,16 @@ export class Http1Exchange implements Exchange {
   #writeHead(status: number, headers: AnswerHeaders): void {
     if (status === 204 || status === 304) checkHeaders(headers); // Node remembers that such a response has no body.
     this.#dropRequest();
-    this.#response.writeHead(status, headers);
+    this.#response.writeHead(status, status === 304 ? withoutContentType(headers) : headers);
+  }
+
+  /** Sends the headers before the body. Node's `flushHeaders` encodes them as UTF-8, which changes bytes above 0x7f. */
+  #flushHead(headers: AnswerHeaders): void {
+    const isAscii = Object.values(headers).every(
+      (values) => Buffer.byteLength(String(values)) === String(values).length,
+    );
+    if (isAscii) this.#response.flushHeaders();
+    else this.#response.write(Buffer.alloc(0));
   }
 
   #webSocketRequest(upgrade: Upgrade): WebSocketRequest {
@@ -233,6 +242,11 @@ export class Http1Exchange implements Exchange {
         clock.after(bodyMs, () => request.socket.destroy()),
       );
   }
+}
+
+/** As Go's net/http, whose 304 responses have no type over HTTP/1.1. */
+function withoutContentType({ "content-type": _type, ...others }: AnswerHeaders): AnswerHeaders {
+  return others;
 }
 
 /** @throws Error for a header that HTTP/1.1 cannot carry */
