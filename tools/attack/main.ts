@@ -1,25 +1,39 @@
 /**
- * `npm run attack [-- --kubeconfig FILE] [--attack TEXT] [--runs 3] [--divisor 1] [--tolerance 1]`: attacks a server, and fails if an attack
- * uses more CPU time than its bound, blocks the server for other clients, or ends it. Without a kubeconfig it starts a server from the
- * sources. Run it only against a server of your own: a successful attack ends the server. Webhooks and kubelets of the attacks run on
- * this machine, which the server must reach.
+ * `npm run attack`: attacks a server, and fails if an attack uses more CPU time than its bound, blocks the server for
+ * other clients, or ends it.
  */
-import { parseArgs } from "node:util";
+import { Command, InvalidArgumentError } from "commander";
 import { allAttacks } from "./all-attacks.ts";
 import { startOwnServer } from "./own-server.ts";
 import { type Result, runAttacks } from "./run-attacks.ts";
 import { openTarget } from "./target.ts";
 
-const { values } = parseArgs({
-  options: {
-    kubeconfig: { type: "string" },
-    attack: { type: "string", default: "" },
-    runs: { type: "string", default: "3" },
-    divisor: { type: "string", default: "1" },
-    tolerance: { type: "string", default: "1" },
-  },
-});
+interface Options {
+  readonly kubeconfig?: string;
+  readonly attack: string;
+  readonly runs: number;
+  readonly divisor: number;
+  readonly tolerance: number;
+  readonly list?: true;
+}
+
+const program = new Command("npm run attack --")
+  .description(
+    "Attacks a server of your own: an attack that succeeds ends or occupies it. Webhooks and kubelets of the attacks run on this machine, which the server must reach.",
+  )
+  .option("--kubeconfig <file>", "of an administrator of the server; without it, a server is started from the sources")
+  .option("--attack <text>", "runs only attacks whose group and name have the text", "")
+  .option("--runs <count>", "runs of each attack, of which the fastest counts", parseNumber, 3)
+  .option("--divisor <number>", "divides the sizes of the attacks", parseNumber, 1)
+  .option("--tolerance <factor>", "multiplies the bounds, for a busy machine", parseNumber, 1)
+  .option("--list", "prints the attacks and runs none");
+program.parse();
+const values = program.opts<Options>();
 const attacks = allAttacks.filter(({ group, name }) => `${group}: ${name}`.includes(values.attack));
+if (values.list) {
+  for (const { group, name } of attacks) console.log(`${group}: ${name}`);
+  process.exit();
+}
 const results: Result[] = [];
 // A server of its own that has ended is replaced; another one is not attacked any more.
 do {
@@ -28,10 +42,10 @@ do {
   const target = await openTarget(values.kubeconfig ?? (own?.kubeconfig as string));
   try {
     const options = {
-      runs: Number(values.runs),
-      divisor: Number(values.divisor),
-      cpuTolerance: Number(values.tolerance),
-      stallTolerance: Number(values.tolerance),
+      runs: values.runs,
+      divisor: values.divisor,
+      cpuTolerance: values.tolerance,
+      stallTolerance: values.tolerance,
       report: (result: Result) => console.log(line(result)),
     };
     results.push(...(await runAttacks(target, attacks.slice(before), options)));
@@ -49,4 +63,11 @@ function line({ attack, size, bytes, answer, cpuMs, cpuMsMax, stallMs, problem }
   const cost = `${cpuMs.toFixed(1)} of ${cpuMsMax.toFixed(0)} ms, stall ${stallMs.toFixed(0)} ms`;
   const verdict = problem === undefined ? "ok  " : "FAIL";
   return `${verdict} ${attack.group}: ${attack.name} (${size}): ${bytes} bytes, ${answer}: ${cost}${problem === undefined ? "" : `: ${problem}`}`;
+}
+
+function parseNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === "" || !(number > 0) || !Number.isFinite(number))
+    throw new InvalidArgumentError("is not a number above 0");
+  return number;
 }
