@@ -23,7 +23,7 @@ const program = new Command("npm run attack --")
   )
   .option("--kubeconfig <file>", "of an administrator of the server; without it, a server is started from the sources")
   .option("--attack <text>", "runs only attacks whose group and name have the text", "")
-  .option("--runs <count>", "runs of each attack, of which the fastest counts", parseNumber, 3)
+  .option("--runs <count>", "runs of each attack, of which the fastest counts", parseNumber, 5)
   .option("--divisor <number>", "divides the sizes of the attacks", parseNumber, 1)
   .option("--tolerance <factor>", "multiplies the bounds, for a busy machine", parseNumber, 1)
   .option("--list", "prints the attacks and runs none");

@@ -39,13 +39,14 @@ export function isDuration(text: string): boolean {
   // A number without a unit matches, too: otherwise the search starts again at each of its digits.
   for (const [, digits = "", unit] of text.matchAll(/([0-9]+)(?:[\t\n\f\r ]*([A-Za-z\u00b5]+))?/g)) {
     if (unit === undefined) continue;
-    if (clampedInteger(digits) > largestInteger) return false;
+    if (digits.length >= largestDigits && clampedInteger(digits) > largestInteger) return false;
     any ||= units.test(unit.toLowerCase());
   }
   return any;
 }
 
 const largestInteger = 2n ** 63n - 1n;
+const largestDigits = String(largestInteger).length;
 
 function isGoDuration(text: string): boolean {
   try {
