@@ -3,22 +3,29 @@ import { JsonText } from "./json-text.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
 const special = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
-const htmlSpecial = /[<>&\u2028\u2029]/g;
 /** The escape that `JSON.stringify` writes for a lone surrogate, where Go writes U+FFFD. */
 const loneSurrogateEscape = /\\ud[89a-f]/;
 
-const htmlEscapes: Readonly<Record<string, string>> = {
-  "<": "\\u003c",
-  ">": "\\u003e",
-  "&": "\\u0026",
-  "\u2028": "\\u2028",
-  "\u2029": "\\u2029",
-};
+const htmlEscapes: readonly (readonly [character: string, replacement: string])[] = [
+  ["<", "\\u003c"],
+  [">", "\\u003e"],
+  ["&", "\\u0026"],
+  ["\u2028", "\\u2028"],
+  ["\u2029", "\\u2029"],
+];
+
+/** Faster than one pattern with a function, above all for texts with many such characters. */
+function escapeHtml(text: string): string {
+  let escaped = text;
+  for (const [character, replacement] of htmlEscapes)
+    if (escaped.includes(character)) escaped = escaped.split(character).join(replacement);
+  return escaped;
+}
 
 /** Encodes a string, with quotes. */
 export function encodeString(text: string): string {
   if (!special.test(text)) return `"${text}"`;
-  return JSON.stringify(text.toWellFormed()).replace(htmlSpecial, (character) => htmlEscapes[character] as string);
+  return escapeHtml(JSON.stringify(text.toWellFormed()));
 }
 
 /**
@@ -58,7 +65,7 @@ function tryStringify(value: object): string | undefined {
     throw error;
   }
   if (loneSurrogateEscape.test(text)) return undefined;
-  return text.replace(htmlSpecial, (character) => htmlEscapes[character] as string);
+  return escapeHtml(text);
 }
 
 function encodeTree(value: object): string {
