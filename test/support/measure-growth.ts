@@ -9,8 +9,8 @@ const runs = 5;
  * size, each the least of five runs.
  *
  * @param prepare makes a run of a size
- * @param sizeMax a run of this size that takes less than 5 ms is fast enough
- * @returns the time of the larger size divided by that of the smaller one; 0 when it is fast enough
+ * @param sizeMax the largest of the smaller sizes; when it takes less, the larger one is compared with 5 ms
+ * @returns the time of the larger size divided by that of the smaller one
  */
 export async function measureGrowth(prepare: (size: number) => () => unknown, sizeMax: number): Promise<number> {
   for (let size = 1 << 10; size <= sizeMax; size *= 2) {
@@ -20,7 +20,7 @@ export async function measureGrowth(prepare: (size: number) => () => unknown, si
     if (shorter < shortestMs) continue;
     return (await leastOf(prepare(4 * size))) / shorter;
   }
-  return 0;
+  return (await leastOf(prepare(4 * sizeMax))) / shortestMs;
 }
 
 /** @returns the shortest of five runs, in milliseconds of the processor */
