@@ -1,6 +1,7 @@
 /**
  * Bundles the command for tests that start it as a process, which halves the time of a start, and prints the path of
- * its file. A bundle is used again until a source changes.
+ * its file. `client-node.cjs` next to it is @kubernetes/client-node for programs of tests: it loads in a quarter of the
+ * time of its files. A bundle is used again until a source changes.
  */
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -20,7 +21,8 @@ console.log(join(directory, "main.js"));
 /** Several processes may build at the same time: the first that finishes wins, and the others remove their copy. */
 async function build(): Promise<void> {
   // They load much, which most calls do not need.
-  const [{ writeBundles }, { writeDescriptions }] = await Promise.all([
+  const [esbuild, { writeBundles }, { writeDescriptions }] = await Promise.all([
+    import("esbuild"),
     import("./bundles.ts"),
     import("./generate/descriptions.ts"),
   ]);
@@ -28,6 +30,14 @@ async function build(): Promise<void> {
   try {
     await writeBundles(relative(root, building));
     await writeDescriptions(building);
+    await esbuild.build({
+      absWorkingDir: root,
+      bundle: true,
+      platform: "node",
+      minifyWhitespace: true,
+      entryPoints: ["@kubernetes/client-node"],
+      outfile: join(building, "client-node.cjs"),
+    });
     for (const old of oldBundles()) rmSync(join(cache, old), { recursive: true, force: true });
     renameSync(building, directory);
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * The guides for contributors: their changes, in a copy of the sources, and the tests that they add. All guides change one copy, and one process
- * runs their tests; with COXSWAIN_TEST_FULL=1, each guide has its own.
+ * runs their tests. With COXSWAIN_TEST_FULL=1, each guide has its own, and servers start from the copies.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -36,8 +36,16 @@ const npm = `[ "$*" = "run generate" ] && exec "${process.execPath}" tools/gener
 const node = `[ "$1" = --test ] || exec "${process.execPath}" "$@"; shift; echo "$@" >> "$TESTS"`;
 
 const pages = globSync("add-*.md", { cwd: folder }).sort();
-const groups = process.env.COXSWAIN_TEST_FULL === "1" ? pages.map((page) => [page]) : [pages];
-const textOf = (page: string): string => readFileSync(join(folder, page), "utf8");
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+const groups = isFull ? pages.map((page) => [page]) : [pages];
+
+/** Commands that start the server, with the output that follows. */
+const servers = /^```sh\n[^`]*src\/main\.ts[^`]*```\n\n```text\n[^`]*```\n/gm;
+
+function textOf(page: string): string {
+  const text = readFileSync(join(folder, page), "utf8");
+  return isFull ? text : text.replace(servers, "");
+}
 
 describe("guides for contributors", { skip: skipWithout("shell") }, () => {
   for (const [index, group] of groups.entries()) {

@@ -155,7 +155,9 @@ const fullSize = [
   "get configmaps -w --show-labels --no-headers",
   "get configmap first -w -o jsonpath={.metadata.labels.x}",
   "get configmap first -w -o json",
+  "get configmaps -w -o json --watch-only --output-watch-events",
   "wait --for=condition=Ready=false pod/p",
+  "wait --for=jsonpath={.status.phase}=Running pod/p",
   "wait --for=delete pod -l wait=1",
 ];
 

@@ -16,6 +16,9 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
+/** The client whose bundle is next to those of the package. */
+export const clientName = "@kubernetes/client-node";
+
 /** That of the repository. */
 export const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
@@ -36,6 +39,17 @@ export function installPackage(directory: string, bundles?: string): void {
     writeFileSync(join(path, `${file}.js`), `export * from "${pathToFileURL(join(bundles, `${file}.js`))}";\n`);
   }
   writeFileSync(join(path, "package.json"), JSON.stringify({ name: manifest.name, type: "module", exports }));
+}
+
+/** Writes node_modules/@kubernetes/client-node, for programs that are only run. @param bundles the directory of the bundles */
+export function installClient(directory: string, bundles: string): void {
+  const path = join(directory, "node_modules", clientName);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, "index.js"), `export * from "${pathToFileURL(join(bundles, "client-node.cjs"))}";\n`);
+  writeFileSync(
+    join(path, "package.json"),
+    JSON.stringify({ name: clientName, type: "module", exports: "./index.js" }),
+  );
 }
 
 /** The declarations in the report of an export. */

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
-import { installPackage, linkPackage, manifest } from "./built-package.ts";
+import { clientName, installClient, installPackage, linkPackage, manifest } from "./built-package.ts";
 
 /**
  * The shell script for the directory of programs.
@@ -20,7 +20,8 @@ function install(name: string, bundles: string): void {
   if (name.endsWith(".tgz")) {
     if (!existsSync(name)) throw new Error(`${name} does not exist`);
     installPackage(".", bundles);
-  } else if (name in { ...manifest.dependencies, ...manifest.devDependencies }) linkPackage(".", name);
+  } else if (name === clientName) installClient(".", bundles);
+  else if (name in { ...manifest.dependencies, ...manifest.devDependencies }) linkPackage(".", name);
   else throw new Error(`${name} is not installed in this repository`);
 }
 

@@ -19,7 +19,7 @@ export function consoleOf(file: string): Pick<Console, "log"> {
 }
 
 /**
- * Runs a program until its last line.
+ * Runs a program until its last line. Within `describe`, its tests and hooks become those of the suite.
  *
  * @param code TypeScript that imports the package and @kubernetes/client-node by their names
  * @returns what it printed with `console.log`
