@@ -11,8 +11,8 @@ import { builtinDefinitionNames, builtinSchema, builtinType, definitionOf } from
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-/** Random objects are made of every fifth type without COXSWAIN_TEST_FULL=1, a different fifth for each seed. */
-const chosenStructs = (): Struct[] => structs().filter((_, index) => isFull || index % 5 === seed % 5);
+/** Random objects are made of every tenth type without COXSWAIN_TEST_FULL=1, a different tenth for each seed. */
+const chosenStructs = (): Struct[] => structs().filter((_, index) => isFull || index % 10 === seed % 10);
 
 const structs = (): Struct[] =>
   builtinDefinitionNames()

@@ -195,7 +195,7 @@ describe("backup and restore", () => {
 describe("a store whose records are all damaged", () => {
   const dataDir = join(base, "heavy");
   /** So many that the report of the reading process is longer than what a pipe holds. */
-  const keys = Array.from({ length: 3000 }, (_, index) => `/registry/configmaps/default/${"n".repeat(60)}-${index}`);
+  const keys = Array.from({ length: 1000 }, (_, index) => `/registry/configmaps/default/${"n".repeat(60)}-${index}`);
   before(async () => {
     const { historyMs, historyBytesMax } = defaultOptions;
     const limits = { clock: systemClock, historyMs, historyBytesMax, valueBytesMax: valueBytesMaxDefault };

@@ -285,7 +285,7 @@ for (const [what, definition, hex, expected] of messages) {
 }
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 5000;
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 2000;
 const kinds = ["Pod", "ConfigMap", "Node", "Event", "Service"].map((kind) => builtinSchema(`${core}.${kind}`));
 kinds.push(
   builtinSchema("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"),

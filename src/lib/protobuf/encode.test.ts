@@ -11,7 +11,7 @@ import { decodeProtobuf } from "./decode.ts";
 import { encodeProtobuf } from "./encode.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const rounds = process.env.COXSWAIN_TEST_FULL ? 100 : 3;
+const rounds = process.env.COXSWAIN_TEST_FULL ? 100 : 1;
 
 /** Every type that has a message. */
 const schemas = builtinDefinitionNames()

@@ -33,7 +33,7 @@ import { PageFile, readMeta } from "./page-file.ts";
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-const places = isFull ? 10_000 : 30;
+const places = isFull ? 10_000 : 12;
 const pageSize = 4096;
 const base = mkdtempSync(join(tmpdir(), "coxswain-damaged-files-"));
 const [whole, older] = [join(base, "whole"), join(base, "older")];

@@ -18,7 +18,7 @@ import { type ModelOptions, runModel } from "./run.ts";
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** For each row with an embedded engine. */
-const size = isFull ? { operations: 50_000, informersPerView: 3 } : { operations: 1500, informersPerView: 1 };
+const size = isFull ? { operations: 50_000, informersPerView: 3 } : { operations: 800, informersPerView: 1 };
 
 type Row = [what: string, options: Pick<ModelOptions, "storage" | "historyMs" | "historyBytesMax" | "featureGates">];
 const rows: Row[] = [
