@@ -323,7 +323,7 @@ for (const kubectl of versions) {
         ["m0002", list.metadata.resourceVersion],
       );
       const { output } = await run(
-        "get --raw /api/v1/namespaces/w1/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dfirst",
+        "get --raw /api/v1/namespaces/many/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dm0000",
       );
       assert.match(output, /^\{"type":"ADDED","object":\{"kind":"ConfigMap",.*\}$/);
     });
