@@ -3,7 +3,7 @@
  * that `DetectContentType` of Go's net/http has.
  */
 
-/** How many bytes are looked at. */
+/** How many bytes are read. */
 const bytesMax = 512;
 
 /** Beginnings of HTML after white space; a space or `>` follows. */

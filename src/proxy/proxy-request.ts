@@ -183,7 +183,7 @@ async function withContentType(
   const isLate = new Promise<undefined>((resolve) => {
     cancel = clock.after(flushMs, () => resolve(undefined));
   });
-  const begun = await Promise.race([first.catch(() => undefined), isLate]); // Whoever reads the body sees an error.
+  const begun = await Promise.race([first.catch(() => undefined), isLate]); // The reader of the body gets the error.
   cancel();
   if (begun !== undefined && begun.done !== true) headers.set("content-type", [detectContentType(begun.value)]);
   return fromFirst(first, iterator);
