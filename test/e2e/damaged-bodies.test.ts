@@ -10,8 +10,9 @@ import type { Answer } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
-const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-const bodies = isFull ? 20_000 : 500;
+const bodies = process.env.COXSWAIN_TEST_FULL === "1" ? 20_000 : 500;
+/** The server accepts some seven of 500 bodies, and seldom none: then more follow. */
+const bodiesMax = 10 * bodies;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 const everything = "api/all=true";
 const catalog = builtinCatalog(everything);
@@ -70,7 +71,7 @@ test(`no mutated body is answered with 500 (SEED=${seed})`, async () => {
   const metadata = { name: "x", labels: { a: "b" }, annotations: { a: "b" } };
   const damaged = damagedBodies("json", { sampleBytesMax: 16 << 10, prepare: (object) => ({ ...object, metadata }) });
   let created = 0;
-  for (let index = seed; index < seed + bodies; index++) {
+  for (let index = seed; index < seed + (created > 0 ? bodies : bodiesMax); index++) {
     const { expected, bytes } = damaged(index);
     const path = pathOf(expected);
     if (path === undefined) continue;
@@ -97,5 +98,5 @@ test(`no mutated body is answered with 500 (SEED=${seed})`, async () => {
     check(await client.send(jsonPatched), `${index} PATCH ${object} ${operations}`);
     check(await client.send({ method: "DELETE", path: `${object}?gracePeriodSeconds=0` }), `${index} DELETE ${object}`);
   }
-  assert.ok(created > 0 || !isFull); // Of 500 bodies, none may be accepted.
+  assert.ok(created > 0);
 });
