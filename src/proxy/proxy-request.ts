@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../apimachinery/clock.ts";
 import { badRequest, internalError, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
+import { within } from "../apimachinery/within.ts";
 import { isBodiless } from "../http/carriable.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { answerHeaders } from "../http/respond.ts";
@@ -179,12 +180,11 @@ async function withContentType(
 ): Promise<AsyncIterable<Buffer>> {
   const iterator = body[Symbol.asyncIterator]();
   const first = iterator.next();
-  let cancel = (): void => {};
-  const isLate = new Promise<undefined>((resolve) => {
-    cancel = clock.after(flushMs, () => resolve(undefined));
-  });
-  const begun = await Promise.race([first.catch(() => undefined), isLate]); // The reader of the body gets the error.
-  cancel();
+  const begun = await within(
+    clock,
+    flushMs,
+    first.catch(() => undefined), // The reader of the body gets the error.
+  );
   if (begun !== undefined && begun.done !== true) headers.set("content-type", [detectContentType(begun.value)]);
   return fromFirst(first, iterator);
 }

@@ -36,7 +36,7 @@ export function installPackage(directory: string, bundles?: string): void {
     exports[name] = { types: `./${file}.d.ts`, default: `./${file}.js` };
     writeFileSync(join(path, `${file}.d.ts`), typesOf(file));
     if (bundles === undefined) continue;
-    writeFileSync(join(path, `${file}.js`), `export * from "${pathToFileURL(join(bundles, `${file}.js`))}";\n`);
+    writeReexport(join(path, `${file}.js`), join(bundles, `${file}.js`));
   }
   writeFileSync(join(path, "package.json"), JSON.stringify({ name: manifest.name, type: "module", exports }));
 }
@@ -45,11 +45,16 @@ export function installPackage(directory: string, bundles?: string): void {
 export function installClient(directory: string, bundles: string): void {
   const path = join(directory, "node_modules", clientName);
   mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, "index.js"), `export * from "${pathToFileURL(join(bundles, "client-node.cjs"))}";\n`);
+  writeReexport(join(path, "index.js"), join(bundles, "client-node.cjs"));
   writeFileSync(
     join(path, "package.json"),
     JSON.stringify({ name: clientName, type: "module", exports: "./index.js" }),
   );
+}
+
+/** Writes a module with the exports of a bundle. */
+function writeReexport(file: string, bundle: string): void {
+  writeFileSync(file, `export * from "${pathToFileURL(bundle)}";\n`);
 }
 
 /** The declarations in the report of an export. */

@@ -19,8 +19,9 @@ const timeoutMs = 30_000;
 /** @returns a dialer that opens a connection to the proxy for each tunnel */
 export function httpConnect(proxy: HttpProxy): Dial {
   const name = "url" in proxy ? proxy.url.host : proxy.socketPath;
-  return (host, port) =>
-    new Promise((resolve, reject) => {
+  return (host, port) => {
+    let timer: NodeJS.Timeout | undefined;
+    const connected = new Promise<Duplex>((resolve, reject) => {
       const target = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
       const fail = (message: string, cause?: unknown): void => reject(new Error(message, { cause }));
       const request = requestOf(proxy)({
@@ -32,9 +33,8 @@ export function httpConnect(proxy: HttpProxy): Dial {
         setDefaultHeaders: false,
       });
       // The option `timeout` begins again with each byte.
-      const timer = setTimeout(() => request.destroy(new Error("i/o timeout")), timeoutMs);
+      timer = setTimeout(() => request.destroy(new Error("i/o timeout")), timeoutMs);
       request.once("connect", (response, socket: Duplex, early: Buffer) => {
-        clearTimeout(timer);
         const { statusCode, statusMessage } = response;
         if (statusCode !== 200) {
           socket.destroy();
@@ -45,18 +45,18 @@ export function httpConnect(proxy: HttpProxy): Dial {
         } else resolve(socket);
       });
       request.once("response", (response) => {
-        clearTimeout(timer);
         response.destroy();
         fail(
           `proxy error from ${name} while dialing ${target}, code ${response.statusCode}: ${response.statusCode} ${response.statusMessage}`,
         );
       });
-      request.on("error", (error) => {
-        clearTimeout(timer);
-        fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error);
-      });
+      request.on("error", (error) =>
+        fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error),
+      );
       request.end();
     });
+    return connected.finally(() => clearTimeout(timer));
+  };
 }
 
 function requestOf(proxy: HttpProxy): typeof http.request {

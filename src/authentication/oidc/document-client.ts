@@ -62,11 +62,11 @@ export function documentClient({
     ca: certificateAuthority === "" ? systemAuthorities() : certificateAuthority,
   });
   const closing = new AbortController();
-  if (dial !== undefined)
-    dialThrough(agent, dial, () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]));
+  const newDeadline = (): AbortSignal => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+  if (dial !== undefined) dialThrough(agent, dial, newDeadline);
   return {
     async get(url, headers = {}) {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+      const signal = newDeadline();
       const first = parseUrl(url);
       let at = first;
       for (let redirects = 0; redirects <= redirectsMax; redirects++) {

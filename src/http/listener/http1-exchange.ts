@@ -181,10 +181,8 @@ export class Http1Exchange implements Exchange {
 
   /** Sends the headers before the body. Node's `flushHeaders` encodes them as UTF-8, which changes bytes above 0x7f. */
   #flushHead(headers: AnswerHeaders): void {
-    const isAscii = Object.values(headers).every(
-      (values) => Buffer.byteLength(String(values)) === String(values).length,
-    );
-    if (isAscii) this.#response.flushHeaders();
+    const values = Object.values(headers).join();
+    if (Buffer.byteLength(values) === values.length) this.#response.flushHeaders();
     else this.#response.write(Buffer.alloc(0));
   }
 

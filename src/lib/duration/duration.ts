@@ -47,7 +47,7 @@ export function parseDuration(text: string): bigint {
     const fraction = hasPoint ? digitsAt(unsigned, at + 1) : "";
     if (hasPoint) at += 1 + fraction.length;
     if (whole === "" && fraction === "") invalid();
-    const digits = whole.startsWith("0") ? trimStartOf(whole, "0") : whole;
+    const digits = trimStartOf(whole, "0");
     if (digits.length > nanosecondDigitsMax) invalid();
     const unit = unitAt(unsigned, at);
     at += unit.length;

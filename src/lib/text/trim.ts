@@ -5,25 +5,19 @@
 
 /** Removes all of the characters from the end, as Go's `strings.TrimRight` does. */
 export function trimEndOf(text: string, characters: string): string {
-  const codes = codesOf(characters);
   let end = text.length;
-  while (end > 0 && codes.includes(text.charCodeAt(end - 1))) end--;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 }
 
 /** Removes all of the characters from the start, as Go's `strings.TrimLeft` does. */
 export function trimStartOf(text: string, characters: string): string {
-  const codes = codesOf(characters);
   let start = 0;
-  while (start < text.length && codes.includes(text.charCodeAt(start))) start++;
+  while (start < text.length && characters.includes(text.charAt(start))) start++;
   return text.slice(start);
 }
 
 /** Removes all of the characters from both ends, as Go's `strings.Trim` does. */
 export function trimOf(text: string, characters: string): string {
   return trimStartOf(trimEndOf(text, characters), characters);
-}
-
-function codesOf(characters: string): number[] {
-  return Array.from(characters, (character) => character.charCodeAt(0));
 }
