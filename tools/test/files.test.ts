@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import recordedSeconds from "./area-seconds.json" with { type: "json" };
 import { areaOf, chooseFiles, findTestFiles, root } from "./files.ts";
+import { recordedSeconds } from "./summary.ts";
 
 const files = [{ path: "src/lib/ip-range/ip-range.test.ts" }, { path: "tools/test/files.test.ts" }];
 
@@ -48,10 +48,10 @@ for (const [path, area] of areas) test(`${path} is of the area ${area}`, () => a
 /** For two cores; the aim is 550. */
 const secondsMax = 1000;
 
-test("the recorded CPU time has each area with tests, and stays in the budget", () => {
-  const areas = new Set(findTestFiles().map(({ path }) => areaOf(path)));
-  assert.deepEqual(Object.keys(recordedSeconds).sort(), [...areas].sort());
-  const sum = Object.values(recordedSeconds).reduce((total, seconds) => total + seconds, 0);
+test("the recorded CPU time is that of the files, and stays in the budget", () => {
+  const recorded = findTestFiles().flatMap(({ path }) => recordedSeconds[path] ?? []);
+  assert.ok(recorded.length > 600, `${recorded.length} files`);
+  const sum = recorded.reduce((total, seconds) => total + seconds, 0);
   assert.ok(sum <= secondsMax, `${sum} seconds`);
 });
 

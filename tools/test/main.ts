@@ -11,13 +11,13 @@ import { chooseFiles, findTestFiles, root, type TestFile } from "./files.ts";
 import { runPool } from "./pool.ts";
 import { progress } from "./progress.ts";
 import type { FileResult } from "./protocol.ts";
-import { summarize, timesOfAreas } from "./summary.ts";
+import { recordedSeconds, summarize } from "./summary.ts";
 
-/** The results of the last run, by file. */
+/** The reasons for skipped tests in the last run of each file. */
 const lastRunFile = join(root, "node_modules/.cache/tests/last-run.json");
 
 interface LastRun {
-  [path: string]: { readonly wallMs: number; readonly skipped: readonly string[] };
+  [path: string]: { readonly skipped: readonly string[] };
 }
 
 interface Options {
@@ -38,7 +38,7 @@ const program = new Command("npm test --")
   .option("--skipped", "only files of which the last run skipped tests because something was not installed")
   .option("--list", "prints the chosen files and runs nothing")
   .option("--trace-handles", "names the places where handles that a file left open were created")
-  .option("--record-times", "writes the CPU time of each area to tools/test/area-seconds.json")
+  .option("--record-times", "writes the CPU time of each file to tools/test/file-seconds.json")
   .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism() + 1);
 program.parse();
 process.exitCode = await main(program.args, program.opts<Options>());
@@ -59,7 +59,7 @@ async function main(words: readonly string[], options: Options): Promise<number>
   if (words.length > 0 || options.list) for (const file of chosen) console.log(describe(file));
   if (options.list) return 0;
   const full = options.full === true || process.env.COXSWAIN_TEST_FULL === "1";
-  const { results, stopped } = await runFiles(full ? chosen : longestFirst(chosen, lastRun), { ...options, full });
+  const { results, stopped } = await runFiles(full ? chosen : longestFirst(chosen), { ...options, full });
   writeLastRun(lastRun, results);
   if (options.recordTimes) recordTimes(results);
   for (const line of summarize(results, { chosen, full, stopped })) console.log(line);
@@ -100,11 +100,10 @@ function isOfMachine(reason: string): boolean {
   return !reason.includes("COXSWAIN_TEST_FULL");
 }
 
-/** The longest files begin, so that no process works alone at the end; a file without a time is long. */
-function longestFirst(files: readonly TestFile[], lastRun: LastRun): TestFile[] {
-  const wallMs = ({ path }: TestFile): number =>
-    lastRun[path]?.wallMs ?? (path.startsWith("test/e2e") ? 2_000 : path.includes("golden") ? 1_500 : 0);
-  return [...files].sort((a, b) => wallMs(b) - wallMs(a));
+/** The longest files begin, so that no process works alone at the end; a new file counts as long. */
+function longestFirst(files: readonly TestFile[]): TestFile[] {
+  const secondsOf = ({ path }: TestFile): number => recordedSeconds[path] ?? 10;
+  return [...files].sort((a, b) => secondsOf(b) - secondsOf(a));
 }
 
 function describe({ path, name }: TestFile): string {
@@ -121,15 +120,17 @@ function readLastRun(): LastRun {
 }
 
 function writeLastRun(lastRun: LastRun, results: readonly FileResult[]): void {
-  const ran = results.map(({ file, wallMs, skipped }) => [file, { wallMs, skipped: Object.keys(skipped) }]);
+  const ran = results.map(({ file, skipped }) => [file, { skipped: Object.keys(skipped) }]);
   mkdirSync(dirname(lastRunFile), { recursive: true });
   writeFileSync(lastRunFile, JSON.stringify({ ...lastRun, ...Object.fromEntries(ran) }));
 }
 
+/** Writes the times of the files that ran, and keeps those of the others that still exist. */
 function recordTimes(results: readonly FileResult[]): void {
-  const seconds = timesOfAreas(results).map(([area, cpuMs]): [string, number] => [area, Math.ceil(cpuMs / 1000)]);
-  const sorted = Object.fromEntries(seconds.sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(join(import.meta.dirname, "area-seconds.json"), `${JSON.stringify(sorted, undefined, 2)}\n`);
+  const seconds = { ...recordedSeconds };
+  for (const { file, cpuMs } of results) seconds[file] = Math.round(cpuMs / 100) / 10;
+  const sorted = Object.fromEntries(findTestFiles().map(({ path }) => [path, seconds[path] ?? 0]));
+  writeFileSync(join(import.meta.dirname, "file-seconds.json"), `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
 
 function parseCount(text: string): number {

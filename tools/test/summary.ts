@@ -1,11 +1,12 @@
 /** The end of a test run: skipped tests, the slowest files, the time of each area, and the failures last. */
-import recorded from "./area-seconds.json" with { type: "json" };
+import recorded from "./file-seconds.json" with { type: "json" };
 import { areaOf, type TestFile } from "./files.ts";
 import { indent } from "./progress.ts";
 import type { FileResult } from "./protocol.ts";
 
 const slowFiles = 20;
-const recordedSeconds: Readonly<Record<string, number>> = recorded;
+/** The CPU time of each file when it was last recorded, in seconds. */
+export const recordedSeconds: Readonly<Record<string, number>> = recorded;
 
 interface RunOptions {
   readonly chosen: readonly TestFile[];
@@ -58,18 +59,15 @@ function slowest(results: readonly FileResult[]): string[] {
   );
 }
 
-/** The CPU time of each area, in milliseconds, the most expensive one first. */
-export function timesOfAreas(results: readonly FileResult[]): [area: string, cpuMs: number][] {
-  const times = new Map<string, number>();
-  for (const { file, cpuMs } of results) times.set(areaOf(file), (times.get(areaOf(file)) ?? 0) + cpuMs);
-  return [...times].sort(([, a], [, b]) => b - a);
-}
-
 function areas(results: readonly FileResult[]): string[] {
-  const lines = timesOfAreas(results).map(([area, cpuMs]) => {
-    const known = recordedSeconds[area];
-    return `  ${seconds(cpuMs)}  ${area}${known === undefined ? "" : ` (recorded: ${known})`}`;
-  });
+  const times = new Map<string, { now: number; recorded: number }>();
+  for (const { file, cpuMs } of results) {
+    const { now, recorded } = times.get(areaOf(file)) ?? { now: 0, recorded: 0 };
+    times.set(areaOf(file), { now: now + cpuMs, recorded: recorded + (recordedSeconds[file] ?? 0) });
+  }
+  const lines = [...times]
+    .sort(([, a], [, b]) => b.now - a.now)
+    .map(([area, { now, recorded }]) => `  ${seconds(now)}  ${area} (recorded: ${Math.round(recorded)})`);
   return section("Seconds of CPU time of each area:", lines);
 }
 
