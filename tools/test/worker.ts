@@ -4,6 +4,7 @@
  */
 import { createHook } from "node:async_hooks";
 import { readFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { after, run } from "node:test";
@@ -33,6 +34,7 @@ async function runFile(request: RunRequest): Promise<FileResult> {
   const [started, cpuBefore] = [performance.now(), cpuMs()];
   uncaught = [];
   const found = await runTests(request);
+  flushCompileCache(); // The process is killed at the end, and would not write it.
   const { leaks, ends } = await findLeaks(before);
   const late = uncaught.map((error) => failure(["an error that no test caught"], error));
   const left = leaks.map((leak) => failure(["the file changed its process"], leak));
