@@ -21,8 +21,8 @@ const timeoutChecksMax = 10_000;
 /** Deno 2.9 breaks connections of `node:http` after one or two responses, without announcing it. */
 const canKeepAlive = process.versions.deno === undefined;
 
-/** Source: `readRequest` in `net/http/server.go`, and RFC 9112 section 3.2. */
-const tooManyHosts = "Bad Request: too many Host headers";
+/** What a `Host` header may consist of. Source: `ValidHostHeader` in `golang.org/x/net/http/httpguts`. */
+const hostPattern = /^[\w!$%&'()*+,.:;=[\]~-]*$/;
 
 /** The response of Node's HTTP server to an invalid request. */
 const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
@@ -76,7 +76,8 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
     (request, response) => {
       const connection = connectionOf(request);
       connection.latest = response;
-      if (hasManyHosts(request)) return rejectHosts(response);
+      const hostProblem = problemOfHost(request);
+      if (hostProblem !== undefined) return rejectHost(response, hostProblem);
       response.shouldKeepAlive &&= canKeepAlive && !stopped && !connection.ending;
       begin(new Http1Exchange(request, response, connection));
     },
@@ -130,20 +131,28 @@ function requestedUpgrade(request: IncomingMessage): RequestedUpgrade {
 function isUpgradable(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
   if (httpVersion !== "1.1" || headers.host === undefined) return false; // The HTTP server rejects the latter.
-  if (hasManyHosts(request)) return false;
+  if (problemOfHost(request) !== undefined) return false;
   return (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined;
 }
 
-/** A proxy before this server may have used another one than this server would. Node joins them with commas. */
-function hasManyHosts({ headers, rawHeaders }: IncomingMessage): boolean {
-  if (headers.host?.includes(",") !== true) return false;
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
+/** Source: `readRequest` in Go's `net/http/server.go`, and RFC 9112 section 3.2. */
+function problemOfHost({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const { host } = headers;
+  if (host === undefined) return undefined; // Of HTTP/1.0.
+  // A proxy before this server may have used another one than this server would. Node joins them with commas.
+  const isMany =
+    host.includes(",") &&
+    rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
+  if (isMany) return "too many Host headers";
+  return hostPattern.test(host) ? undefined : "malformed Host header";
 }
 
-function rejectHosts(response: ServerResponse): void {
+function rejectHost(response: ServerResponse, problem: string): void {
+  const status = `Bad Request: ${problem}`;
+  const text = `400 ${status}`;
   response.shouldKeepAlive = false;
-  response.writeHead(400, tooManyHosts, { "content-type": "text/plain; charset=utf-8" });
-  response.end(`400 ${tooManyHosts}`);
+  response.writeHead(400, status, { "content-type": "text/plain; charset=utf-8", "content-length": text.length });
+  response.end(text);
 }
 
 /**

@@ -597,10 +597,21 @@ function http2Watch(): Buffer {
 }
 
 describe("hosts of HTTP/1.1", () => {
+  const served = /^HTTP\/1\.1 200 OK\r\n/;
   const rejected = /^HTTP\/1\.1 400 Bad Request: too many Host headers\r\n.*\r\nConnection: close\r\n/is;
+  const malformed =
+    /^HTTP\/1\.1 400 Bad Request: malformed Host header\r\n.*\r\n\r\n400 Bad Request: malformed Host header$/is;
   const rows: [what: string, headers: string, answer: RegExp][] = [
-    ["one host", "Host: x", /^HTTP\/1\.1 200 OK\r\n/],
-    ["a host with a comma", "Host: x,y", /^HTTP\/1\.1 200 OK\r\n/],
+    ["one host", "Host: x", served],
+    ["a host with a comma", "Host: x,y", served],
+    ["an IPv6 address with a zone and a port", "Host: [fe80::1%25eth0]:6443", served],
+    ["an empty host", "Host:", served],
+    ["every character that a host may have", "Host: aZ09!$%&'()*+,-.:;=[]_~", served],
+    ["a host with a path", "Host: x/y", malformed],
+    ["a host with a user", "Host: a@x", malformed],
+    ["a host with a space", "Host: x y", malformed],
+    ["a host with a letter that is not ASCII", "Host: \u00e9", malformed],
+    ["a malformed host and an upgrade", "Host: x/\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1", malformed],
     ["two hosts", "Host: x\r\nHost: y", rejected],
     ["the same host twice", "Host: x\r\nhOST: x", rejected],
     ["an empty and another host", "Host:\r\nHost: x", rejected],
