@@ -29,6 +29,7 @@ const table = {
   rust: program("cargo", "apt-get install cargo"),
   openssl: program("openssl", "apt-get install openssl"),
   jq: program("jq", "apt-get install jq"),
+  ps: program("ps", "apt-get install procps"),
   script: program("script", "apt-get install bsdutils"),
   strace: program("strace", "apt-get install strace"),
   haproxy: program("haproxy", "apt-get install haproxy"),

@@ -17,7 +17,7 @@ writeFileSync(script, "#!/bin/sh\necho started\nread line\n", { mode: 0o755 });
 
 const rows: [name: string, table: ProcessTable, skip: string | false][] = [
   ["/proc", procTable, skipWithout("linux")],
-  ["ps", psTable, skipWithout("shell")],
+  ["ps", psTable, skipWithout("ps")],
 ];
 for (const [name, table, skip] of rows) {
   test(`${name} has the parent and the arguments of a running process`, { skip }, async () => {
