@@ -2,7 +2,8 @@
  * The cost of auditing: a get at level Metadata, which writes two events, compared with the same
  * get without audit.
  */
-import { mkdirSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
@@ -16,9 +17,9 @@ export interface AuditCost {
 
 const path = "/api/v1/namespaces/default";
 
-/** @param directory for the audit logs */
-export async function auditCost(directory: string, requests: number): Promise<AuditCost> {
-  mkdirSync(directory, { recursive: true });
+/** @param requests of each mode */
+export async function auditCost(requests: number): Promise<AuditCost> {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   const cost = async (...mode: string[]): Promise<number> => {
     const child = await startChild(new URL("server-audited.ts", import.meta.url), [directory, ...mode]);
     const client = new BenchClient(child.ready as unknown as Target);
@@ -31,12 +32,14 @@ export async function auditCost(directory: string, requests: number): Promise<Au
     await child.stop();
     return (cpuMs - before.cpuMs) / requests;
   };
-  return { without: await cost(), blocking: await cost("blocking"), batch: await cost("batch") };
+  const costs = { without: await cost(), blocking: await cost("blocking"), batch: await cost("batch") };
+  rmSync(directory, { recursive: true, force: true });
+  return costs;
 }
 
 /** `npm run bench -- --audit` */
-export async function auditBench(directory: string): Promise<void> {
-  for (const [what, measured, ratio] of auditRows(await auditCost(join(directory, "audit"), 10_000)))
+export async function auditBench(): Promise<void> {
+  for (const [what, measured, ratio] of auditRows(await auditCost(10_000)))
     console.log(`${what.padEnd(62)} ${measured.padStart(12)} ${ratio}`);
 }
 

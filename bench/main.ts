@@ -1,299 +1,124 @@
 /**
- * - `npm run bench -- --scale 100000`: many objects, see scale.ts.
- * - `npm run bench -- --watchers 1000`: many watches, see watchers.ts.
- * - `npm run bench -- --cel`: CEL compared with other implementations, see cel.ts.
- * - `npm run bench -- --rbac`: RBAC decisions with many bindings, see rbac.ts.
- * - `npm run bench -- --authentication`: tokens and certificates, see authentication.ts.
- * - `npm run bench -- --webhook-faults [FAULT]`: other requests while a webhook fails, see
- *   webhook-faults.ts.
- * - `npm run bench -- --admission [CASE]`: the cost of policies, webhooks and plugins, see admission.ts.
- * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
- * - `npm run bench -- --fairness`: other users during a flood of lists, see fairness.ts.
- * - `npm run bench -- --flow-control`: CPU time of flow control, see flow-control-cost.ts.
- * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
- * - `npm run bench -- --etcd`: compared with upstream's sample API server on one etcd, see etcd.ts.
- * - `npm run bench -- --start`: the start of the command, and of servers in one process, see start.ts.
- * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
- *   two baselines in the same run: (a) a bare node:http2 server, (b) durable LMDB transactions of
- *   three keys at concurrency 16. (c) is this server on LMDB.
+ * `npm run bench`: measures costs. What it compares runs at the same time or in turns, so that figures are ratios within one
+ * run. The file of each bench says what it measures.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { startServer } from "../src/index.ts";
-import { auditBench, auditCost, auditRows } from "./audit.ts";
-import { type Child, startChild } from "./child.ts";
-import { BenchClient, type BenchRequest, type Target } from "./client.ts";
-import { durablePutsBaseline } from "./lmdb-baseline.ts";
+import { Command, InvalidArgumentError } from "commander";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    objects: { type: "string", default: "5000" },
-    scale: { type: "string" },
-    watchers: { type: "string" },
-    cel: { type: "boolean" },
-    rbac: { type: "boolean" },
-    authentication: { type: "boolean" },
-    admission: { type: "boolean" },
-    "webhook-faults": { type: "boolean" },
-    audit: { type: "boolean" },
-    backup: { type: "string" },
-    etcd: { type: "boolean" },
-    start: { type: "boolean" },
-    memory: { type: "string", default: "0" },
-    profile: { type: "string" },
-    fairness: { type: "boolean" },
-    "flow-control": { type: "boolean" },
+interface Options {
+  readonly objects: number;
+  readonly memory: number;
+  readonly profile?: string;
+  readonly [bench: string]: unknown;
+}
+
+interface Bench {
+  /** Of the option that chooses it. The value is `true` without one. */
+  readonly flags: string;
+  readonly description: string;
+  readonly parse?: (text: string) => unknown;
+  run(value: never, options: Options): void | Promise<void>;
+}
+
+/** By the name of their option. They are loaded when they run, since most need much. */
+const benches: Readonly<Record<string, Bench>> = {
+  scale: {
+    flags: "--scale <objects>",
+    description: "many objects",
+    parse: parseCount,
+    run: async (objects: number) => (await import("./scale.ts")).scale(objects),
   },
-});
-if (values.cel === true) {
-  const { celBench } = await import("./cel.ts");
-  celBench();
-  process.exit(0);
-}
-if (values.start === true) {
-  const { startBench } = await import("./start.ts");
-  await startBench();
-  process.exit(0);
-}
-if (values.rbac === true) {
-  const { rbacBench } = await import("./rbac.ts");
-  await rbacBench();
-  process.exit(0);
-}
-if (values.authentication === true) {
-  const { authenticationBench } = await import("./authentication.ts");
-  await authenticationBench();
-  process.exit(0);
-}
-if (values["webhook-faults"] === true) {
-  const { webhookFaultsBench } = await import("./webhook-faults.ts");
-  await webhookFaultsBench(positionals[0]);
-  process.exit();
-}
-if (values.admission === true) {
-  const { admissionBench } = await import("./admission.ts");
-  await admissionBench(positionals[0]);
-  process.exit(0);
-}
-if (values.audit === true) {
-  const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
-  await auditBench(directory);
-  rmSync(directory, { recursive: true, force: true });
-  process.exit(0);
-}
-if (values.etcd === true) {
-  const { etcdBench } = await import("./etcd.ts");
-  await etcdBench({ objects: Number(values.objects), memory: Number(values.memory), profile: values.profile });
-  process.exit(0);
-}
-if (values.backup !== undefined) {
-  const { backupBench } = await import("./backup.ts");
-  await backupBench(Number(values.backup));
-  process.exit(0);
-}
-if (values["flow-control"] === true) {
-  const { flowControlCostBench } = await import("./flow-control-cost.ts");
-  await flowControlCostBench();
-  process.exit(0);
-}
-if (values.fairness === true) {
-  const { fairnessBench } = await import("./fairness.ts");
-  await fairnessBench();
-  process.exit(0);
-}
-if (values.scale !== undefined) {
-  const { scale } = await import("./scale.ts");
-  await scale(Number(values.scale));
-  process.exit(0);
-}
-if (values.watchers !== undefined) {
-  const { manyWatchers } = await import("./watchers.ts");
-  await manyWatchers(Number(values.watchers));
-  process.exit(0);
-}
-const objects = Number(values.objects);
-const concurrency = 16;
-const watchers = 100;
-const events = 500;
-const collection = "/api/v1/namespaces/bench/configmaps";
-const payload = "x".repeat(1024);
-const name = (index: number): string => `cm-${String(index).padStart(6, "0")}`;
-
-const configMap = (metadata: object, extra: string): string =>
-  JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { payload, extra } });
-
-/** Runs one phase. @returns CPU milliseconds of the server per operation */
-async function measure(child: Child, operations: number, run: () => Promise<void>): Promise<number> {
-  const before = await child.usage();
-  await run();
-  return ((await child.usage()).cpuMs - before.cpuMs) / operations;
-}
-
-async function bareBaseline(): Promise<number> {
-  const child = await startChild(new URL("server-bare.ts", import.meta.url), []);
-  const client = new BenchClient(child.ready as unknown as Target);
-  const phase = (): Promise<void> =>
-    client.run(objects, concurrency, () => ({ method: "GET", path: `${collection}/a` }), 200);
-  await phase();
-  const cpu = await measure(child, objects, phase);
-  client.close();
-  await child.stop();
-  return cpu;
-}
-
-const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
-const a = await bareBaseline();
-const b = (
-  await durablePutsBaseline({
-    dir: join(directory, "baseline"),
-    operations: objects,
-    concurrency,
-    keysPerTransaction: 3,
-  })
-).cpuMsPerOp;
-
-const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "data")]);
-const client = new BenchClient(child.ready as unknown as Target);
-const phase = (request: (index: number) => BenchRequest, status: number): Promise<number> =>
-  measure(child, objects, () => client.run(objects, concurrency, request, status));
-
-await client.send({
-  method: "POST",
-  path: "/api/v1/namespaces",
-  body: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } }),
-});
-const labels = { app: "bench" };
-// Warm-up, as for the baseline.
-await client.run(
-  objects,
-  concurrency,
-  (i) => ({ method: "POST", path: collection, body: configMap({ name: `warm-${i}`, labels }, "0") }),
-  201,
-);
-await client.run(
-  objects,
-  concurrency,
-  (i) => ({ method: "PUT", path: `${collection}/warm-${i}`, body: configMap({ name: `warm-${i}`, labels }, "1") }),
-  200,
-);
-await client.run(objects, concurrency, (i) => ({ method: "DELETE", path: `${collection}/warm-${i}` }), 200);
-const create = await phase(
-  (i) => ({ method: "POST", path: collection, body: configMap({ name: name(i), labels }, "0") }),
-  201,
-);
-const get = await phase((i) => ({ method: "GET", path: `${collection}/${name((i * 7919) % objects)}` }), 200);
-const update = await phase(
-  (i) => ({ method: "PUT", path: `${collection}/${name(i)}`, body: configMap({ name: name(i), labels }, "1") }),
-  200,
-);
-/** @returns CPU milliseconds of the server per list, after a warm-up */
-async function lists(count: number, query: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  const listing = (): Promise<void> =>
-    client.run(count, 1, () => ({ method: "GET", path: `${collection}${query}`, headers }), 200);
-  await listing();
-  return measure(child, count, listing);
-}
-const list = await lists(10, "", {});
-const messages = await lists(10, "", { accept: "application/vnd.kubernetes.protobuf" });
-const table = await lists(100, "?limit=500", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
-const compressed = { "accept-encoding": "gzip" };
-const gzipped = await lists(10, "", compressed);
-await client.run(10, 4, () => ({ method: "GET", path: collection, headers: compressed }), 200);
-const { heldMs: heldByGzip } = await child.usage();
-const page = async (): Promise<void> => {
-  for (let next = ""; ; ) {
-    const { body } = await client.send({ method: "GET", path: `${collection}?limit=500&continue=${next}` });
-    next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
-    if (next === "") return;
-  }
+  watchers: {
+    flags: "--watchers <count>",
+    description: "many watches",
+    parse: parseCount,
+    run: async (count: number) => (await import("./watchers.ts")).manyWatchers(count),
+  },
+  cel: {
+    flags: "--cel",
+    description: "CEL, compared with other implementations",
+    run: async () => (await import("./cel.ts")).celBench(),
+  },
+  rbac: {
+    flags: "--rbac",
+    description: "RBAC decisions with many bindings",
+    run: async () => (await import("./rbac.ts")).rbacBench(),
+  },
+  authentication: {
+    flags: "--authentication",
+    description: "tokens and certificates",
+    run: async () => (await import("./authentication.ts")).authenticationBench(),
+  },
+  webhookFaults: {
+    flags: "--webhook-faults [fault]",
+    description: "other requests while a webhook fails",
+    run: async (fault: string | true) => (await import("./webhook-faults.ts")).webhookFaultsBench(textOf(fault)),
+  },
+  admission: {
+    flags: "--admission [case]",
+    description: "policies, webhooks and plugins",
+    run: async (name: string | true) => (await import("./admission.ts")).admissionBench(textOf(name)),
+  },
+  audit: {
+    flags: "--audit",
+    description: "auditing",
+    run: async () => (await import("./audit.ts")).auditBench(),
+  },
+  fairness: {
+    flags: "--fairness",
+    description: "other users during a flood of lists",
+    run: async () => (await import("./fairness.ts")).fairnessBench(),
+  },
+  flowControl: {
+    flags: "--flow-control",
+    description: "CPU time of flow control",
+    run: async () => (await import("./flow-control-cost.ts")).flowControlCostBench(),
+  },
+  backup: {
+    flags: "--backup <objects>",
+    description: "creates during a backup",
+    parse: parseCount,
+    run: async (objects: number) => (await import("./backup.ts")).backupBench(objects),
+  },
+  etcd: {
+    flags: "--etcd",
+    description: "compared with upstream's sample API server on one etcd (--objects, --memory, --profile)",
+    run: async (_: true, { objects, memory, profile }: Options) =>
+      (await import("./etcd.ts")).etcdBench({ objects, memory, profile }),
+  },
+  start: {
+    flags: "--start",
+    description: "the start of the command, and of servers in one process",
+    run: async () => (await import("./start.ts")).startBench(),
+  },
 };
-await page();
-const paged = await measure(child, 5, async () => {
-  for (let round = 0; round < 5; round++) await page();
-});
-let mibPerSecond = 0;
-for (let round = 0; round < 10; round++) {
-  const { ms: took, bytes } = await client.read(collection);
-  mibPerSecond = Math.max(mibPerSecond, bytes / (1 << 20) / (took / 1000));
+
+const program = new Command("npm run bench --")
+  .description(
+    "Measures the CPU time of the server for each kind of request, compared with a bare HTTP/2 server and with LMDB, or one of the following.",
+  )
+  .option("--objects <count>", "the number of objects of the requests", parseCount, 5000)
+  .option("--memory <objects>", "with --etcd: also the memory with so many objects", parseCount, 0)
+  .option("--profile <folder>", "with --etcd: writes CPU profiles");
+for (const { flags, description, parse } of Object.values(benches)) {
+  if (parse === undefined) program.option(flags, description);
+  else program.option(flags, description, parse);
 }
-const { body } = await client.send({ method: "GET", path: `${collection}?limit=1` });
-const version = JSON.parse(body).metadata.resourceVersion;
-const watchPath = `${collection}?watch=1&resourceVersion=${version}&labelSelector=app%3Dwatched`;
-const seen = await Promise.all(Array.from({ length: watchers }, () => client.watch(watchPath)));
-const fanOut = await measure(child, events * watchers, async () => {
-  const post = (i: number): BenchRequest => ({
-    method: "POST",
-    path: collection,
-    body: configMap({ name: `w-${i}`, labels: { app: "watched" } }, "0"),
-  });
-  await Promise.all([client.run(events, concurrency, post, 201), ...seen.map((wait) => wait(events))]);
-});
-const watch = fanOut - create / watchers;
-const remove = await phase((i) => ({ method: "DELETE", path: `${collection}/${name(i)}` }), 200);
-client.close();
-await child.stop();
+program.parse();
+const options = program.opts<Options>();
+const chosen = Object.entries(benches).filter(([name]) => options[name] !== undefined);
+if (chosen.length > 1)
+  program.error(`error: only one of ${chosen.map(([, { flags }]) => flags.split(" ")[0]).join(", ")}`, { exitCode: 2 });
+const [name, bench] = chosen[0] ?? [];
+if (name === undefined || bench === undefined) await (await import("./requests.ts")).requestsBench(options.objects);
+else await bench.run(options[name] as never, options);
+process.exit();
 
-const fresh = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "fresh")]);
-const filler = new BenchClient(fresh.ready as unknown as Target);
-await filler.run(
-  objects,
-  concurrency,
-  (i) => ({
-    method: "POST",
-    path: collection.replace("bench", "default"),
-    body: configMap({ name: name(i), labels }, "0"),
-  }),
-  201,
-);
-const rss = (await fresh.usage()).rssMiB;
-filler.close();
-await fresh.stop();
+/** The text of an option whose value may be missing. */
+function textOf(value: string | true): string {
+  return value === true ? "" : value;
+}
 
-const recorded = await auditCost(join(directory, "audit"), objects);
-const embeddedAt = performance.now();
-const embedded = await startServer({ storage: "memory" });
-const embeddedMs = performance.now() - embeddedAt;
-await embedded.close();
-rmSync(directory, { recursive: true, force: true });
-
-const rows: [what: string, measured: string, ratio: string, goal: string][] = [
-  ["(a) bare node:http2 request", ms(a), "", ""],
-  ["(b) durable LMDB transaction, 3 keys", ms(b), "", ""],
-  ["get", ms(get), `${(get / a).toFixed(2)} × (a)`, "2 × (a)"],
-  ["create", ms(create), `${(create / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
-  ["update", ms(update), `${(update / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
-  ["delete", ms(remove), `${(remove / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
-  [`list of ${objects} 1-KB ConfigMaps`, ms(list), `${(list / a).toFixed(1)} × (a)`, "12 ms"],
-  ["the same in pages of 500", ms(paged), `${(paged / a).toFixed(1)} × (a)`, "16 ms"],
-  ["the list in protobuf", ms(messages), `${(messages / list).toFixed(2)} × JSON`, "1.5 × JSON"],
-  ["the list as a Table, limited to 500", ms(table), `${(table / list).toFixed(2)} × JSON`, "2.25 ms"],
-  ["the list compressed", ms(gzipped), `${(gzipped / list).toFixed(2)} × JSON`, ""],
-  ["the longest that compressing held up others", ms(heldByGzip), "", "10 ms"],
-  ["a list to one client, the fastest of 10", `${mibPerSecond.toFixed(0)} MiB/s`, "", ""],
-  [`watch event to one of ${watchers} watchers`, ms(watch), `${(watch / a).toFixed(3)} × (a)`, "0.005 ms"],
-  ...auditRows(recorded).map(([what, measured, ratio]): [string, string, string, string] => [
-    what,
-    measured,
-    ratio,
-    "",
-  ]),
-  [`resident memory after ${objects} objects`, `${rss.toFixed(0)} MiB`, "", "200 MiB"],
-  [
-    "ready in a process of its own, fresh directory, from source",
-    `${child.readyMs.toFixed(0)} ms`,
-    "",
-    "500 ms (built package)",
-  ],
-  ["ready embedded in memory", `${embeddedMs.toFixed(0)} ms`, "", "150 ms"],
-];
-for (const [what, measured, ratio, goal] of rows)
-  console.log(
-    `${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`,
-  );
-
-function ms(value: number): string {
-  return `${value.toFixed(4)} ms`;
+function parseCount(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("is not a number from 0 to 999999999");
+  return Number(text);
 }

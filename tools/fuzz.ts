@@ -1,12 +1,11 @@
 /**
- * `npm run fuzz [-- --decoder json|yaml|protobuf|cbor] [--inputs 1000000]`: decodes damaged request bodies. Fails on any result other than an object
- * or a 400, on an input that takes longer than ten seconds, and on a growing heap. Each input has its own seed, counted from `SEED`: `SEED=n` with
- * `--inputs 1` decodes input n again.
+ * `npm run fuzz`: decodes damaged request bodies. Fails on any result other than an object or a 400, on an input that takes
+ * longer than ten seconds, and on a growing heap.
  */
-import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { type DecoderName, decoderFuzzer, decoderNames } from "../test/support/decoder-fuzz.ts";
 
 const hangMs = 10_000;
@@ -25,17 +24,29 @@ if (isMainThread) await main();
 else work(workerData as Task);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { decoder: { type: "string", multiple: true }, inputs: { type: "string", default: "1000000" } },
-  });
-  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
-  for (const decoder of values.decoder ?? decoderNames) {
-    if (!decoderNames.includes(decoder as DecoderName)) throw new Error(`unknown decoder: ${decoder}`);
-    console.log(`${decoder}: ${values.inputs} inputs, SEED=${seed}`);
-    console.log(
-      `${decoder}: ${await supervise({ decoder: decoder as DecoderName, seed, inputs: Number(values.inputs), progress: newProgress() })}`,
-    );
+  const program = new Command("npm run fuzz --")
+    .description("Decodes damaged request bodies. Each input has a seed of its own.")
+    .addOption(
+      new Option("--decoder <names...>", "the decoders").choices(decoderNames).default(decoderNames, "all of them"),
+    )
+    .option("--inputs <count>", "of each decoder", parseCount, 1_000_000)
+    .addOption(
+      new Option("--seed <number>", "of the first input; the others follow")
+        .argParser(parseCount)
+        .env("SEED")
+        .default(Date.now() % 1_000_000_000, "the time"),
+    )
+    .parse();
+  const { decoder: decoders, inputs, seed } = program.opts<{ decoder: DecoderName[]; inputs: number; seed: number }>();
+  for (const decoder of decoders) {
+    console.log(`${decoder}: ${inputs} inputs, --seed ${seed}`);
+    console.log(`${decoder}: ${await supervise({ decoder, seed, inputs, progress: newProgress() })}`);
   }
+}
+
+function parseCount(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("is not a number from 0 to 999999999");
+  return Number(text);
 }
 
 function newProgress(): Int32Array<SharedArrayBuffer> {
@@ -46,7 +57,7 @@ function newProgress(): Int32Array<SharedArrayBuffer> {
 function supervise(task: Task): Promise<string> {
   const worker = new Worker(new URL(import.meta.url), { workerData: task });
   const replay = (): string =>
-    `SEED=${task.seed + Atomics.load(task.progress, 0) - 1} npm run fuzz -- --decoder ${task.decoder} --inputs 1`;
+    `npm run fuzz -- --decoder ${task.decoder} --inputs 1 --seed ${task.seed + Atomics.load(task.progress, 0) - 1}`;
   return new Promise((resolve, reject) => {
     let before = -1;
     const watch = setInterval(() => {
@@ -85,6 +96,6 @@ function work({ decoder, seed, inputs, progress }: Task): void {
   if (grownMiB > growthMiBMax) throw new Error(`the heap grew by ${grownMiB.toFixed(1)} MiB`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   parentPort?.postMessage(
-    `${read} decoded in ${seconds} s; the slowest took ${slowest.ms.toFixed(0)} ms (SEED=${slowest.seed}); the heap grew by ${grownMiB.toFixed(1)} MiB`,
+    `${read} decoded in ${seconds} s; the slowest took ${slowest.ms.toFixed(0)} ms (--seed ${slowest.seed}); the heap grew by ${grownMiB.toFixed(1)} MiB`,
   );
 }
