@@ -35,13 +35,15 @@ async function runFile(request: RunRequest): Promise<FileResult> {
   uncaught = [];
   const found = await runTests(request);
   flushCompileCache(); // The process is killed at the end, and would not write it.
-  const { leaks, ends } = await findLeaks(before);
+  const { leaks, ends } = found === undefined ? { leaks: [], ends: true } : await findLeaks(before);
   const late = uncaught.map((error) => failure(["an error that no test caught"], error));
   const left = leaks.map((leak) => failure(["the file changed its process"], leak));
   return {
     file: request.file,
+    passed: 0,
+    skipped: {},
     ...found,
-    failures: [...found.failures, ...late, ...left],
+    failures: found === undefined ? [] : [...found.failures, ...late, ...left],
     wallMs: performance.now() - started,
     cpuMs: cpuMs() - cpuBefore,
     rssBytes: process.memoryUsage.rss(),
@@ -55,8 +57,26 @@ interface FoundTests {
   readonly skipped: Record<string, number>;
 }
 
-async function runTests({ file, timeoutMs, name }: RunRequest): Promise<FoundTests> {
+/** How long a file may load, and its hooks run, before the first test with the chosen name. */
+const firstTestMs = 30_000;
+
+/**
+ * Runs the tests of a file. Without a test of the chosen name, node's test runner runs the hooks all the same, some of
+ * which then fail or wait: nothing is found in such a file.
+ */
+function runTests(request: RunRequest): Promise<FoundTests | undefined> {
   const found: FoundTests = { passed: 0, failures: [], skipped: {} };
+  let hasBegun = request.name === undefined;
+  const result = (): FoundTests | undefined => (hasBegun ? found : undefined);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => !hasBegun && resolve(undefined), firstTestMs);
+    readEvents(request, found, () => (hasBegun = true))
+      .finally(() => clearTimeout(timer))
+      .then(() => resolve(result()), reject);
+  });
+}
+
+async function readEvents({ file, timeoutMs, name }: RunRequest, found: FoundTests, begun: () => void): Promise<void> {
   const names: string[] = [];
   const events = withoutPromiseHooks(() =>
     run({
@@ -69,8 +89,10 @@ async function runTests({ file, timeoutMs, name }: RunRequest): Promise<FoundTes
   );
   const end = endOfRun();
   for await (const { type, data } of events) {
-    if (type === "test:dequeue") end.started(data.nesting);
-    else if (type === "test:complete") end.finished(data.nesting);
+    if (type === "test:dequeue") {
+      begun();
+      end.started(data.nesting);
+    } else if (type === "test:complete") end.finished(data.nesting);
     else if (type === "test:start") names.splice(data.nesting, names.length, data.name);
     else if (type === "test:pass" && data.details.type !== "suite") {
       if (data.skip === undefined) found.passed++;
@@ -84,7 +106,6 @@ async function runTests({ file, timeoutMs, name }: RunRequest): Promise<FoundTes
     }
   }
   end.close();
-  return found;
 }
 
 /**
