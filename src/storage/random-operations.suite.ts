@@ -15,7 +15,7 @@ import {
 import type { StorageFaults, StorageOptions } from "./options.ts";
 
 const seedOf = (): number => Number(process.env.SEED ?? Date.now() % 1_000_000);
-const stepsMax = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 500;
+const stepsMax = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 300;
 
 /** The state at each revision; the last one is current. */
 class Model {

@@ -14,6 +14,10 @@ import { type Http2Client, http2Client } from "../support/http2-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { engines } from "../support/test-engine.ts";
 
+const sizes =
+  process.env.COXSWAIN_TEST_FULL === "1"
+    ? { increments: 10, patches: 300, names: 1000, collection: 200 }
+    : { increments: 4, patches: 100, names: 300, collection: 100 };
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 const times = <T>(count: number, make: (index: number) => T): T[] =>
@@ -43,7 +47,7 @@ for (const [storage, skip] of engines) {
     test("no update is lost when clients read, change and write back", async () => {
       const maps = await freshMaps("updates");
       await client(0).send(`POST ${maps}`, { metadata: { name: "counter" }, data: { count: "0" } });
-      const increments = 10;
+      const { increments } = sizes;
       const writer = async (index: number): Promise<void> => {
         for (let done = 0; done < increments; ) {
           const { body } = await client(index).send(`GET ${maps}/counter`);
@@ -57,16 +61,16 @@ for (const [storage, skip] of engines) {
       assert.equal((await client(0).send(`GET ${maps}/counter`)).body.data.count, String(8 * increments));
     });
 
-    test("three hundred concurrent patches of one object succeed", async () => {
+    test(`${sizes.patches} concurrent patches of one object succeed`, async () => {
       const maps = await freshMaps("patches");
       await client(0).send(`POST ${maps}`, { metadata: { name: "a" } });
       const answers = await Promise.all(
-        times(300, (index) =>
+        times(sizes.patches, (index) =>
           client(index).send(`PATCH ${maps}/a`, { data: { [`k${index}`]: "v" } }, index % 2 === 0 ? merge : strategic),
         ),
       );
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-      assert.equal(Object.keys((await client(0).send(`GET ${maps}/a`)).body.data).length, 300);
+      assert.equal(Object.keys((await client(0).send(`GET ${maps}/a`)).body.data).length, sizes.patches);
     });
 
     test("one of many creations of a name succeeds, and one of many deletions", async () => {
@@ -82,16 +86,16 @@ for (const [storage, skip] of engines) {
     test("generated names are unique", async () => {
       const maps = await freshMaps("generated");
       const created = await Promise.all(
-        times(1000, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })),
+        times(sizes.names, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })),
       );
-      assert.deepEqual(countOf(created), { 201: 1000 });
-      assert.equal(new Set(created.map(({ body }) => body.metadata.name)).size, 1000);
+      assert.deepEqual(countOf(created), { 201: sizes.names });
+      assert.equal(new Set(created.map(({ body }) => body.metadata.name)).size, sizes.names);
     });
 
     test("a collection is empty after the last deletion when other clients write to it", async () => {
       const maps = await freshMaps("collection");
       const body = { metadata: { generateName: "c-", labels: { go: "1" } } };
-      const writers = times(200, (index) => client(index).send(`POST ${maps}`, body));
+      const writers = times(sizes.collection, (index) => client(index).send(`POST ${maps}`, body));
       const deletions = times(3, (index) => client(index).send(`DELETE ${maps}?labelSelector=go%3D1`));
       assert.deepEqual(countOf(await Promise.all(deletions)), { 200: 3 });
       await Promise.all(writers);

@@ -3,11 +3,11 @@
  * clients list again, so that no object of the newer history stays.
  */
 import assert from "node:assert/strict";
-import { cpSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
-import { skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { copyMemberData, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
@@ -21,11 +21,16 @@ const lostWrites = 200;
 
 const show = ({ key, by }: Seen): string => `${key}=${by}`;
 
-async function put(client: RawClient, name: string, by: string): Promise<void> {
-  const body = { metadata: { name }, data: { by } };
-  const { status } = await client.send({ method: "PUT", path: `${configMaps}/${name}`, body });
-  if (status !== 404) return assert.equal(status, 200);
+const mapOf = (name: string, by: string): object => ({ metadata: { name }, data: { by } });
+
+async function create(client: RawClient, name: string, by: string): Promise<void> {
+  const body = mapOf(name, by);
   assert.equal((await client.send({ method: "POST", path: configMaps, body })).status, 201);
+}
+
+async function replace(client: RawClient, name: string, by: string): Promise<void> {
+  const body = mapOf(name, by);
+  assert.equal((await client.send({ method: "PUT", path: `${configMaps}/${name}`, body })).status, 200);
 }
 
 async function list(client: RawClient, query = ""): Promise<string[]> {
@@ -45,7 +50,7 @@ test("an older backup of etcd is restored", { skip: skipWithoutEtcd }, async (t)
   t.after(() => clients.map((client) => client.close()));
   const [first, second] = clients as [RawClient, RawClient];
   await first.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
-  await put(first, "kept", "old");
+  await create(first, "kept", "old");
   const informers = servers.map(({ url, kubeconfig }, at) => {
     const watch = { port: Number(new URL(url).port), ...credentialsOf(kubeconfig) };
     const client = clients[at];
@@ -55,16 +60,16 @@ test("an older backup of etcd is restored", { skip: skipWithoutEtcd }, async (t)
 
   const [data, copy] = [join(etcd.directory, "m0"), join(etcd.directory, "copy")];
   await member?.kill();
-  cpSync(data, copy, { recursive: true });
+  copyMemberData(data, copy);
   await member?.start();
   await eventually("writes work", async () => (await first.send({ path: configMaps })).status === 200);
-  await put(first, "kept", "new");
-  for (let at = 0; at < lostWrites; at++) await put(second, `lost-${at}`, "new");
+  await replace(first, "kept", "new");
+  for (let at = 0; at < lostWrites; at++) await create(second, `lost-${at}`, "new");
   for (const { store } of informers) await eventually("it has all objects", async () => store.size === lostWrites + 1);
 
   await member?.kill();
   rmSync(data, { recursive: true });
-  cpSync(copy, data, { recursive: true });
+  renameSync(copy, data);
   await member?.start();
   for (const client of clients) {
     await eventually("a consistent list", async () => (await list(client)).join() === "kept=old");
@@ -74,7 +79,7 @@ test("an older backup of etcd is restored", { skip: skipWithoutEtcd }, async (t)
     );
     assert.equal((await client.send({ path: `${configMaps}/lost-3` })).status, 404);
   }
-  await put(first, "added", "after");
+  await create(first, "added", "after");
   for (const informer of informers) {
     const objects = (): string => [...informer.store.values()].map(show).sort().join();
     const isCurrent = async (): Promise<boolean> => objects() === "added=after,kept=old";

@@ -8,29 +8,30 @@
  *   its objects equal a new list at the end.
  *
  * Servers with planted faults show that the check can fail. SEED=n replays the choices of requests and
- * faults, OPERATIONS=n sets the number of requests.
+ * faults, OPERATIONS=n sets the number of requests. In the small size, each kind of fault happens once.
  */
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
-import { openEtcdStorage } from "../../src/storage/etcd/etcd-storage.ts";
-import { etcdOptions, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { type EtcdOptions, openEtcdStorage } from "../../src/storage/etcd/etcd-storage.ts";
+import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { peerLatency } from "../support/peer-latency.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers, startTestServer } from "../support/start-test-server.ts";
-import { eventually } from "../support/until.ts";
+import { eventually, until } from "../support/until.ts";
 import { checkHistory } from "./linearizability/check-history.ts";
 import { configMaps, namespace, runClients, seenOf } from "./linearizability/clients.ts";
 import { startFaultyCluster } from "./linearizability/cluster.ts";
 import type { Operation } from "./linearizability/history.ts";
 import { startInformer } from "./linearizability/informer.ts";
-import { startNemesis } from "./linearizability/nemesis.ts";
+import { faultKinds, startNemesis } from "./linearizability/nemesis.ts";
 import { observe } from "./linearizability/observe.ts";
 import { type PlantedFault, plantedFaults, withFault } from "./linearizability/planted-faults.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const operationsMax = Number(process.env.OPERATIONS ?? (process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 2_000));
+const isFull = process.env.COXSWAIN_TEST_FULL === "1";
+const operationsMax = Number(process.env.OPERATIONS ?? (isFull ? 1_000_000 : 1_000));
 const keys = Array.from({ length: 8 }, (_, at) => `k${at}`);
 
 describe("linearizability", { skip: skipWithoutEtcd }, () => {
@@ -39,7 +40,7 @@ describe("linearizability", { skip: skipWithoutEtcd }, () => {
     const cluster = await startFaultyCluster(3);
     t.after(() => cluster.close());
     const { replicas, etcd } = cluster;
-    const observer = await observe(etcd.urls);
+    const observer = await observe({ ...etcdOptions, servers: etcd.urls });
     t.after(() => observer.close());
     await replicas[0]?.client?.send({
       method: "POST",
@@ -53,12 +54,15 @@ describe("linearizability", { skip: skipWithoutEtcd }, () => {
     t.after(() => {
       for (const informer of informers) informer.stop();
     });
+    const operations: Operation[] = [];
+    // In the small size, faults and requests wait for each other: their numbers do not depend on time.
+    const perFault = Math.ceil(operationsMax / (faultKinds + 2));
     const nemesis = startNemesis({
       cluster,
       random,
       compact: () => observer.storage.compact(observer.revision).catch(() => {}),
+      ...(!isFull && { calm: (begun) => until(() => operations.length >= begun * perFault) }),
     });
-    const operations: Operation[] = [];
     let time = 0;
     const startedAt = Date.now();
     await runClients({
@@ -68,10 +72,12 @@ describe("linearizability", { skip: skipWithoutEtcd }, () => {
       clients: 12,
       operations: operationsMax,
       tick: () => ++time,
+      ...(!isFull && { pace: (sent) => until(() => nemesis.counts.size >= Math.floor(sent / perFault) - 1) }),
       record: (operation) => void operations.push(operation),
     });
     const seconds = (Date.now() - startedAt) / 1000;
     await nemesis.stop();
+    if (!isFull) assert.equal(nemesis.counts.size, faultKinds);
     for (const { crashed, log } of replicas) assert.ok(!crashed, `a server ended by itself: ${log}`);
     const client = replicas[0]?.client;
     assert.ok(client !== undefined);
@@ -105,30 +111,51 @@ describe("linearizability", { skip: skipWithoutEtcd }, () => {
   });
 
   describe("the check finds", () => {
+    let etcd: EtcdCluster;
+    before(async () => {
+      etcd = await startEtcd();
+    });
+    after(() => etcd.close());
     for (const [what, { fault, found }] of Object.entries(plantedFaults))
       test(`${what} (SEED=${seed})`, async (t) => {
-        const violations = await checkWithFault(t, fault);
-        assert.ok(
-          violations.some((violation) => found.test(violation)),
-          violations.join("\n"),
-        );
+        const isFound = (violations: string[]): boolean => violations.some((violation) => found.test(violation));
+        const violations = await checkWithFault(t, storeOf(etcd), fault, isFound);
+        assert.ok(isFound(violations), violations.join("\n"));
       });
 
     test(`nothing without a fault (SEED=${seed})`, async (t) =>
-      assert.deepEqual(await checkWithFault(t, () => ({})), []));
+      assert.deepEqual(await checkWithFault(t, storeOf(etcd), () => ({})), []));
   });
 });
 
-/** Two servers in this process over one member, whose store has the fault. */
-async function checkWithFault(t: TestContext, fault: PlantedFault): Promise<string[]> {
+let stores = 0;
+
+/** Options of an empty store in the cluster. */
+const storeOf = ({ urls }: EtcdCluster): EtcdOptions => ({
+  ...etcdOptions,
+  servers: urls,
+  prefix: `/store${stores++}`,
+});
+
+/** How many requests find a planted fault, and after how many it is checked whether they have. */
+const plantedOperations = { most: 300, round: isFull ? 300 : 60 };
+
+/**
+ * Two servers in this process over one store, which has the fault.
+ * @param isFound ends the requests; unset: all are sent
+ */
+async function checkWithFault(
+  t: TestContext,
+  store: EtcdOptions,
+  fault: PlantedFault,
+  isFound?: (violations: string[]) => boolean,
+): Promise<string[]> {
   const random = seededRandom(seed);
-  const etcd = await startEtcd();
-  t.after(() => etcd.close());
-  const observer = await observe(etcd.urls);
+  const observer = await observe(store);
   t.after(() => observer.close());
   const replicas: Awaited<ReturnType<typeof startFaultyReplica>>[] = [];
   t.after(() => Promise.all(replicas.map((replica) => replica.close())));
-  for (let at = 0; at < 2; at++) replicas.push(await startFaultyReplica(etcd.urls, fault, random));
+  for (let at = 0; at < 2; at++) replicas.push(await startFaultyReplica(store, fault, random));
   await replicas[0]?.client.send({
     method: "POST",
     path: "/api/v1/namespaces",
@@ -141,31 +168,38 @@ async function checkWithFault(t: TestContext, fault: PlantedFault): Promise<stri
   );
   const operations: Operation[] = [];
   let time = 0;
-  await runClients({
-    replicas,
-    random,
-    keys: keys.slice(0, 3),
-    clients: 6,
-    operations: 300,
-    tick: () => ++time,
-    record: (operation) => void operations.push(operation),
-  });
-  const newest = await observer.storage.current();
-  await eventually(
-    () => "the observer has all changes",
-    () => observer.revision >= newest,
-  );
-  await peerLatency(300); // Informers may receive the last events; the check allows missing ones.
+  const { most, round } = plantedOperations;
+  const check = async (count: number): Promise<string[]> => {
+    await runClients({
+      replicas,
+      random,
+      keys: keys.slice(0, 3),
+      clients: 6,
+      firstId: operations.length,
+      operations: count,
+      tick: () => ++time,
+      record: (operation) => void operations.push(operation),
+    });
+    const newest = await observer.storage.current();
+    await eventually(
+      () => "the observer has all changes",
+      () => observer.revision >= newest,
+    );
+    await peerLatency(300); // Informers may receive the last events; the check allows missing ones.
+    return checkHistory(
+      observer.changes,
+      operations,
+      informers.flatMap(({ delivered }) => delivered),
+    );
+  };
+  let violations: string[] = [];
+  while (operations.length < most && !isFound?.(violations)) violations = await check(isFound ? round : most);
   for (const informer of informers) informer.stop();
-  return checkHistory(
-    observer.changes,
-    operations,
-    informers.flatMap(({ delivered }) => delivered),
-  );
+  return violations;
 }
 
-async function startFaultyReplica(servers: readonly string[], fault: PlantedFault, random: (below: number) => number) {
-  const storage = await openEtcdStorage({ ...etcdOptions, servers });
+async function startFaultyReplica(store: EtcdOptions, fault: PlantedFault, random: (below: number) => number) {
+  const storage = await openEtcdStorage(store);
   const server = await startTestServer(
     { storageMediaType: "application/json", controllers: quietControllers },
     withFault(storage, fault, random),

@@ -42,6 +42,9 @@ async function start(shared: Storage, more: Partial<ServerOptions> = {}): Promis
   return { server, client, close };
 }
 
+/** For checks of metrics, which are expensive: a server formats all of them. */
+const rarely = { intervalMs: 250 };
+
 /** The gauge of a server. */
 async function leads({ client }: Replica): Promise<boolean> {
   const { text } = await client.send({ path: "/metrics" });
@@ -68,7 +71,7 @@ describe("two servers over one store", () => {
   before(async () => {
     shared = await openSharedStorage();
     first = await start(shared);
-    await eventually("the first leads", () => leads(first));
+    await eventually("the first leads", () => leads(first), rarely);
     second = await start(shared);
   });
   after(async () => {
@@ -138,10 +141,10 @@ describe("two servers over one store", () => {
       lease.spec.renewTime = "9999-12-31T23:59:59.000000Z";
       return (await second.client.send({ method: "PUT", path: leasePath, body: lease })).status === 200;
     });
-    await eventually("the first steps down", async () => !(await leads(first)));
+    await eventually("the first steps down", async () => !(await leads(first)), rarely);
     assert.equal(await leads(second), false);
     const taken = async () => (await second.client.send({ path: leasePath })).body.spec;
-    await eventually("one acquires the lease again", async () => (await leads(first)) || (await leads(second)));
+    await eventually("one acquires the lease again", async () => (await leads(first)) || (await leads(second)), rarely);
     assert.equal((await taken()).leaseTransitions, (before ?? 0) + 1);
     await checkControllers(second, "afterwards");
   });
@@ -149,7 +152,7 @@ describe("two servers over one store", () => {
   test("the other server leads as soon as the leader has stopped", async () => {
     const [leader, other] = (await leads(first)) ? [first, second] : [second, first];
     await leader.close();
-    await eventually("the other leads", () => leads(other));
+    await eventually("the other leads", () => leads(other), rarely);
     await checkControllers(other, "after-the-end");
     const health = await other.client.send({ path: "/readyz?verbose" });
     assert.match(health.text, /^\[\+\]leaderElection ok$/m);
@@ -160,11 +163,11 @@ test("another server leads after the leader has lost the store, which writes not
   const shared = await openSharedStorage();
   const { storage, cut } = cutOffStorage(shared);
   const first = await start(storage);
-  await eventually("the first leads", () => leads(first));
+  await eventually("the first leads", () => leads(first), rarely);
   const second = await start(shared);
   cut();
-  await eventually("the first steps down", async () => !(await leads(first)));
-  await eventually("the second leads", () => leads(second));
+  await eventually("the first steps down", async () => !(await leads(first)), rarely);
+  await eventually("the second leads", () => leads(second), rarely);
   await checkControllers(second, "after-the-loss");
   await Promise.all([first.close(), second.close()]);
   await shared.close();
@@ -209,7 +212,7 @@ test("with coordinated elections the servers are candidates, and the elected one
   const first = await start(shared, coordinated);
   const second = await start(shared, coordinated);
   const inSystem = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-  await eventually("one leads", async () => (await leads(first)) !== (await leads(second)));
+  await eventually("one leads", async () => (await leads(first)) !== (await leads(second)), rarely);
   const { spec } = (await first.client.send({ path: leasePath })).body;
   assert.equal(spec.strategy, "OldestEmulationVersion");
   const candidates = "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates";
@@ -261,7 +264,7 @@ test("a server that has its store alone does not wait for the lease of its kille
 
   const server = await startTestServer({ ...alone, leaderElection: { ...leaderElection, elect: true } });
   const next = { server, client: rawClient(server.kubeconfig), close: () => server.close() };
-  await eventually("it leads", () => leads(next));
+  await eventually("it leads", () => leads(next), rarely);
   assert.equal((await next.client.send({ path: leasePath })).body.spec.holderIdentity, `${hostname()}_${uid}`);
   next.client.close();
   await next.close();

@@ -26,6 +26,10 @@ import { until } from "../support/until.ts";
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-copy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const sizes =
+  process.env.COXSWAIN_TEST_FULL === "1"
+    ? { killed: 20_000, killDelaysMs: [300, 600, 900, 1200, 1500], large: 5000, peakMiB: 400 }
+    : { killed: 12_000, killDelaysMs: [300, 600, 900], large: 2500, peakMiB: 290 };
 
 interface CommandResult {
   readonly code: number | null;
@@ -89,7 +93,7 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
 
   test(`is continued after it was killed at any moment, to a directory and back (SEED=${seed})`, async () => {
     const random = seededRandom(seed);
-    await fill(0, "/killed", { count: 20_000, bytes: 300 });
+    await fill(0, "/killed", { count: sizes.killed, bytes: 300 }); // More than the objects between two marks.
     const dir = join(base, "killed");
     const steps: [from: string, to: string][] = [
       [url(0, "/killed"), dir],
@@ -97,7 +101,7 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
     ];
     for (const [from, to] of steps) {
       let kills = 0;
-      for (const delayMs of [300, 600, 900, 1200, 1500]) {
+      for (const delayMs of sizes.killDelaysMs) {
         const { child, result } = start("--from", from, "--to", to);
         void peerLatency(delayMs + random(300)).then(() => child.kill("SIGKILL"));
         const ran = await result;
@@ -107,7 +111,7 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
         }
         kills++;
       }
-      if (kills === 5) {
+      if (kills === sizes.killDelaysMs.length) {
         const ran = await copy("--from", from, "--to", to);
         assert.ok(ran.code === 0 || wasComplete(ran), ran.err);
       }
@@ -144,8 +148,8 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
   });
 
   test("needs a bounded amount of memory", async () => {
-    // 100 MB of values, and a heap and buffers that are smaller.
-    await fill(0, "/large", { count: 5000, bytes: 20_000 });
+    // The limit is what a copy needs, and twice the values.
+    await fill(0, "/large", { count: sizes.large, bytes: 20_000 });
     const dir = join(base, "large");
     const { child, result } = start("--from", url(0, "/large"), "--to", dir);
     let peak = 0;
@@ -156,7 +160,7 @@ describe("store copy", { skip: skipWithoutEtcd }, () => {
     });
     const { code, err } = await result;
     assert.equal(code, 0, err);
-    if (process.platform === "linux") assert.ok(peak < 400 << 20, `${peak >> 20} MiB`);
+    if (process.platform === "linux") assert.ok(peak < sizes.peakMiB << 20, `${peak >> 20} MiB`);
   });
 
   test("servers continue on the copy: objects are the same, older versions are gone or conflict", async () => {

@@ -1,6 +1,6 @@
 /** Runs etcd servers for tests: the one that `npm run etcd` has built, or that COXSWAIN_ETCD names. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -140,6 +140,11 @@ function member(program: string, url: string, args: readonly string[]): EtcdMemb
     pause: () => void process?.kill("SIGSTOP"),
     resume: () => void process?.kill("SIGCONT"),
   };
+}
+
+/** Copies the data directory of a killed member, without the large file that etcd allocates for its next log. */
+export function copyMemberData(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith(".tmp") });
 }
 
 async function waitUntilHealthy(url: string, hasEnded: () => boolean): Promise<void> {

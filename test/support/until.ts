@@ -3,7 +3,13 @@ import { eventually as repeat } from "../../src/testing/eventually.ts";
 
 /** Long enough for a loaded machine, and for calls of an etcd that is down. */
 const timeoutMs = 90_000;
-const intervalMs = 50;
+const intervalMsDefault = 50;
+
+/** Options of {@link eventually}. */
+export interface UntilOptions {
+  /** The longest pause between two checks, in milliseconds: longer for a check that is expensive. */
+  readonly intervalMs?: number;
+}
 
 /**
  * Repeats a check until it passes, which is when it neither throws nor returns `false`.
@@ -15,6 +21,7 @@ const intervalMs = 50;
 export async function eventually<T>(
   what: string | (() => string),
   check: () => T | Promise<T>,
+  { intervalMs = intervalMsDefault }: UntilOptions = {},
 ): Promise<Exclude<T, false>> {
   try {
     return await repeat(check, { timeoutMs, intervalMs });

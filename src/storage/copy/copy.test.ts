@@ -36,6 +36,14 @@ import { openLmdbTarget } from "./lmdb-target.ts";
 const base = mkdtempSync(join(tmpdir(), "coxswain-copy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+/**
+ * More writes than those by which a directory raises its revision; the pauses of random writers, and
+ * of how many of their writes one compacts.
+ */
+const { writes, pauseMsMax, compactedOf } =
+  process.env.COXSWAIN_TEST_FULL === "1"
+    ? { writes: 1500, pauseMsMax: 0, compactedOf: 200 }
+    : { writes: 1100, pauseMsMax: 10, compactedOf: 50 };
 let count = 0;
 const place = (): string => join(base, String(count++), "storage");
 
@@ -143,7 +151,7 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
   test("keeps bytes and times to live from etcd to a directory and back", async () => {
     const [source, prefix] = [await etcdStore(0, "/round"), "/round"];
     const binary = Buffer.from("6b387300ff00c328", "hex");
-    for (let at = 0; at < 1500; at++)
+    for (let at = 0; at < writes; at++)
       await source.commit(
         [],
         [{ key: `/registry/configmaps/a/${at}`, value: Buffer.concat([binary, Buffer.alloc(at)]) }],
@@ -164,7 +172,7 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
     assert.deepEqual(await contents(copied, "cox"), []);
     const subscriber = { events() {}, progress() {}, end() {} };
     assert.throws(() => copied.log("", sourceRevision, subscriber), RevisionCompacted);
-    for (const { revision } of (await copied.range("/registry/")).entries) assert.ok(revision > 1500);
+    for (const { revision } of (await copied.range("/registry/")).entries) assert.ok(revision > writes);
     await copied.close();
 
     const back = await run(await openLmdbSource(dir), targetAt(1, "/back"));
@@ -186,7 +194,13 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
     const source = await etcdStore(0, "/live");
     const key = (): string => `/registry/pods/${random(4)}/${random(300)}`;
     const value = (): Buffer => Buffer.alloc(random(500), String(random(1e9)));
-    for (let at = 0; at < 2000; at++) await source.commit([], [{ key: `/registry/pods/9/${at}`, value: value() }]);
+    for (let first = 0; first < 2000; first += 100) {
+      const keys = Array.from({ length: 100 }, (_, at) => `/registry/pods/9/${first + at}`);
+      await source.commit(
+        [],
+        keys.map((one) => ({ key: one, value: value() })),
+      );
+    }
     let stopped = false;
     const write = async (): Promise<void> => {
       while (!stopped) {
@@ -199,7 +213,8 @@ describe("copies with etcd", { skip: skipWithoutEtcd }, () => {
             ...(random(9) === 0 && { ttlSeconds: 1 + random(2) }),
           })),
         );
-        if (random(200) === 0) await source.compact(await source.current());
+        if (random(compactedOf) === 0) await source.compact(await source.current());
+        if (pauseMsMax > 0) await peerLatency(random(pauseMsMax));
       }
     };
     const writing = Promise.all([write(), write(), write()]);

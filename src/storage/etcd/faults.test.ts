@@ -1,9 +1,15 @@
 /** The engine while connections to members fail, and after an older state of etcd was restored. */
 import assert from "node:assert/strict";
-import { cpSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
+import {
+  copyMemberData,
+  type EtcdCluster,
+  etcdOptions,
+  skipWithoutEtcd,
+  startEtcd,
+} from "../../../test/support/etcd.ts";
 import { type Link, openLink } from "../../../test/support/faulty-network.ts";
 import { peerLatency } from "../../../test/support/peer-latency.ts";
 import { until } from "../../../test/support/until.ts";
@@ -82,14 +88,14 @@ async function restore({ etcd, links }: Fixture, copy: string): Promise<void> {
   await etcd.members[0]?.kill();
   const data = join(etcd.directory, "m0");
   rmSync(data, { recursive: true });
-  cpSync(copy, data, { recursive: true });
+  renameSync(copy, data);
   await etcd.members[0]?.start();
 }
 
 async function copyData({ etcd }: Fixture): Promise<string> {
   const copy = join(etcd.directory, "copy");
   await etcd.members[0]?.kill();
-  cpSync(join(etcd.directory, "m0"), copy, { recursive: true });
+  copyMemberData(join(etcd.directory, "m0"), copy);
   await etcd.members[0]?.start();
   return copy;
 }

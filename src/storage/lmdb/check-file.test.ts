@@ -41,7 +41,7 @@ import {
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
-const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 3;
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 2;
 const pageSize = 4096;
 const base = mkdtempSync(join(tmpdir(), "coxswain-check-"));
 after(() => rmSync(base, { recursive: true, force: true }));

@@ -19,8 +19,12 @@ export interface ClientsOptions {
   readonly keys: readonly string[];
   readonly clients: number;
   readonly operations: number;
+  /** The number of the first one; 0 by default. */
+  readonly firstId?: number;
   /** The order of beginnings and ends. */
   readonly tick: () => number;
+  /** Waits before a request, when so many have been sent; not at all by default. */
+  pace?(sent: number): Promise<unknown>;
   record(operation: Operation): void;
 }
 
@@ -57,14 +61,16 @@ export function weighted<Value>(
 
 /** Sends all requests; resolves when all are answered. */
 export async function runClients(options: ClientsOptions): Promise<void> {
-  const { random, clients, operations } = options;
+  const { random, clients, operations, firstId = 0 } = options;
   /** What clients know of each object. */
   const known = new Map<string, string>();
   let newest = 0;
   let sent = 0;
   const runOne = async (): Promise<void> => {
-    while (sent < operations) {
-      const id = sent++;
+    for (;;) {
+      await options.pace?.(sent);
+      if (sent >= operations) return;
+      const id = firstId + sent++;
       const request = plan(options, known, { id, newest });
       const { client } = options.replicas[random(options.replicas.length)] as Replica;
       if (client === undefined) {

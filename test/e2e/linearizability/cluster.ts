@@ -1,14 +1,20 @@
 /** Three members of etcd and three servers as processes, with a network between them that fails. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { defaultOptions } from "../../../src/index.ts";
+import { etcdDefaults } from "../../../src/storage/etcd/options.ts";
 import { type EtcdCluster, startEtcd } from "../../support/etcd.ts";
 import { type Link, type LinkState, openLink } from "../../support/faulty-network.ts";
 import { credentialsOf } from "../../support/kubeconfig-fields.ts";
+import { main } from "../../support/program.ts";
 import { type RawClient, rawClient } from "../../support/raw-client.ts";
+import { quietControllers } from "../../support/start-test-server.ts";
 import type { WatchTarget } from "./informer.ts";
-import { readyLine } from "./replica.ts";
+import { type ReplicaConfig, readyLine } from "./replica.ts";
 
 const program = join(import.meta.dirname, "replica.ts");
+const library = pathToFileURL(join(dirname(main), "index.js")).href;
 
 const startAttemptsMax = 5;
 
@@ -83,7 +89,7 @@ async function memberId(url: string): Promise<string> {
 
 async function openReplica(urls: readonly string[]): Promise<ReplicaProcess & { close(): Promise<void> }> {
   const links = await Promise.all(urls.map((url) => openLink(Number(new URL(url).port))));
-  const servers = links.map(({ port }) => `http://127.0.0.1:${port}`);
+  const config = configOf(links.map(({ port }) => `http://127.0.0.1:${port}`));
   let child: ChildProcess | undefined;
   let client: RawClient | undefined;
   let watch: WatchTarget | undefined;
@@ -100,7 +106,7 @@ async function openReplica(urls: readonly string[]): Promise<ReplicaProcess & { 
   };
   /** @returns its kubeconfig; undefined if it ended before it served */
   const spawnServer = async (): Promise<string | undefined> => {
-    const started = spawn(process.execPath, [program, JSON.stringify({ servers })], {
+    const started = spawn(process.execPath, [program, JSON.stringify(config)], {
       stdio: ["pipe", "pipe", "pipe"],
     });
     child = started;
@@ -145,6 +151,20 @@ async function openReplica(urls: readonly string[]): Promise<ReplicaProcess & { 
       child?.kill("SIGCONT");
       await kill();
       for (const link of links) link.close();
+    },
+  };
+}
+
+function configOf(servers: readonly string[]): ReplicaConfig {
+  const { leaderElection } = defaultOptions;
+  return {
+    library,
+    options: {
+      storage: "etcd",
+      etcd: { ...etcdDefaults, servers },
+      storageMediaType: "application/json",
+      controllers: quietControllers,
+      leaderElection: { ...leaderElection, leaseDurationMs: 4_000, renewDeadlineMs: 3_000, retryPeriodMs: 500 },
     },
   };
 }

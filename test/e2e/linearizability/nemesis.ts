@@ -9,6 +9,11 @@ export interface NemesisOptions {
   readonly random: (below: number) => number;
   /** Compacts the history. */
   compact(): Promise<void>;
+  /**
+   * Waits before a fault, when so many have begun; a random time by default. With it, each kind of fault happens once,
+   * in random order, and otherwise any number of times by its share.
+   */
+  calm?(begun: number): Promise<unknown>;
 }
 
 export interface Nemesis {
@@ -30,18 +35,23 @@ interface Fault {
   end(): void | Promise<void>;
 }
 
+/** How many kinds of faults there are. */
+export const faultKinds = 10;
+
 /** The time between two faults. */
 const calmMs = { min: 50, max: 1_000 };
 
-export function startNemesis({ cluster, random, compact }: NemesisOptions): Nemesis {
+export function startNemesis({ cluster, random, compact, calm }: NemesisOptions): Nemesis {
   const counts = new Map<string, number>();
   const stoppedProcesses = new Set<string>();
   let stopped = false;
   const run = async (): Promise<void> => {
     while (!stopped) {
-      await peerLatency(calmMs.min + random(calmMs.max));
+      await (calm?.(counts.size) ?? peerLatency(calmMs.min + random(calmMs.max)));
       if (stopped) return;
-      const faults = [...processFaults(cluster, random, compact), ...linkFaults(cluster, random)];
+      const all = [...processFaults(cluster, random, compact), ...linkFaults(cluster, random)];
+      const faults = calm === undefined ? all : all.filter(({ name }) => !counts.has(name));
+      if (faults.length === 0) return;
       const fault = weighted(
         faults.map((one) => [one, one.share] as const),
         random,

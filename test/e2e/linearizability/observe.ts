@@ -1,7 +1,6 @@
 /** Records all changes of the objects in the store, from etcd itself. */
 import type { Storage, Subscription } from "../../../src/storage/contract.ts";
-import { openEtcdStorage } from "../../../src/storage/etcd/etcd-storage.ts";
-import { etcdOptions } from "../../support/etcd.ts";
+import { type EtcdOptions, openEtcdStorage } from "../../../src/storage/etcd/etcd-storage.ts";
 import { namespace } from "./clients.ts";
 import type { Change } from "./history.ts";
 
@@ -16,9 +15,9 @@ export interface Observer {
   close(): Promise<void>;
 }
 
-/** Must start before the first object is created. @param servers the members, without faults in between */
-export async function observe(servers: readonly string[]): Promise<Observer> {
-  const storage = await openEtcdStorage({ ...etcdOptions, servers });
+/** Must start before the first object is created. @param store with the members, without faults in between */
+export async function observe(store: EtcdOptions): Promise<Observer> {
+  const storage = await openEtcdStorage(store);
   const changes: Change[] = [];
   let revision = 0;
   const subscription: Subscription = storage.log(prefix, await storage.current(), {
