@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../../test/support/storage-suite.ts";
-import { type Expiry, revisionOf } from "../../embedded/ledger.ts";
+import { type Expiry, positionOf, revisionOf } from "../../embedded/ledger.ts";
 import { openLmdbStorage } from "../lmdb.ts";
 import { readRecord } from "../record.ts";
 import { readStore, type StoreContents, valueAt } from "./read-store.ts";
@@ -229,3 +229,40 @@ for (const [what, change] of rows) {
     for (let round = 0; round < rounds; round++) check(`${what}, round ${round}`, damage(change));
   });
 }
+
+/** What remains of a key: the tree leads to its record of revision 4, and no tree to its record of revision 6. */
+function remains({ type, isDamaged }: { type: "put" | "delete"; isDamaged: boolean }): StoreContents {
+  const change = (revision: number, kind: "put" | "delete", source: "tree" | "orphan") => {
+    const position = positionOf(revision, 0);
+    const found = { type: kind, key: "/a", position, source, place: { page: 9, offset: 16 }, hasChecksum: true };
+    return [position, found] as const;
+  };
+  return {
+    marks: { revision: 5, compacted: 0, historyBytes: 0, uncheckedUntil: 0 },
+    changes: new Map([...(isDamaged ? [] : [change(4, "put", "tree")]), change(6, type, "orphan")]),
+    positions: new Map([["/a", { position: positionOf(4, 0), source: "tree" }]]),
+    expiries: new Map(),
+    damagedPositions: new Map(isDamaged ? [[positionOf(4, 0), "damaged"]] : []),
+    lost: { meta: [], log: [], current: [], expiry: [] },
+    damage: [],
+  };
+}
+
+const states: [what: string, contents: StoreContents, puts: number[], uncertain: number[], leftOut: number[]][] = [
+  ["a later record does not replace the state", remains({ type: "put", isDamaged: false }), [4], [4], []],
+  ["a later deletion does not replace the state", remains({ type: "delete", isDamaged: false }), [4], [4], []],
+  ["a later record replaces a damaged state", remains({ type: "put", isDamaged: true }), [6], [6], []],
+  ["a later deletion does not hide a damaged state", remains({ type: "delete", isDamaged: true }), [], [], [4]],
+];
+for (const [what, contents, puts, uncertain, leftOut] of states)
+  test(`${what}, when no tree leads to it`, () => {
+    const saved = salvage(contents);
+    assert.deepEqual(
+      [saved.puts.map(({ position }) => revisionOf(position)), saved.uncertain.map(({ revision }) => revision)],
+      [puts, uncertain],
+    );
+    assert.deepEqual(
+      saved.leftOut.map(({ revision }) => revision),
+      leftOut,
+    );
+  });

@@ -123,7 +123,8 @@ function fateBefore(change: FoundChange, evidence: Evidence): Fate | undefined {
   const pointer = evidence.positions.get(key);
   if (pointer?.source === "tree") {
     const fate = fateAt(key, pointer.position, evidence);
-    return "lost" in fate ? fate : { ...fate, doubt };
+    if (!("lost" in fate)) return { ...fate, doubt };
+    return change.type === "put" ? { put: change, doubt } : fate;
   }
   if (change.type === "put") return { put: change, doubt };
   return isLost(key, evidence) ? { lost: doubt, position: change.position } : undefined;
