@@ -73,10 +73,11 @@ function* ofVolume(volume: Part, pod: string): Generator<readonly [ReferredKind,
 
 /** The status names the claims that were created for the pod. */
 function* ofClaims(spec: Part, status: Part): Generator<readonly [ReferredKind, string]> {
-  for (const { name, resourceClaimName } of list(spec.resourceClaims)) {
-    const created = list(status.resourceClaimStatuses).find((each) => each.name === name);
-    yield* named("resourceclaim", resourceClaimName ?? created?.resourceClaimName);
-  }
+  const created = new Map<string, string | undefined>();
+  for (const each of list(status.resourceClaimStatuses))
+    if (!created.has(each.name)) created.set(each.name, each.resourceClaimName);
+  for (const { name, resourceClaimName } of list(spec.resourceClaims))
+    yield* named("resourceclaim", resourceClaimName ?? created.get(name));
   yield* named("resourceclaim", status.extendedResourceClaimStatus?.resourceClaimName);
 }
 

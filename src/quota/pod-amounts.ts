@@ -49,11 +49,12 @@ function effectiveAmounts(
   if (!statuses.some(({ resources }) => resources)) return undefined;
   const isInfeasible =
     items(status.conditions).find(({ type }) => type === "PodResizePending")?.reason === "Infeasible";
-  const plainInit = items(spec.initContainers).filter((container) => !isSidecar(container));
+  const lastByName = new Map(statuses.map((one) => [one.name, one]));
+  const plainInit = new Set(items(spec.initContainers).filter((container) => !isSidecar(container)));
   return (container) => {
     const own = parseAmounts(container.resources?.[field]);
-    const found = statuses.findLast(({ name }) => name === container.name);
-    if (!found?.resources || plainInit.includes(container)) return own;
+    const found = lastByName.get(container.name);
+    if (!found?.resources || plainInit.has(container)) return own;
     const largest = isInfeasible ? new Map<string, Quantity>() : own;
     raiseTo(largest, parseAmounts(found.resources[field]));
     if (field === "requests") raiseTo(largest, parseAmounts(found.allocatedResources));

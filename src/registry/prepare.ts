@@ -8,7 +8,6 @@ import { badRequest } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
 import { randomUuid } from "../apimachinery/random.ts";
 import type { ResourceDefinition, StrategyContext } from "../catalog/contract.ts";
-import { deepEqual } from "../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 
 type ContextRequest = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };
@@ -136,18 +135,21 @@ const duplicateOwnersAdvice =
 export function dedupOwnerReferences(meta: ObjectMeta, warnings: string[], when: keyof typeof duplicateOwners): void {
   const references = meta.ownerReferences;
   if (references === undefined || references.length < 2) return;
-  const kept = new Map<string, OwnerReference[]>();
+  const kept = new Set<string>();
   const repeated: string[] = [];
   meta.ownerReferences = references.filter((reference) => {
-    const others = kept.get(reference.uid) ?? [];
-    if (others.some((one) => deepEqual(one, reference))) {
-      repeated.push(reference.uid);
-      return false;
-    }
-    kept.set(reference.uid, [...others, reference]);
-    return true;
+    const text = textOf(reference);
+    const isRepeated = kept.has(text);
+    if (isRepeated) repeated.push(reference.uid);
+    else kept.add(text);
+    return !isRepeated;
   });
   if (repeated.length > 0) warnings.push(`${duplicateOwners[when]}; ${duplicateOwnersAdvice} ${repeated.join(", ")}`);
+}
+
+/** Equal for equal references. An absent member equals null. */
+function textOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string {
+  return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
 }
 
 /** What a write does to an object. */

@@ -1,5 +1,6 @@
 /** Sends one request on a connection, and reads the response. */
 import type { Dispatcher } from "undici";
+import { BytePieces } from "../lib/byte-pieces/byte-pieces.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { type WebhookAnswer, WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
@@ -91,8 +92,7 @@ const turnBytes = 128 << 10;
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #bytesMax: number;
   readonly #outcome: Outcome;
-  readonly #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #pieces = new BytePieces();
   #bytesOfTurn = 0;
   #status = 0;
   #headers: WebhookAnswer["headers"] = {};
@@ -113,9 +113,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    this.#bytes += piece.length;
-    if (this.#bytes > this.#bytesMax) return this.#fail(this.#tooLarge());
-    this.#pieces.push(piece);
+    this.#pieces.add(piece);
+    if (this.#pieces.length > this.#bytesMax) return this.#fail(this.#tooLarge());
     this.#bytesOfTurn += piece.length;
     if (this.#bytesOfTurn < turnBytes) return;
     this.#bytesOfTurn = 0;
@@ -126,8 +125,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    const body = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces);
-    this.#outcome.done({ status: this.#status, headers: this.#headers, body });
+    this.#outcome.done({ status: this.#status, headers: this.#headers, body: this.#pieces.join() });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -204,6 +204,7 @@ const celText = parser("CEL", (text) => environment.compile(text), [
 
 const configMap = builtinSchema("io.k8s.api.core.v1.ConfigMap");
 const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1");
+const bodyOf = (text: string): unknown => parseJson(bytesOf(text)).value;
 
 const bodies: readonly PublicParser[] = [
   parser("JSON", (text) => parseJson(bytesOf(text)), [
@@ -256,7 +257,7 @@ const bodies: readonly PublicParser[] = [
     ["", "\x80", ""],
     ["", "\xff\x01", ""],
   ]),
-  parser("JSON Patch", (text) => applyJsonPatch({ a: [] }, JSON.parse(text) as JsonPatchOperation[]), [
+  parser("JSON Patch", (text) => applyJsonPatch({ a: [] }, bodyOf(text) as JsonPatchOperation[]), [
     ["[", '{"op":"add","path":"/a/-","value":1},', '{"op":"test","path":"/a","value":0}]'],
     ["[", '{"op":"add","path":"/a/0","value":1},', '{"op":"test","path":"/a","value":0}]'],
     ["[", '{"op":"add","path":"/b","value":{}},', '{"op":"remove","path":"/c"}]'],
@@ -278,10 +279,12 @@ const bodies: readonly PublicParser[] = [
     ["", "{range .a[*]}", "{end}"],
     ["{'", "\\'", "'}"],
   ]),
-  parser("fieldsV1", (text) => decodeFieldsV1(JSON.parse(text)), [
+  parser("fieldsV1", (text) => decodeFieldsV1(bodyOf(text)), [
     ["{", '"f:a":{},', '"f:b":{}}'],
     ['{"k:{', '\\"a\\":1,', '\\"b\\":1}":{}}'],
     ['{"v:\\"', "a", '":{}}'],
+    ['{"v:', "[", '":{}}'],
+    ['{"k:{\\"a\\":', "[", '}":{}}'],
     ['{"f:', "a", '":{}}'],
   ]),
 ];

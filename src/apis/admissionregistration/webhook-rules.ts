@@ -138,9 +138,11 @@ function validateReviewVersions(
 ): void {
   const known = reviewVersions.join(", ");
   if (versions.length === 0) return errors.required(path, `must specify one of ${known}`);
+  const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
-    if (versions.indexOf(version) < index) errors.invalid(`${path}[${index}]`, version, "duplicate version");
+    if (seen.has(version)) errors.invalid(`${path}[${index}]`, version, "duplicate version");
     else addInvalid(errors, `${path}[${index}]`, version, dns1035LabelProblems(version));
+    seen.add(version);
   }
   if (required.knownReviewVersion && !hasKnown(versions))
     errors.invalid(path, versions, `must include at least one of ${known}`);

@@ -109,9 +109,11 @@ function checkReviewVersions(
     errors.required(path);
     return;
   }
+  const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
-    if (versions.indexOf(version) < index) errors.invalid(`${path}[${index}]`, version, "duplicate version");
+    if (seen.has(version)) errors.invalid(`${path}[${index}]`, version, "duplicate version");
     else addInvalid(errors, `${path}[${index}]`, version, dns1035LabelProblems(version));
+    seen.add(version);
   }
   if (recognizedReviewVersion && !versions.some((version) => recognizedReviewVersions.includes(version))) {
     errors.invalid(path, versions, `must include at least one of ${recognizedReviewVersions.join(", ")}`);

@@ -122,8 +122,10 @@ function checkStatus(status: DefinitionStatus, { versions = [] }: DefinitionSpec
     if (storage === true && !stored.includes(name))
       errors.invalid(path, stored, `must have the storage version ${name}`);
   }
+  const names = new Set(versions.map(({ name }) => name));
+  const lastAt = new Map(stored.map((name, index) => [name, index]));
   for (const [index, name] of stored.entries()) {
-    if (versions.some((version) => version.name === name) || stored.lastIndexOf(name) > index) continue;
+    if (names.has(name) || lastAt.get(name) !== index) continue;
     const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration`;
     errors.invalid(
       `${path}[${index}]`,
@@ -220,7 +222,9 @@ class DefinitionRules {
 
   *#checkVersions(): Generator<void> {
     const { versions } = this.#lifted;
-    for (const [index, version] of versions.entries()) yield* this.#checkVersion(version, index);
+    const firsts = new Map(versions.map((version) => [version.name, version] as const).reverse());
+    for (const [index, version] of versions.entries())
+      yield* this.#checkVersion(version, index, firsts.get(version.name));
     const names = versions.map(({ name = "" }) => name);
     const shown = (): unknown => (this.#spec.versions === undefined ? null : goVersions(versions));
     if (new Set(names).size < names.length)
@@ -233,7 +237,8 @@ class DefinitionRules {
     if (problems.length > 0) this.#errors.invalid("spec.version", first, problems.join(","));
   }
 
-  *#checkVersion(version: DefinitionVersion, index: number): Generator<void> {
+  /** @param first the first version with its name, whose subresources count */
+  *#checkVersion(version: DefinitionVersion, index: number, first: DefinitionVersion | undefined): Generator<void> {
     const { name = "", deprecated, deprecationWarning } = version;
     const path = `spec.versions[${index}]`;
     const problems = dns1035LabelProblems(name);
@@ -241,10 +246,7 @@ class DefinitionRules {
     for (const problem of deprecationWarningProblems(deprecated === true, deprecationWarning)) {
       this.#errors.invalid(`${path}.deprecationWarning`, goPointer(deprecationWarning ?? ""), problem);
     }
-    // Of versions with the same name, the subresources of the first one count.
-    const { subresources } = this.#lifted.common.subresources
-      ? this.#lifted.common
-      : (this.#lifted.versions.find((other) => other.name === version.name) ?? {});
+    const { subresources } = this.#lifted.common.subresources ? this.#lifted.common : (first ?? {});
     yield* this.#checkSection({
       path,
       parts: version,

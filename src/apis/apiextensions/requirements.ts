@@ -146,12 +146,13 @@ export function checkMapKeysSet(schema: JsonSchemaProps, path: string, errors: F
   if (items.nullable === true)
     errors.forbidden(`${itemsPath}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`);
   if (listType !== "map") return;
-  const { properties = {}, required = [] } = items;
+  const { properties = {} } = items;
+  const required = new Set(items.required);
   for (const key of schema["x-kubernetes-list-map-keys"] ?? []) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property === undefined) continue; // The schema rules report it.
     const keyPath = `${itemsPath}.properties[${key}]`;
-    if (!required.includes(key) && (property.default ?? undefined) === undefined) {
+    if (!required.has(key) && (property.default ?? undefined) === undefined) {
       const why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
       errors.required(`${keyPath}.default`, why);
     }
@@ -175,9 +176,8 @@ function tooManySelectableFields(next: LiftedSpec, old: LiftedSpec): ReadonlySet
     if ((before?.length ?? 0) > selectableFieldsMax && identical(now, before)) tolerated.add(name);
   };
   tolerate("", next.common.selectableFields, old.common.selectableFields);
-  for (const { name = "", selectableFields } of next.versions) {
-    tolerate(name, selectableFields, old.versions.find((version) => version.name === name)?.selectableFields);
-  }
+  const before = new Map(old.versions.map((version) => [version.name, version.selectableFields] as const).reverse());
+  for (const { name = "", selectableFields } of next.versions) tolerate(name, selectableFields, before.get(name));
   return tolerated;
 }
 

@@ -137,13 +137,16 @@ function keepInstances(next: KubeObject, old: KubeObject, type: string): void {
 }
 
 function fillTimes(next: KubeObject, old: KubeObject, { now }: StrategyContext): void {
+  const keyOf = ({ type, status }: Part): string => JSON.stringify([type, status]);
+  const before = new Map<string, string>();
+  for (const condition of conditionsOf(old)) {
+    const { lastTransitionTime } = condition;
+    if (lastTransitionTime && !before.has(keyOf(condition))) before.set(keyOf(condition), lastTransitionTime);
+  }
   for (const condition of conditionsOf(next)) {
-    const before = ofType(old, condition.type).find(
-      ({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime,
-    );
     setAbsent(condition, {
       lastUpdateTime: formatTime(now),
-      lastTransitionTime: before?.lastTransitionTime ?? formatTime(now),
+      lastTransitionTime: before.get(keyOf(condition)) ?? formatTime(now),
     });
   }
 }
@@ -158,20 +161,22 @@ function checkConditions(next: KubeObject, old: KubeObject, errors: FieldErrors)
 }
 
 const typesOf = (object: KubeObject): string[] => conditionsOf(object).map(({ type }) => type ?? "");
-const isDecidedTwice = (types: readonly string[]): boolean => decisions.every((type) => types.includes(type));
+const isDecidedTwice = (types: ReadonlySet<string>): boolean => decisions.every((type) => types.has(type));
 
 function checkEach(conditions: readonly Part[], before: readonly string[], errors: FieldErrors): void {
   const seen = new Set<string>();
+  const known = new Set(before);
   for (const [index, { type = "", status = "" }] of conditions.entries()) {
     const at = `${conditionsPath}[${index}]`;
-    if (type === "" && !before.includes("")) errors.required(`${at}.type`);
+    if (type === "" && !known.has("")) errors.required(`${at}.type`);
     checkStatus(status, `${at}.status`, permanent.includes(type) ? ["True"] : ["False", "True", "Unknown"], errors);
-    if (decisions.includes(type) && isDecidedTwice([...seen, type]) && !isDecidedTwice(before))
+    const isRepeated = seen.has(type);
+    seen.add(type);
+    if (decisions.includes(type) && isDecidedTwice(seen) && !isDecidedTwice(known))
       errors
         .covered("zeroOrOneOf")
         .invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
-    if (seen.has(type) && new Set(before).size === before.length) errors.duplicate(`${at}.type`, type);
-    seen.add(type);
+    if (isRepeated && known.size === before.length) errors.duplicate(`${at}.type`, type);
   }
 }
 

@@ -11,7 +11,6 @@ import { equalGoForms } from "../../catalog/go-equality.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { canonicalIp, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { deepEqual } from "../../lib/json/values.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
 import { items, type Part } from "../fields.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";
@@ -87,8 +86,9 @@ function checkReserved(next: KubeObject, old: KubeObject, errors: FieldErrors): 
   if (!next.status?.allocation)
     return errors.forbidden("status.reservedFor", "may not be specified when `allocated` is not set");
   if (next.metadata.deletionTimestamp === undefined) return;
-  const before = items(old.status?.reservedFor);
-  if (items(next.status.reservedFor).every((consumer) => before.some((one) => deepEqual(one, consumer)))) return;
+  const textOf = ({ apiGroup, resource, name, uid }: Part): string => JSON.stringify([apiGroup, resource, name, uid]);
+  const before = new Set(items(old.status?.reservedFor).map(textOf));
+  if (items(next.status.reservedFor).every((consumer) => before.has(textOf(consumer)))) return;
   errors.forbidden(
     "status.reservedFor",
     "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set",

@@ -6,7 +6,6 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
@@ -63,15 +62,17 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 
 /** Reports equal terms. */
 function validateTopologies(terms: readonly Part[], errors: FieldErrors): void {
-  const seen: Record<string, string[]>[] = terms.map(() => ({})); // So that a term without expressions is reported as often as upstream does.
+  /** How many terms have the same expressions. Upstream reports a term without any as often as there are terms, too. */
+  const seen = new Map([["[]", terms.length]]);
   for (const [index, term] of terms.entries()) {
     const path = `allowedTopologies[${index}].matchLabelExpressions`;
     const values = new Map<string, string[]>();
     for (const [at, requirement] of items(term.matchLabelExpressions).entries())
       validateRequirement(requirement, `${path}[${at}]`, values, errors);
-    const own = Object.fromEntries(values);
-    for (const other of seen) if (identical(own, other)) errors.duplicate(path, "");
-    seen.push(own);
+    const own = JSON.stringify([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const others = seen.get(own) ?? 0;
+    for (let other = 0; other < others && !errors.full; other++) errors.duplicate(path, "");
+    seen.set(own, others + 1);
   }
 }
 

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
+import { BytePieces } from "../../lib/byte-pieces/byte-pieces.ts";
 
 /** Opens a connection to a host, before TLS. */
 export type Dial = (host: string, port: number) => Promise<Duplex>;
@@ -167,12 +168,11 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
 }
 
 async function readBody(response: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    length += part.length;
-    if (length > bodyBytesMax) throw new DocumentError(`unable to read response body: more than ${bodyBytesMax} bytes`);
-    parts.push(part);
+  const pieces = new BytePieces();
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    pieces.add(piece);
+    if (pieces.length > bodyBytesMax)
+      throw new DocumentError(`unable to read response body: more than ${bodyBytesMax} bytes`);
   }
-  return Buffer.concat(parts, length);
+  return pieces.join();
 }

@@ -4,6 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { isBodiless } from "../carriable.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
+import { beginInTurns } from "./begin-in-turns.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { WorkObserver } from "./contract.ts";
 import type { Limits } from "./limits.ts";
@@ -64,7 +65,7 @@ function openSession(
   });
   session.setLocalWindowSize(connectionWindow);
   let open = 0;
-  session.on("stream", (stream, headers, _flags, rawHeaders) => {
+  const begin = ({ stream, headers, rawHeaders }: Received): void => {
     open++;
     const exchange = new Http2Exchange(stream, headers, rawHeaders, about);
     exchange.onClose(() => {
@@ -72,11 +73,21 @@ function openSession(
     });
     work?.begins(exchange);
     onExchange(exchange);
-  });
+  };
+  // A client that resets its requests at once gets none of them served, beyond those of the first turn.
+  const receive = beginInTurns(begin, ({ stream }) => stream.closed || stream.destroyed);
+  session.on("stream", (stream, headers, _flags, rawHeaders) => receive({ stream, headers, rawHeaders }));
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
   // Any error ends the connection; open streams are notified by their close.
   session.on("error", () => session.destroy());
   return session;
+}
+
+/** A request whose headers have arrived. */
+interface Received {
+  readonly stream: http2.ServerHttp2Stream;
+  readonly headers: http2.IncomingHttpHeaders;
+  readonly rawHeaders: string[];
 }
 
 /** Pings the client of a quiet connection with open watches. */

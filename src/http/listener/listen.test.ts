@@ -103,16 +103,18 @@ async function echo(exchange: Exchange): Promise<void> {
 async function open({
   limits,
   clock = systemClock,
+  onExchange,
 }: {
   limits?: Partial<Limits>;
   clock?: Clock;
+  onExchange?: (exchange: Exchange) => void;
 } = {}): Promise<Listener & { streams: BodyStream[] }> {
   const streams: BodyStream[] = [];
   const listener = await listen({
     host: "127.0.0.1",
     port: 0,
     serving: { certificate: certificates.serving, named: [], clientCa: certificates.ca.cert },
-    onExchange: answerer(streams),
+    onExchange: onExchange ?? answerer(streams),
     acceptsUpgrade: ({ method, target, protocol }) =>
       target.startsWith("/upgrade") || (method === "GET" && protocol === "websocket" && target.startsWith("/watch")),
     clock,
@@ -728,6 +730,24 @@ describe("limits", () => {
     assert.equal((await overHttp2Once(listener.port)).status, 200);
     http1.agent.destroy();
     overTwo.session.destroy();
+    await listener.close();
+  });
+
+  test("requests that the client resets at once are not begun, beyond those of one turn", async () => {
+    let begun = 0;
+    const listener = await open({ onExchange: () => void begun++ });
+    const { session } = overHttp2(listener.port);
+    await once(session, "connect");
+    const closed = Array.from({ length: 500 }, () => {
+      const stream = session.request({ ":path": "/watch" });
+      stream.on("error", () => {});
+      stream.close(http2.constants.NGHTTP2_CANCEL);
+      return once(stream, "close");
+    });
+    await Promise.all(closed);
+    await new Promise((resolve) => session.ping(resolve));
+    assert.ok(begun < 250, String(begun)); // The frames can arrive in several turns.
+    session.destroy();
     await listener.close();
   });
 

@@ -2,6 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
+import { BytePieces } from "../../lib/byte-pieces/byte-pieces.ts";
 import { type FailingExchange, runGuarded } from "../boundary.ts";
 
 /** Limits of one body. */
@@ -31,8 +32,7 @@ export function readBody(
   { bytesMax, contentLength, clock, withinMs, received }: BodyLimits,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let size = 0;
+    const pieces = new BytePieces();
     let settled = false; // Listeners remain after success: no events follow the end, and removing them is expensive.
     const fail = (error: Error): void => {
       settled = true;
@@ -42,17 +42,17 @@ export function readBody(
       reject(error);
     };
     const take = (piece: Buffer): void => {
-      size += piece.length;
-      if (size <= bytesMax) pieces.push(piece);
-      else if (size > bytesMax + discardedBytesMax) fail(tooLarge(`limit is ${bytesMax}`));
-      else pieces.length = 0;
+      pieces.add(piece);
+      if (pieces.length <= bytesMax) return;
+      pieces.drop();
+      if (pieces.length > bytesMax + discardedBytesMax) fail(tooLarge(`limit is ${bytesMax}`));
     };
     const finish = (): void => {
-      if (size > bytesMax) return fail(tooLarge(`limit is ${bytesMax}`));
+      if (pieces.length > bytesMax) return fail(tooLarge(`limit is ${bytesMax}`));
       settled = true;
       cancel();
-      received(size);
-      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size));
+      received(pieces.length);
+      resolve(pieces.join());
     };
     const leave = (): void => {
       if (!settled) fail(badRequest("the client went away while its request was read"));

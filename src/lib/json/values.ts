@@ -79,9 +79,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
+  if (!Object.values(value).some(isContainer)) return { ...value }; // Faster than member by member, above all for maps.
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) setMember(copy, key, cloneJson((value as Record<string, unknown>)[key]));
   return copy as T;
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 /** Sets an own member, also for the name `__proto__`. */

@@ -42,6 +42,11 @@ export class JsonPathSyntaxError extends Error {}
 /** Limits filters inside filters. */
 const depthMax = 8;
 
+/** Limits the parts of a template, the steps of a path and the paths of a union; upstream has no limit. */
+const partsMax = 10_000;
+
+const tooMany = (what: string): Error => new JsonPathSyntaxError(`more than ${partsMax} ${what}`);
+
 /** Parses a template. @param text such as `{.items[0].name}` @throws JsonPathSyntaxError */
 export function parseTemplate(text: string): readonly Part[] {
   return new Reader(text, 0).parts();
@@ -66,6 +71,7 @@ class Reader {
       if (end > this.#at) parts.push({ text: this.#text.slice(this.#at, end) });
       this.#at = end + 1;
       if (open >= 0) parts.push({ path: this.#path() });
+      if (parts.length > partsMax) throw tooMany("parts");
     }
     return parts;
   }
@@ -78,6 +84,7 @@ class Reader {
       if (this.#takes("[?(")) steps.push(this.#filter());
       else if (this.#takes("..")) this.#descent(steps);
       else steps.push(...this.#step());
+      if (steps.length > partsMax) throw tooMany("steps");
     }
   }
 
@@ -89,11 +96,12 @@ class Reader {
 
   #step(): readonly Step[] {
     const character = this.#peek();
-    if (character === "" || lineEnd.test(character)) throw new JsonPathSyntaxError("unclosed action");
-    if (/[+\-\p{Nd}]/u.test(character)) return [this.#number()];
-    if (wordStart.test(character)) return [this.#word()];
     this.#at += character.length;
     switch (character) {
+      case "":
+      case "\r":
+      case "\n":
+        throw new JsonPathSyntaxError("unclosed action");
       case " ":
       case "@":
       case "$":
@@ -105,9 +113,11 @@ class Reader {
         return [this.#quoted(character)];
       case ".":
         return [this.#field()];
-      default:
-        throw new JsonPathSyntaxError(`unrecognized character in action: ${codeOf(character)}`);
     }
+    this.#at -= character.length;
+    if (/[+\-\p{Nd}]/u.test(character)) return [this.#number()];
+    if (wordStart.test(character)) return [this.#word()];
+    throw new JsonPathSyntaxError(`unrecognized character in action: ${codeOf(character)}`);
   }
 
   #field(): Step {
@@ -140,11 +150,24 @@ class Reader {
     const start = this.#at;
     while (this.#next("unterminated array") !== "]");
     const text = this.#text.slice(start, this.#at - 1);
-    if (text.includes(","))
-      return [{ kind: "union", paths: text.split(",").map((one) => this.#within(`[${trimOf(one, " ")}]`)) }];
+    if (text.includes(",")) return [{ kind: "union", paths: this.#union(text) }];
+    return this.#item(text);
+  }
+
+  /** @param text a quoted key, an index or a slice */
+  #item(text: string): Path {
     const key = /^'([^']*)'$/.exec(text)?.[1];
     if (key !== undefined) return this.#within(`.${key}`);
     return [{ kind: "slice", slice: sliceOf(text === "*" ? ":" : text) }];
+  }
+
+  #union(text: string): Path[] {
+    const members = text.split(",", partsMax + 1);
+    if (members.length > partsMax) throw tooMany("paths of a union");
+    return members.map((member) => {
+      const one = trimOf(member, " ");
+      return one.startsWith("?(") ? this.#within(`[${one}]`) : this.#item(one);
+    });
   }
 
   /** Reads a filter after `[?(`, up to the first `)` outside the first quotes. */
@@ -219,7 +242,6 @@ function comparisonOf(text: string): { left: string; operator: string; right: st
 }
 
 const wordStart = /^[_\p{L}\p{Nd}]$/u;
-const lineEnd = /^[\r\n]$/;
 
 function literal(value: string | boolean): Step {
   return { kind: "literal", value, isFloat: false };

@@ -20,13 +20,6 @@ export interface FieldSelector {
 /** Longer texts are rejected. */
 const textMax = 1 << 20;
 
-/** In the order in which they are tried. */
-const operators: readonly (readonly [symbol: string, operator: FieldTerm["operator"]])[] = [
-  ["!=", "!="],
-  ["==", "="],
-  ["=", "="],
-];
-
 /** Parses a selector. @throws SelectorError with the message of kube-apiserver */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text.length > textMax) throw new SelectorError("selector is too long");
@@ -80,15 +73,14 @@ function splitTerms(text: string): string[] {
 
 /** Splits at the first operator. Keys have no escapes. */
 function splitTerm(part: string): FieldTerm | undefined {
-  for (let at = 0; at < part.length; at++) {
-    const found = operators.find(([symbol]) => part.startsWith(symbol, at));
-    if (found !== undefined)
-      return { key: part.slice(0, at), operator: found[1], value: part.slice(at + found[0].length) };
-  }
-  return undefined;
+  const at = part.indexOf("=");
+  if (at < 0) return undefined;
+  if (part[at - 1] === "!") return { key: part.slice(0, at - 1), operator: "!=", value: part.slice(at + 1) };
+  return { key: part.slice(0, at), operator: "=", value: part.slice(part[at + 1] === "=" ? at + 2 : at + 1) };
 }
 
 function unescapeValue(text: string): string {
+  if (!/[\\,=]/.test(text)) return text;
   const characters = [...text];
   let value = "";
   for (let at = 0; at < characters.length; at++) {

@@ -9,7 +9,8 @@ interface KeyTest {
   isForbidden: boolean;
   /** The values of all `in` and `=`; undefined without them. */
   allowed: ReadonlySet<string> | undefined;
-  readonly denied: Set<string>;
+  /** The values of all `notin` and `!=`; undefined without them. */
+  denied: Set<string> | undefined;
   above: bigint | undefined;
   below: bigint | undefined;
 }
@@ -48,7 +49,7 @@ function labelTest({ requirements }: LabelSelector): Test {
     if (operator === "=" || operator === "==" || operator === "in") allow(test, values);
     else if (operator === "gt") test.above = largest(test.above, BigInt(values[0] as string));
     else if (operator === "lt") test.below = smallest(test.below, BigInt(values[0] as string));
-    else for (const value of values) test.denied.add(value);
+    else for (const value of values) deny(test, value);
   }
   let required = 0;
   for (const { isRequired } of tests.values()) if (isRequired) required++;
@@ -72,7 +73,7 @@ function testOf(tests: Map<string, KeyTest>, key: string): KeyTest {
     isRequired: false,
     isForbidden: false,
     allowed: undefined,
-    denied: new Set(),
+    denied: undefined,
     above: undefined,
     below: undefined,
   };
@@ -86,11 +87,16 @@ function allow(test: KeyTest, values: readonly string[]): void {
   test.allowed = new Set(allowed === undefined ? values : values.filter((value) => allowed.has(value)));
 }
 
+function deny(test: KeyTest, value: string): void {
+  test.denied ??= new Set();
+  test.denied.add(value);
+}
+
 const largest = (a: bigint | undefined, b: bigint): bigint => (a === undefined || b > a ? b : a);
 const smallest = (a: bigint | undefined, b: bigint): bigint => (a === undefined || b < a ? b : a);
 
 function holds({ isForbidden, allowed, denied, above, below }: KeyTest, value: string): boolean {
-  if (isForbidden || denied.has(value) || allowed?.has(value) === false) return false;
+  if (isForbidden || denied?.has(value) || allowed?.has(value) === false) return false;
   if (above === undefined && below === undefined) return true;
   if (!isInt64(value)) return false;
   const number = BigInt(value);
@@ -102,7 +108,7 @@ function fieldTest({ terms }: FieldSelector): Test {
   for (const { key, operator, value } of terms) {
     const test = testOf(tests, key);
     if (operator === "=") allow(test, [value]);
-    else test.denied.add(value);
+    else deny(test, value);
   }
   return (fields) => {
     for (const [key, test] of tests) if (!holds(test, fields.get(key) ?? "")) return false;

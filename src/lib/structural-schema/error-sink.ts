@@ -1,5 +1,7 @@
 /** Receives field errors, by upstream's error types. The caller implements it to build a Status. */
 export interface ErrorSink {
+  /** Further errors are dropped. */
+  readonly full: boolean;
   required(path: string, detail?: string): void;
   invalid(path: string, value: unknown, detail: string): void;
   typeInvalid(path: string, value: unknown, detail: string): void;

@@ -48,8 +48,8 @@ const unchanged: Comparison = { added: emptySet, removed: emptySet, modified: em
 export function compare(left: PlainMap, right: PlainMap, schema: Struct, written?: Written): Comparison {
   if (left === right) return unchanged;
   const root = new Place(undefined, "", written);
-  if (schema.atomic) compareLeaf(left, right, schema, root);
-  else compareMaps(left, right, schema, root);
+  if (!schema.atomic) compareMaps(left, right, schema, root);
+  else if (!equalSerialized(left, right, schema, written)) root.note("modified");
   return root.comparison();
 }
 
@@ -95,6 +95,11 @@ class Place {
     this.#builder(change).insert();
   }
 
+  /** Notes a change of a value one element below, which needs no place of its own. */
+  noteBelow(element: string, change: Change): void {
+    this.#builder(change).insertBelow(element);
+  }
+
   #builder(change: Change): PathSetBuilder {
     let builder = this.#builders[change];
     if (builder === undefined) {
@@ -117,18 +122,18 @@ class Place {
 /** At most one of `left` and `right` is undefined, which means absent. */
 function walk(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
   if (left === right) return;
-  const at = new Place(parent, element);
-  if (isScalar(left) && isScalar(right)) return compareLeaf(left, right, type, at);
+  if (isScalar(left) && isScalar(right)) return compareLeaf(left, right, type, parent, element);
   if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right))
-    return compareDifferentForms(left, right, type, at);
+    return compareDifferentForms(left, right, type, new Place(parent, element));
   const seen = granular(type, left ?? right) ?? granular(type, right);
-  if (seen === undefined) return compareLeaf(left, right, type, at);
+  if (seen === undefined) return compareLeaf(left, right, type, parent, element);
   const isList = seen.form === "list";
   const before = isList ? listOf(left) : mapOf(left);
   const after = isList ? listOf(right) : mapOf(right);
-  const isEmpty =
-    isBlank(before, seen.type, at.written === "left") && isBlank(after, seen.type, at.written === "right");
-  if (isEmpty) return compareLeaf(left, right, type, at);
+  const { written } = parent;
+  const isEmpty = isBlank(before, seen.type, written === "left") && isBlank(after, seen.type, written === "right");
+  if (isEmpty) return compareLeaf(left, right, type, parent, element);
+  const at = new Place(parent, element);
   if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
   else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
   if (left === undefined) at.note("added");
@@ -166,10 +171,12 @@ function compareDifferentForms(left: unknown, right: unknown, type: Type, at: Pl
     at.note("modified");
 }
 
-function compareLeaf(left: unknown, right: unknown, type: Type, at: Place): void {
-  if (left === undefined) at.note("added");
-  else if (right === undefined) at.note("removed");
-  else if (!equalSerialized(left, right, type, at.written, at.depth)) at.note("modified");
+function compareLeaf(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
+  const depth = parent.depth + 1;
+  checkDepth(depth);
+  if (left === undefined) parent.noteBelow(element, "added");
+  else if (right === undefined) parent.noteBelow(element, "removed");
+  else if (!equalSerialized(left, right, type, parent.written, depth)) parent.noteBelow(element, "modified");
 }
 
 function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, type: MapLike, at: Place): void {
@@ -252,7 +259,7 @@ function compareItems(
 ): void {
   if (left.length <= 1 && right.length <= 1) {
     if (type.listType === "map") walk(left[0], right[0], type.items, parent, element);
-    else if (left.length !== right.length) new Place(parent, element).note(left.length === 0 ? "added" : "removed");
+    else if (left.length !== right.length) parent.noteBelow(element, left.length === 0 ? "added" : "removed");
     return;
   }
   const at = new Place(parent, element);

@@ -45,11 +45,14 @@ test("sorts the keys of key elements", () => {
   assert.deepEqual(Object.keys(encodeFieldsV1(set)), ['k:{"containerPort":80,"protocol":"TCP"}']);
 });
 
+const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
 for (const [what, value] of [
   ["a list", []],
   ["no colon", { abc: {} }],
   ["a bad key", { "k:{": {} }],
   ["a bad index", { "i:x": {} }],
+  ["a key that nests too deep", { [`k:{"a":${deep}}`]: {} }],
+  ["a value that nests too deep", { [`v:${deep}`]: {} }],
   ["a leaf that is not an object", { "f:a": 1 }],
 ] as const) {
   test(`rejects ${what}`, () => assert.throws(() => decodeFieldsV1(value), FieldsV1Error));

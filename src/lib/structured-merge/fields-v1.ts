@@ -2,9 +2,10 @@
  * FieldsV1: the JSON form of a path set in metadata.managedFields.
  * Source: KEP-555; structured-merge-diff's fieldpath/serialize.go.
  */
+import { survey } from "../json/survey.ts";
 import { emptySet, isEmpty, leaf, type PathNode, type PathSet, sortedElements } from "./set.ts";
 
-/** Levels of nesting that are decoded; managed fields of real objects have fewer than fifty. */
+/** Levels of nesting that are decoded, also inside the text of a key; managed fields of real objects have fewer than fifty. */
 const depthMax = 1000;
 
 /** Encodes a set as the plain object of a `fieldsV1` field, with keys in upstream's order. */
@@ -119,6 +120,7 @@ function keysOf(keys: unknown, text: string): string {
 }
 
 function parse(text: string): unknown {
+  if (survey(Buffer.from(text)).depth > depthMax) throw new FieldsV1Error("exceeded max depth");
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -21,36 +21,46 @@ export const emptySet: PathSet = { member: false, children: noChildren };
 /** A node that contains only the path that ends at it. */
 export const leaf: PathNode = { member: true, children: noChildren };
 
-/** Builds a set; nodes are created on first use. */
+/** Builds a set; nodes are created on first use. Most are leaves, which need no builder. */
 export class PathSetBuilder {
   #member = false;
-  #children: Map<string, PathSetBuilder> | undefined;
+  #children: Map<string, PathSetBuilder | PathNode> | undefined;
 
   /** Adds the path that ends at this node. */
   insert(): void {
     this.#member = true;
   }
 
+  /** Adds the path that ends one element below this node. */
+  insertBelow(element: string): void {
+    this.#children ??= new Map();
+    const child = this.#children.get(element);
+    if (child instanceof PathSetBuilder) child.insert();
+    else this.#children.set(element, leaf);
+  }
+
   /** The builder of the node below an element. */
   child(element: string): PathSetBuilder {
     this.#children ??= new Map();
-    let child = this.#children.get(element);
-    if (child === undefined) {
-      child = new PathSetBuilder();
-      this.#children.set(element, child);
-    }
-    return child;
+    const child = this.#children.get(element);
+    if (child instanceof PathSetBuilder) return child;
+    const builder = new PathSetBuilder();
+    if (child !== undefined) builder.insert();
+    this.#children.set(element, builder);
+    return builder;
   }
 
-  /** Empty branches are left out. */
+  /** Empty branches are left out. The builder becomes the set, and must not be used afterwards. */
   build(): PathSet {
-    if (this.#children === undefined) return node(this.#member, noChildren);
-    const children = new Map<string, PathNode>();
-    for (const [element, builder] of this.#children) {
-      const child = builder.build();
-      if (!isEmpty(child)) children.set(element, child);
+    const children = this.#children;
+    if (children === undefined) return node(this.#member, noChildren);
+    for (const [element, child] of children) {
+      if (!(child instanceof PathSetBuilder)) continue;
+      const built = child.build();
+      if (isEmpty(built)) children.delete(element);
+      else children.set(element, built);
     }
-    return node(this.#member, children);
+    return node(this.#member, children as ReadonlyMap<string, PathNode>);
   }
 }
 
@@ -251,12 +261,15 @@ function sortedByContent(elements: readonly string[]): string[] {
 /** The names and values of keys in order, or the single value. */
 function contentOf(text: string): unknown[] {
   const content: unknown = JSON.parse(text);
-  return typeof content === "object" && content !== null ? Object.entries(content).flat() : [content];
+  if (typeof content !== "object" || content === null) return [content];
+  const parts: unknown[] = [];
+  for (const name in content) parts.push(name, (content as Record<string, unknown>)[name]);
+  return parts;
 }
 
 function byContent(a: readonly unknown[], b: readonly unknown[]): number {
-  for (const [index, part] of a.entries()) {
-    const other = b[index];
+  for (let index = 0; index < a.length; index++) {
+    const [part, other] = [a[index], b[index]];
     if (part === other) continue;
     if (typeof part === "number" && typeof other === "number") return part - other;
     return typeof part === typeof other ? byText(String(part), String(other)) : typeof part === "number" ? -1 : 1;

@@ -197,7 +197,12 @@ const notInRange = (address: string, range: IpRange): string =>
 /** The node ports of one write: a port that it allocates stays in use for the rest of the write. */
 function portPool({ ports }: Source, { ports: taken, requestedPorts, failures }: Taken): PortPool {
   const { range } = ports;
-  const isTaken = (port: number): boolean => taken.includes(port) || ports.isTaken(port);
+  const own = new Set(taken);
+  const isTaken = (port: number): boolean => own.has(port) || ports.isTaken(port);
+  const add = (port: number): void => {
+    own.add(port);
+    taken.push(port);
+  };
   const failed = (scope: AllocationScope, why: string): string => {
     failures.push({ scope });
     return why;
@@ -211,7 +216,7 @@ function portPool({ ports }: Source, { ports: taken, requestedPorts, failures }:
         );
       const problem = ports.problem() ?? (isTaken(port) ? "provided port is already allocated" : undefined);
       if (problem !== undefined) return failed("static", problem);
-      taken.push(port);
+      add(port);
       requestedPorts.add(port);
       return undefined;
     },
@@ -220,7 +225,7 @@ function portPool({ ports }: Source, { ports: taken, requestedPorts, failures }:
       if (problem !== undefined) return failed("dynamic", problem);
       const port = ports.findFree(isTaken);
       if (port === undefined) return failed("dynamic", "range is full");
-      taken.push(port);
+      add(port);
       return port;
     },
   };

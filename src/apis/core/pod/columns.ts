@@ -91,7 +91,9 @@ function restarts(pod: KubeObject): string | TimedCell {
 function readinessGates({ spec, status }: KubeObject): string {
   const gates = items(spec?.readinessGates);
   if (gates.length === 0) return "<none>";
-  return `${gates.filter(({ conditionType }) => isTrue(status?.conditions, conditionType)).length}/${gates.length}`;
+  const statuses = new Map<string, string>();
+  for (const { type, status: value } of items(status?.conditions)) if (!statuses.has(type)) statuses.set(type, value);
+  return `${gates.filter(({ conditionType }) => statuses.get(conditionType) === "True").length}/${gates.length}`;
 }
 
 interface Restarts {

@@ -101,8 +101,8 @@ function withOldAmounts(list: Part | undefined, old: Part | undefined): Part | u
 }
 
 function lacksEntries(list: Part | undefined, old: Part | undefined): boolean {
-  const [now, before] = [Object.keys(list ?? {}), Object.keys(old ?? {})];
-  return before.length > now.length || before.some((name) => !now.includes(name));
+  const before = Object.keys(old ?? {});
+  return before.length > Object.keys(list ?? {}).length || before.some((name) => !Object.hasOwn(list ?? {}, name));
 }
 
 function validateSameContainers(next: Part, old: Part, errors: FieldErrors): boolean {

@@ -43,11 +43,13 @@ function takeNextOrThrow(pool: PortPool): number {
 function allocateForCreate(spec: Part, pool: PortPool, errors: FieldErrors): void {
   const ports = items(spec.ports);
   const allocated = new Map<number, number>();
+  const requests = new Map<number, number>();
+  for (const { port, nodePort } of ports) if (nodePort && !requests.has(port)) requests.set(port, nodePort);
   for (const [index, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(spec)) continue;
     const shared = allocated.get(port.port);
     if (shared === undefined) {
-      const requested: number | undefined = ports.find((other) => other.port === port.port && other.nodePort)?.nodePort;
+      const requested = requests.get(port.port);
       const problem = requested === undefined ? undefined : pool.take(requested);
       if (problem !== undefined) return addPortError(index, requested as number, problem, errors);
       port.nodePort = requested ?? takeNextOrThrow(pool);

@@ -4,14 +4,13 @@
  * pkg/validation/validate
  */
 
-import { encodeSorted } from "../../json/encode-any.ts";
 import { quoteGo } from "../../json/quote.ts";
 import type { Correlation } from "../correlation.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { isNumber } from "./go-numbers.ts";
 import { numberProblems } from "./number-rules.ts";
 import type { ValueSchema } from "./value-schema.ts";
-import { areUnique, isOneOf, lengthOf, typeProblem } from "./value-types.ts";
+import { areUnique, isOneOf, lengthOf, textOfEnumeration, typeProblem } from "./value-types.ts";
 
 type ValueErrorKind = "type" | "required" | "enum" | "tooLong" | "tooMany" | "invalid" | "general";
 
@@ -33,6 +32,8 @@ export interface ValueError {
 
 /** The number of errors to report; a body of 3 MiB may have a million. Upstream reports all. */
 const errorsMax = 10_000;
+/** Characters of all messages together, because each can show a long list or pattern. The error that exceeds it is the last one. */
+const charactersMax = 4 << 20;
 /** From this number on, a set finds repeated messages. */
 const manyErrors = 16;
 
@@ -45,14 +46,16 @@ class Findings {
   matches = 0;
   /** The messages of the errors, once there are many. */
   #messages: Set<string> | undefined;
+  #characters = 0;
 
   get isValid(): boolean {
     return this.errors.length === 0;
   }
 
   add(error: ValueError): void {
-    if (this.errors.length >= errorsMax || this.#has(error.message)) return;
+    if (this.errors.length >= errorsMax || this.#characters >= charactersMax || this.#has(error.message)) return;
     this.errors.push(error);
+    this.#characters += error.message.length;
     this.#messages?.add(error.message);
   }
 
@@ -130,7 +133,7 @@ function checkEnum(value: unknown, schema: ValueSchema, path: string, findings: 
     path,
     value,
     allowed: schema.enum,
-    message: at(path, `should be one of ${encodeSorted(schema.enum)}`),
+    message: at(path, `should be one of ${textOfEnumeration(schema.enum)}`),
   });
 }
 

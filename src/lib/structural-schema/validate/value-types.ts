@@ -2,6 +2,7 @@
  * Types of values, and membership in an enumeration.
  * Source: k8s.io/kube-openapi pkg/validation/validate, type.go and validator.go
  */
+import { encodeSorted } from "../../json/encode-any.ts";
 import { identical } from "../../json/values.ts";
 import { isInt64, isJsonInteger, isNumber, toInt64 } from "./go-numbers.ts";
 import type { ValueSchema } from "./value-schema.ts";
@@ -51,16 +52,48 @@ export function typeProblem(value: unknown, { types, format, nullable }: ValueSc
  */
 export function isOneOf(value: unknown, allowed: readonly unknown[]): boolean {
   if (value === null || value === undefined) return false;
-  return allowed.some((candidate) => candidate !== null && isSame(value, candidate));
+  const { scalars, floats, containers } = enumerationOf(allowed);
+  if (typeof value === "object") return containers.some((candidate) => identical(value, candidate));
+  if (!isNumber(value)) return scalars.has(value);
+  if (scalars.has(toInt64(value)) || floats.has(Number(value))) return true;
+  // Go converts an integer to the character with that code.
+  return isInt64(value) && scalars.has(characterOf(value));
 }
 
-function isSame(value: unknown, candidate: unknown): boolean {
-  if (identical(value, candidate)) return true;
-  if (!isNumber(value)) return false;
-  if (isNumber(candidate))
-    return isInt64(candidate) ? toInt64(value) === candidate : Number(value) === Number(candidate);
-  // Go converts an integer to the character with that code.
-  return typeof candidate === "string" && isInt64(value) && candidate === characterOf(value);
+/** The values of an enumeration as messages show them. */
+export function textOfEnumeration(allowed: readonly unknown[]): string {
+  const enumeration = enumerationOf(allowed);
+  enumeration.text ??= encodeSorted(allowed);
+  return enumeration.text;
+}
+
+/** The values of an enumeration, so that a list of many values needs no search for each of them. */
+interface Enumeration {
+  /** Texts, booleans and int64. */
+  readonly scalars: ReadonlySet<unknown>;
+  readonly floats: ReadonlySet<number>;
+  readonly containers: readonly object[];
+  /** Set when a message shows it. */
+  text: string | undefined;
+}
+
+const enumerations = new WeakMap<readonly unknown[], Enumeration>();
+
+function enumerationOf(allowed: readonly unknown[]): Enumeration {
+  const existing = enumerations.get(allowed);
+  if (existing !== undefined) return existing;
+  const scalars = new Set<unknown>();
+  const floats = new Set<number>();
+  const containers: object[] = [];
+  for (const candidate of allowed) {
+    if (candidate === null) continue;
+    if (typeof candidate === "object") containers.push(candidate);
+    else if (isNumber(candidate) && !isInt64(candidate)) floats.add(Number(candidate));
+    else scalars.add(candidate);
+  }
+  const made = { scalars, floats, containers, text: undefined };
+  enumerations.set(allowed, made);
+  return made;
 }
 
 function characterOf(code: number | bigint): string {

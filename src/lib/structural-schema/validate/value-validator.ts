@@ -48,6 +48,7 @@ const noPath = "<nil>";
 
 function report(found: readonly ValueError[], base: string, errors: ErrorSink): void {
   for (const error of found) {
+    if (errors.full) return;
     const within = error.path === "." ? "" : error.path.replace(/^\./, "");
     const path = within === "" ? base || noPath : childPath(base, within);
     switch (error.kind) {
