@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer } from "../src/index.ts";
-import { auditCost, auditRows } from "./audit.ts";
+import { type AuditCost, auditCost, auditRows } from "./audit.ts";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type BenchRequest, type Target } from "./client.ts";
 import { durablePutsBaseline } from "./lmdb-baseline.ts";
@@ -17,9 +17,37 @@ const events = 500;
 const collection = "/api/v1/namespaces/bench/configmaps";
 const payload = "x".repeat(1024);
 const name = (index: number): string => `cm-${String(index).padStart(6, "0")}`;
+const labels = { app: "bench" };
 
 const configMap = (metadata: object, extra: string): string =>
   JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { payload, extra } });
+
+/** Prints a row for each kind of request. @param objects the size of the collection, and the requests of each kind */
+export async function requestsBench(objects: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
+  const baselines = {
+    a: await bareBaseline(objects),
+    b: await lmdbBaseline(join(directory, "baseline"), objects),
+  };
+  const server = await startServerOf(join(directory, "data"), objects);
+  await warmUp(server);
+  const create = await server.phase(createOf(name), 201);
+  const get = await server.phase((i) => ({ method: "GET", path: `${collection}/${name((i * 7919) % objects)}` }), 200);
+  const update = await server.phase(updateOf(name), 200);
+  const reads = await measureReads(server);
+  const watch = (await measureFanOut(server)) - create / watchers;
+  const remove = await server.phase(removeOf(name), 200);
+  const { readyMs } = server.child;
+  await server.close();
+  const costs = { create, get, update, ...reads, watch, remove, readyMs };
+  const others = {
+    rssMiB: await memoryOf(join(directory, "fresh"), objects),
+    audit: await auditCost(objects),
+    embeddedMs: await embeddedStart(),
+  };
+  rmSync(directory, { recursive: true, force: true });
+  print(rowsOf(objects, baselines, costs, others));
+}
 
 /** Runs one phase. @returns CPU milliseconds of the server per operation */
 async function measure(child: Child, operations: number, run: () => Promise<void>): Promise<number> {
@@ -40,60 +68,80 @@ async function bareBaseline(objects: number): Promise<number> {
   return cpu;
 }
 
-/** Prints a row for each kind of request. @param objects the size of the collection, and the requests of each kind */
-export async function requestsBench(objects: number): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
-  const a = await bareBaseline(objects);
-  const b = (
-    await durablePutsBaseline({
-      dir: join(directory, "baseline"),
-      operations: objects,
-      concurrency,
-      keysPerTransaction: 3,
-    })
-  ).cpuMsPerOp;
+async function lmdbBaseline(dir: string, operations: number): Promise<number> {
+  return (await durablePutsBaseline({ dir, operations, concurrency, keysPerTransaction: 3 })).cpuMsPerOp;
+}
 
-  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "data")]);
+interface MeasuredServer {
+  readonly child: Child;
+  readonly client: BenchClient;
+  /** Sends a request for each object, 16 at a time. @returns CPU milliseconds of the server per request */
+  phase(request: (index: number) => BenchRequest, status: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function startServerOf(directory: string, objects: number): Promise<MeasuredServer> {
+  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [directory]);
   const client = new BenchClient(child.ready as unknown as Target);
-  const phase = (request: (index: number) => BenchRequest, status: number): Promise<number> =>
-    measure(child, objects, () => client.run(objects, concurrency, request, status));
+  return {
+    child,
+    client,
+    phase: (request, status) => measure(child, objects, () => client.run(objects, concurrency, request, status)),
+    async close() {
+      client.close();
+      await child.stop();
+    },
+  };
+}
 
-  await client.send({
+type Named = (index: number) => string;
+
+const createOf =
+  (name: Named) =>
+  (i: number): BenchRequest => ({
     method: "POST",
-    path: "/api/v1/namespaces",
-    body: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } }),
+    path: collection,
+    body: configMap({ name: name(i), labels }, "0"),
   });
-  const labels = { app: "bench" };
-  // Warm-up, as for the baseline.
-  await client.run(
-    objects,
-    concurrency,
-    (i) => ({ method: "POST", path: collection, body: configMap({ name: `warm-${i}`, labels }, "0") }),
-    201,
-  );
-  await client.run(
-    objects,
-    concurrency,
-    (i) => ({ method: "PUT", path: `${collection}/warm-${i}`, body: configMap({ name: `warm-${i}`, labels }, "1") }),
-    200,
-  );
-  await client.run(objects, concurrency, (i) => ({ method: "DELETE", path: `${collection}/warm-${i}` }), 200);
-  const create = await phase(
-    (i) => ({ method: "POST", path: collection, body: configMap({ name: name(i), labels }, "0") }),
-    201,
-  );
-  const get = await phase((i) => ({ method: "GET", path: `${collection}/${name((i * 7919) % objects)}` }), 200);
-  const update = await phase(
-    (i) => ({ method: "PUT", path: `${collection}/${name(i)}`, body: configMap({ name: name(i), labels }, "1") }),
-    200,
-  );
+const updateOf =
+  (name: Named) =>
+  (i: number): BenchRequest => ({
+    method: "PUT",
+    path: `${collection}/${name(i)}`,
+    body: configMap({ name: name(i), labels }, "1"),
+  });
+const removeOf =
+  (name: Named) =>
+  (i: number): BenchRequest => ({ method: "DELETE", path: `${collection}/${name(i)}` });
+
+/** As for the baseline. */
+async function warmUp({ client, phase }: MeasuredServer): Promise<void> {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } };
+  await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify(namespace) });
+  const warm: Named = (i) => `warm-${i}`;
+  await phase(createOf(warm), 201);
+  await phase(updateOf(warm), 200);
+  await phase(removeOf(warm), 200);
+}
+
+interface ReadCosts {
+  readonly list: number;
+  readonly messages: number;
+  readonly table: number;
+  readonly gzipped: number;
+  readonly heldByGzip: number;
+  readonly paged: number;
+  readonly mibPerSecond: number;
+}
+
+async function measureReads({ child, client }: MeasuredServer): Promise<ReadCosts> {
   /** @returns CPU milliseconds of the server per list, after a warm-up */
-  async function lists(count: number, query: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const lists = async (count: number, query: string, headers: Readonly<Record<string, string>>): Promise<number> => {
     const listing = (): Promise<void> =>
       client.run(count, 1, () => ({ method: "GET", path: `${collection}${query}`, headers }), 200);
     await listing();
     return measure(child, count, listing);
-  }
+  };
   const list = await lists(10, "", {});
   const messages = await lists(10, "", { accept: "application/vnd.kubernetes.protobuf" });
   const table = await lists(100, "?limit=500", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
@@ -101,27 +149,37 @@ export async function requestsBench(objects: number): Promise<void> {
   const gzipped = await lists(10, "", compressed);
   await client.run(10, 4, () => ({ method: "GET", path: collection, headers: compressed }), 200);
   const { heldMs: heldByGzip } = await child.usage();
-  const page = async (): Promise<void> => {
-    for (let next = ""; ; ) {
-      const { body } = await client.send({ method: "GET", path: `${collection}?limit=500&continue=${next}` });
-      next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
-      if (next === "") return;
-    }
-  };
-  await page();
+  await readPages(client);
   const paged = await measure(child, 5, async () => {
-    for (let round = 0; round < 5; round++) await page();
+    for (let round = 0; round < 5; round++) await readPages(client);
   });
+  return { list, messages, table, gzipped, heldByGzip, paged, mibPerSecond: await fastestList(client) };
+}
+
+async function readPages(client: BenchClient): Promise<void> {
+  for (let next = ""; ; ) {
+    const { body } = await client.send({ method: "GET", path: `${collection}?limit=500&continue=${next}` });
+    next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
+    if (next === "") return;
+  }
+}
+
+async function fastestList(client: BenchClient): Promise<number> {
   let mibPerSecond = 0;
   for (let round = 0; round < 10; round++) {
     const { ms: took, bytes } = await client.read(collection);
     mibPerSecond = Math.max(mibPerSecond, bytes / (1 << 20) / (took / 1000));
   }
+  return mibPerSecond;
+}
+
+/** @returns CPU milliseconds of the server per event and watcher, its part of the create included */
+async function measureFanOut({ child, client }: MeasuredServer): Promise<number> {
   const { body } = await client.send({ method: "GET", path: `${collection}?limit=1` });
   const version = JSON.parse(body).metadata.resourceVersion;
-  const watchPath = `${collection}?watch=1&resourceVersion=${version}&labelSelector=app%3Dwatched`;
-  const seen = await Promise.all(Array.from({ length: watchers }, () => client.watch(watchPath)));
-  const fanOut = await measure(child, events * watchers, async () => {
+  const path = `${collection}?watch=1&resourceVersion=${version}&labelSelector=app%3Dwatched`;
+  const seen = await Promise.all(Array.from({ length: watchers }, () => client.watch(path)));
+  return measure(child, events * watchers, async () => {
     const post = (i: number): BenchRequest => ({
       method: "POST",
       path: collection,
@@ -129,64 +187,85 @@ export async function requestsBench(objects: number): Promise<void> {
     });
     await Promise.all([client.run(events, concurrency, post, 201), ...seen.map((wait) => wait(events))]);
   });
-  const watch = fanOut - create / watchers;
-  const remove = await phase((i) => ({ method: "DELETE", path: `${collection}/${name(i)}` }), 200);
-  client.close();
-  await child.stop();
+}
 
-  const fresh = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "fresh")]);
-  const filler = new BenchClient(fresh.ready as unknown as Target);
-  await filler.run(
-    objects,
-    concurrency,
-    (i) => ({
-      method: "POST",
-      path: collection.replace("bench", "default"),
-      body: configMap({ name: name(i), labels }, "0"),
-    }),
-    201,
-  );
-  const rss = (await fresh.usage()).rssMiB;
-  filler.close();
-  await fresh.stop();
+/** @returns the MiB that a new server holds in memory after creates, without a warm-up */
+async function memoryOf(directory: string, objects: number): Promise<number> {
+  const server = await startServerOf(directory, objects);
+  const path = collection.replace("bench", "default");
+  await server.phase((i) => ({ ...createOf(name)(i), path }), 201);
+  const { rssMiB } = await server.child.usage();
+  await server.close();
+  return rssMiB;
+}
 
-  const recorded = await auditCost(objects);
-  const embeddedAt = performance.now();
-  const embedded = await startServer({ storage: "memory" });
-  const embeddedMs = performance.now() - embeddedAt;
-  await embedded.close();
-  rmSync(directory, { recursive: true, force: true });
+async function embeddedStart(): Promise<number> {
+  const startedAt = performance.now();
+  const server = await startServer({ storage: "memory" });
+  const ms = performance.now() - startedAt;
+  await server.close();
+  return ms;
+}
 
-  const rows: [what: string, measured: string, ratio: string, goal: string][] = [
+interface Costs extends ReadCosts {
+  readonly create: number;
+  readonly get: number;
+  readonly update: number;
+  readonly watch: number;
+  readonly remove: number;
+  readonly readyMs: number;
+}
+
+interface OtherCosts {
+  readonly rssMiB: number;
+  readonly audit: AuditCost;
+  readonly embeddedMs: number;
+}
+
+type Row = readonly [what: string, measured: string, ratio: string, goal: string];
+
+function rowsOf(objects: number, { a, b }: { a: number; b: number }, costs: Costs, others: OtherCosts): Row[] {
+  const { list, watch } = costs;
+  const write = (what: string, cost: number): Row => [
+    what,
+    ms(cost),
+    `${(cost / (a + b)).toFixed(2)} × ((a) + (b))`,
+    "2.5 × ((a) + (b))",
+  ];
+  const ofList = (what: string, cost: number, goal: string): Row => [
+    what,
+    ms(cost),
+    `${(cost / list).toFixed(2)} × JSON`,
+    goal,
+  ];
+  return [
     ["(a) bare node:http2 request", ms(a), "", ""],
     ["(b) durable LMDB transaction, 3 keys", ms(b), "", ""],
-    ["get", ms(get), `${(get / a).toFixed(2)} × (a)`, "2 × (a)"],
-    ["create", ms(create), `${(create / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
-    ["update", ms(update), `${(update / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
-    ["delete", ms(remove), `${(remove / (a + b)).toFixed(2)} × ((a) + (b))`, "2.5 × ((a) + (b))"],
+    ["get", ms(costs.get), `${(costs.get / a).toFixed(2)} × (a)`, "2 × (a)"],
+    write("create", costs.create),
+    write("update", costs.update),
+    write("delete", costs.remove),
     [`list of ${objects} 1-KB ConfigMaps`, ms(list), `${(list / a).toFixed(1)} × (a)`, "12 ms"],
-    ["the same in pages of 500", ms(paged), `${(paged / a).toFixed(1)} × (a)`, "16 ms"],
-    ["the list in protobuf", ms(messages), `${(messages / list).toFixed(2)} × JSON`, "1.5 × JSON"],
-    ["the list as a Table, limited to 500", ms(table), `${(table / list).toFixed(2)} × JSON`, "2.25 ms"],
-    ["the list compressed", ms(gzipped), `${(gzipped / list).toFixed(2)} × JSON`, ""],
-    ["the longest that compressing held up others", ms(heldByGzip), "", "10 ms"],
-    ["a list to one client, the fastest of 10", `${mibPerSecond.toFixed(0)} MiB/s`, "", ""],
+    ["the same in pages of 500", ms(costs.paged), `${(costs.paged / a).toFixed(1)} × (a)`, "16 ms"],
+    ofList("the list in protobuf", costs.messages, "1.5 × JSON"),
+    ofList("the list as a Table, limited to 500", costs.table, "2.25 ms"),
+    ofList("the list compressed", costs.gzipped, ""),
+    ["the longest that compressing held up others", ms(costs.heldByGzip), "", "10 ms"],
+    ["a list to one client, the fastest of 10", `${costs.mibPerSecond.toFixed(0)} MiB/s`, "", ""],
     [`watch event to one of ${watchers} watchers`, ms(watch), `${(watch / a).toFixed(3)} × (a)`, "0.005 ms"],
-    ...auditRows(recorded).map(([what, measured, ratio]): [string, string, string, string] => [
-      what,
-      measured,
-      ratio,
-      "",
-    ]),
-    [`resident memory after ${objects} objects`, `${rss.toFixed(0)} MiB`, "", "200 MiB"],
+    ...auditRows(others.audit).map(([what, measured, ratio]): Row => [what, measured, ratio, ""]),
+    [`resident memory after ${objects} objects`, `${others.rssMiB.toFixed(0)} MiB`, "", "200 MiB"],
     [
       "ready in a process of its own, fresh directory, from source",
-      `${child.readyMs.toFixed(0)} ms`,
+      `${costs.readyMs.toFixed(0)} ms`,
       "",
       "500 ms (built package)",
     ],
-    ["ready embedded in memory", `${embeddedMs.toFixed(0)} ms`, "", "150 ms"],
+    ["ready embedded in memory", `${others.embeddedMs.toFixed(0)} ms`, "", "150 ms"],
   ];
+}
+
+function print(rows: readonly Row[]): void {
   for (const [what, measured, ratio, goal] of rows)
     console.log(
       `${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`,
