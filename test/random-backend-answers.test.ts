@@ -2,20 +2,28 @@
  * Random answers of backends: valid ones with odd values, damaged bytes, and ends at any byte, late or never.
  *
  * - Each forwarded request ends: with a response, an error, or a broken stream; at its deadline at the latest.
+ * - Each stream of exec, attach and portforward ends with its client.
  * - Each answer of a webhook, a converter and etcd is accepted, or rejected with an error of its kind.
  */
 import assert from "node:assert/strict";
 import http2 from "node:http2";
+import https from "node:https";
 import type { Socket } from "node:net";
-import { duplexPair } from "node:stream";
+import { type Duplex, duplexPair } from "node:stream";
 import { after, before, test } from "node:test";
 import { denial } from "../src/admission/webhooks/denial.ts";
 import { InvalidReview, type ReviewResponse, readResponse } from "../src/admission/webhooks/review-response.ts";
+import { forwardTo } from "../src/aggregator/forward-to.ts";
 import { ReviewProblem, readReview } from "../src/apis/apiextensions/conversion/review.ts";
+import type { RequestContext } from "../src/http/contract.ts";
 import { type Listener, listen } from "../src/http/listener/listen.ts";
 import { json } from "../src/http/representation/json.ts";
 import { createServe } from "../src/http/serve.ts";
+import { isTranslated, translateStreams } from "../src/kubelet/stream-translator.ts";
+import { isTunnel, tunnelStreams } from "../src/kubelet/tunnel.ts";
 import { ProtobufError } from "../src/lib/protobuf/reader.ts";
+import { encodeDataHead, encodeGoAway, encodePing, encodeRstStream, encodeSynReply } from "../src/lib/spdy/frames.ts";
+import { HeaderEncoder } from "../src/lib/spdy/headers.ts";
 import { proxyRequest } from "../src/proxy/proxy-request.ts";
 import type { RegistryContext } from "../src/registry/contract.ts";
 import { type Certificates, createCertificates } from "../src/serving/certificates.ts";
@@ -31,8 +39,8 @@ const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** A million together. */
 const counts = isFull
-  ? { forwarded: 200_000, webhook: 300_000, converter: 250_000, etcd: 250_000 }
-  : { forwarded: 300, webhook: 2000, converter: 2000, etcd: 2000 };
+  ? { forwarded: 200_000, aggregated: 50_000, streams: 30_000, webhook: 300_000, converter: 250_000, etcd: 250_000 }
+  : { forwarded: 300, aggregated: 100, streams: 100, webhook: 2000, converter: 2000, etcd: 2000 };
 
 const deadlineMs = 1000;
 const clock = manualClock();
@@ -40,6 +48,7 @@ const failures: string[] = [];
 let certificates: Certificates;
 let listener: Listener;
 let session: http2.ClientHttp2Session;
+const agent = new https.Agent({ keepAlive: true });
 /** The denials that requests are answered with, by number. */
 const denials = new Map<string, ReviewResponse["result"]>();
 
@@ -54,7 +63,7 @@ before(async () => {
     host: "127.0.0.1",
     port: 0,
     serving: { certificate: certificates.serving, named: [], clientCa: undefined },
-    acceptsUpgrade: () => false,
+    acceptsUpgrade: ({ target }) => target.startsWith("/streams/"),
     onExchange: createServe({
       filters: [],
       registry: {} as RegistryContext,
@@ -70,6 +79,17 @@ before(async () => {
             return proxyRequest(context, { target, clock, isWrapped: true, signal: ended.signal });
           },
         },
+        {
+          path: "/aggregated/*",
+          handler(context) {
+            const address = { host: "backend", port: 443 };
+            const user = { name: "ann", uid: "", groups: ["a"], extra: new Map() };
+            const endsAt = clock.now() + deadlineMs;
+            const options = { address, open: openRandomBackend, user, rejectsRedirects: random(2) === 0, clock };
+            return forwardTo({ ...context, endsAt }, options);
+          },
+        },
+        { path: "/streams/*", handler: serveRandomStreams },
         {
           path: "/denied/*",
           handler({ info }) {
@@ -89,6 +109,7 @@ before(async () => {
 });
 after(async () => {
   session.destroy();
+  agent.destroy();
   await listener.close();
 });
 
@@ -147,16 +168,85 @@ function randomResponse(): Buffer {
   return random(3) === 0 ? bytes.subarray(0, random(bytes.length)) : bytes;
 }
 
-/** Answers with a random response, and ends, breaks off, or leaves the connection open. */
-async function openRandomBackend(): Promise<Socket> {
+function openPair(): { readonly near: Socket; readonly far: Duplex } {
   const [near, far] = duplexPair();
   far.on("error", () => {}); // The proxy closes the connection.
+  return { near: near as Socket, far }; // What Node's HTTP client uses of it is that of a Duplex.
+}
+
+/** Answers with a random response, and ends, breaks off, or leaves the connection open. */
+async function openRandomBackend(): Promise<Socket> {
+  const { near, far } = openPair();
   far.resume();
   const end = random(4);
   if (end !== 3 || random(2) === 0) far.write(randomResponse());
   if (end === 0) far.end();
   else if (end === 1) setImmediate(() => far.destroy());
-  return near as Socket; // What Node's HTTP client uses of it is that of a Duplex.
+  return near;
+}
+
+const usually = <T>(value: T, others: readonly T[]): T => (random(4) > 0 ? value : pick(others));
+
+/** The pieces of a kubelet's answer to a request for streams: the head, and frames of SPDY. */
+function randomUpgrade(): Buffer[] {
+  const status = usually("101", statuses);
+  const upgrade = usually("SPDY/3.1", ["websocket", "h2c", ""]);
+  const version = usually("v4.channel.k8s.io", ["channel.k8s.io", "v5.channel.k8s.io", "portforward.k8s.io", "x"]);
+  const lines = [`Connection: ${usually("Upgrade", ["close", "X-A"])}`, `Upgrade: ${upgrade}`];
+  const more = Array.from({ length: random(3) }, () => pick(headers));
+  const head = [`HTTP/1.1 ${status} Odd`, ...lines, `X-Stream-Protocol-Version: ${version}`, ...more].join("\r\n");
+  const encoder = new HeaderEncoder();
+  const frames = Array.from({ length: random(9) }, (_, index) => {
+    const id = usually(1 + 2 * index, [0, 1, 2, 3, 5, 2 ** 31 - 1]);
+    const text = pick(bodies);
+    return usually(encodeSynReply(id, encoder.encode(new Map())), [
+      Buffer.concat([encodeDataHead(id, { length: text.length, fin: random(2) === 0 }), Buffer.from(text, "latin1")]),
+      encodeRstStream(id, random(12)),
+      encodePing(id),
+      encodeGoAway(id),
+      Buffer.from("\x80\x03\x00\x02\x00\xff\xff\xff", "latin1"),
+    ]);
+  });
+  return [Buffer.from(`${head}\r\n\r\n`, "latin1"), ...frames].map((bytes) => {
+    if (random(20) === 0) bytes[random(bytes.length)] = random(256);
+    return random(20) === 0 ? bytes.subarray(0, random(bytes.length)) : bytes;
+  });
+}
+
+/** A kubelet that answers each piece of the request with the next one of a random answer. */
+async function openRandomKubelet(): Promise<Socket> {
+  const { near, far } = openPair();
+  const pieces = randomUpgrade();
+  const end = random(4);
+  far.on("data", () => {
+    const next = pieces.shift();
+    if (next !== undefined && !far.writableEnded) far.write(next);
+    else if (end === 0) far.end();
+    else if (end === 1) setImmediate(() => far.destroy());
+  });
+  return near;
+}
+
+const observer = {
+  logRequested() {},
+  logVerificationFailed() {},
+  streamsRequested() {},
+  translated() {},
+  tunneled() {},
+};
+
+function serveRandomStreams(context: RequestContext): Promise<void> {
+  const { upgrade } = context.exchange;
+  const kubelet = { host: "kubelet", port: 10250, servesWebSockets: false };
+  const location = { kubelet, path: "/exec/n/p/c", query: "command=x" };
+  const parts = { location, open: openRandomKubelet, observer, clock };
+  const isOn = (): boolean => random(2) === 0;
+  const connection = { metadata: {}, stdin: isOn(), stdout: isOn(), stderr: isOn(), tty: isOn() } as never;
+  if (upgrade !== undefined && isTranslated(context.exchange, upgrade))
+    return translateStreams(context, upgrade, connection, parts);
+  if (upgrade !== undefined && isTunnel(context.exchange, upgrade)) return tunnelStreams(context, upgrade, parts);
+  const target = { scheme: "https", host: "kubelet:10250", path: location.path, open: openRandomKubelet } as const;
+  return proxyRequest(context, { target, clock, isWrapped: false, requiresUpgrade: true });
 }
 
 /** @returns the status; 0 for a broken stream */
@@ -174,23 +264,101 @@ function send(path: string): Promise<number> {
   });
 }
 
+/** HTTP/1.1 carries statuses up to 999, HTTP/2 does not. */
+async function sendOverHttp2(path: string): Promise<number> {
+  const status = await send(path);
+  assert.ok(status <= 599, String(status));
+  return status;
+}
+
+/** @returns the status; 0 for a broken connection */
+function sendOverHttp1(path: string): Promise<number> {
+  return new Promise((resolve) => {
+    const request = https.request({ host: "127.0.0.1", port: listener.port, ca: certificates.ca.cert, agent, path });
+    let isAnswered = false;
+    request.on("response", (response) => {
+      isAnswered = true;
+      response.on("error", () => {}); // A close follows.
+      response.on("close", () => resolve(response.complete ? (response.statusCode as number) : 0)).resume();
+    });
+    request.on("error", () => {}); // A close follows.
+    request.on("close", () => void (isAnswered || resolve(0))).end();
+  });
+}
+
+/** Clients that leave after some turns. */
+const leaving = new Set<{ turns: number; leave(): void }>();
+
+const protocols = ["v5.channel.k8s.io", "SPDY/3.1+portforward.k8s.io", "v4.channel.k8s.io"];
+
+/** Requests streams, sends random bytes, and leaves. @returns the status; 0 for a broken connection */
+function openStreams(path: string): Promise<number> {
+  return new Promise((resolve) => {
+    const request = https.request({
+      ...{ host: "127.0.0.1", port: listener.port, ca: certificates.ca.cert, agent: false, path },
+      headers: {
+        connection: "Upgrade",
+        upgrade: usually("websocket", ["SPDY/3.1"]),
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        "sec-websocket-protocol": pick(protocols),
+      },
+    });
+    const client = { turns: random(200), leave: () => void request.destroy() };
+    leaving.add(client);
+    let isAnswered = false;
+    const finish = (status: number): void => {
+      leaving.delete(client);
+      resolve(status);
+    };
+    request.on("upgrade", (_response, socket) => {
+      isAnswered = true;
+      socket.on("error", () => {}); // A close follows.
+      socket.on("close", () => finish(101)).resume();
+      client.leave = () => void socket.destroy();
+      if (random(2) === 0) socket.write(Buffer.from(Array.from({ length: random(60) }, () => random(256))));
+    });
+    request.on("response", (response) => {
+      isAnswered = true;
+      response.on("error", () => {}); // A close follows.
+      response.on("close", () => finish(response.statusCode as number)).resume();
+    });
+    request.on("error", () => {}); // A close follows.
+    request.on("close", () => void (isAnswered || finish(0))).end();
+  });
+}
+
 const atOnce = 50;
 
-test(`a forwarded request ends at its deadline at the latest, SEED=${seed}`, { timeout: 1_200_000 }, async () => {
-  for (let at = 0; at < counts.forwarded; at += atOnce) {
+/** Sends requests until the time of all of them has passed. */
+async function sendAll(count: number, sendOne: (index: number) => Promise<number>): Promise<void> {
+  for (let at = 0; at < count; at += atOnce) {
     let open = atOnce;
-    const requests = Array.from({ length: atOnce }, (_, index) =>
-      send(`/forwarded/${at + index}`).finally(() => open--),
-    );
-    const all = Promise.all(requests);
+    const all = Promise.all(Array.from({ length: atOnce }, (_, index) => sendOne(at + index).finally(() => open--)));
     while (open > 0) {
       await new Promise((resolve) => setImmediate(resolve));
       clock.advance(deadlineMs / 100);
+      for (const client of leaving) if (client.turns-- === 0) client.leave();
     }
-    for (const status of await all) assert.ok(status === 0 || (status >= 200 && status <= 599), String(status));
+    for (const status of await all)
+      assert.ok(status === 0 || status === 101 || (status >= 200 && status <= 999), String(status));
   }
   assert.deepEqual(failures, []);
-});
+}
+
+const options = { timeout: 1_200_000 };
+
+test(`a forwarded request ends at its deadline at the latest, SEED=${seed}`, options, () =>
+  sendAll(counts.forwarded, (index) => (index % 3 === 0 ? sendOverHttp1 : sendOverHttp2)(`/forwarded/${index}`)),
+);
+
+test(`a request to an aggregated server ends at its deadline at the latest, SEED=${seed}`, options, () =>
+  sendAll(counts.aggregated, (index) => (index % 3 === 0 ? sendOverHttp1 : sendOverHttp2)(`/aggregated/${index}`)),
+);
+
+test(`the streams of a kubelet end with their client, SEED=${seed}`, options, () =>
+  sendAll(counts.streams, (index) => openStreams(`/streams/${index}`)),
+);
 
 /** Values in place of others. */
 const odd = [

@@ -65,7 +65,9 @@ export async function openRemoteStreams(
   const { message, upgraded } = await request(location, open, signal);
   if (upgraded === undefined || !isSpdy(message)) {
     upgraded?.socket.destroy();
-    throw internalError(`unable to upgrade connection: ${await errorText(message)}`);
+    const text = await errorText(message);
+    message.destroy(); // A response without an upgrade can have a body without an end.
+    throw internalError(`unable to upgrade connection: ${text}`);
   }
   const connection = new SpdyConnection(upgraded.socket, upgraded.head, {
     role: "client",
