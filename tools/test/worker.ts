@@ -69,7 +69,7 @@ function runTests(request: RunRequest): Promise<FoundTests | undefined> {
   let hasBegun = request.name === undefined;
   const result = (): FoundTests | undefined => (hasBegun ? found : undefined);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => !hasBegun && resolve(undefined), firstTestMs);
+    const timer = setTimeout(() => !hasBegun && resolve(undefined), firstTestMs).unref();
     readEvents(request, found, () => (hasBegun = true))
       .finally(() => clearTimeout(timer))
       .then(() => resolve(result()), reject);
