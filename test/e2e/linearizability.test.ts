@@ -193,7 +193,10 @@ async function checkWithFault(
     );
   };
   let violations: string[] = [];
-  while (operations.length < most && !isFound?.(violations)) violations = await check(isFound ? round : most);
+  for (const count of isFound === undefined ? [most] : Array.from({ length: most / round }, () => round)) {
+    violations = await check(count);
+    if (isFound?.(violations)) break;
+  }
   for (const informer of informers) informer.stop();
   return violations;
 }

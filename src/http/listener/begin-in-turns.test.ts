@@ -6,7 +6,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test("begins 32 items in a turn, and the rest in the next turns in their order", async () => {
   const begun: number[] = [];
-  const begin = beginInTurns<number>(
+  const begin = beginInTurns<[number]>(
     (item) => begun.push(item),
     () => false,
   );
@@ -24,7 +24,7 @@ test("begins 32 items in a turn, and the rest in the next turns in their order",
 
 test("skips items that are over before their turn", async () => {
   const begun: number[] = [];
-  const begin = beginInTurns<number>(
+  const begin = beginInTurns<[number]>(
     (item) => begun.push(item),
     (item) => item < 99,
   );

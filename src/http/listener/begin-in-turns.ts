@@ -7,24 +7,27 @@ const beginsMax = 32;
  * Runs callers at once, up to 32 in a turn of the event loop; further ones wait for the next turns, in their order, so
  * that other connections are served between them.
  *
- * @param begin receives each item
- * @param isOver whether an item that has waited needs no work any more
+ * @param begin receives the arguments
+ * @param isOver whether a call that has waited needs no work any more
  */
-export function beginInTurns<T>(begin: (item: T) => void, isOver: (item: T) => boolean): (item: T) => void {
-  const waiting: T[] = [];
+export function beginInTurns<Args extends unknown[]>(
+  begin: (...args: Args) => void,
+  isOver: (...args: Args) => boolean,
+): (...args: Args) => void {
+  const waiting: Args[] = [];
   let begun = 0;
   const nextTurn = (): void => {
     begun = 0;
-    const items = waiting.splice(0).filter((item) => !isOver(item));
-    waiting.push(...items.slice(beginsMax));
-    for (const item of items.slice(0, beginsMax)) beginNow(item);
+    const calls = waiting.splice(0).filter((args) => !isOver(...args));
+    waiting.push(...calls.slice(beginsMax));
+    for (const args of calls.slice(0, beginsMax)) beginNow(args);
   };
-  const beginNow = (item: T): void => {
+  const beginNow = (args: Args): void => {
     if (begun++ === 0) setImmediate(nextTurn);
-    begin(item);
+    begin(...args);
   };
-  return (item) => {
-    if (begun < beginsMax && waiting.length === 0) beginNow(item);
-    else waiting.push(item);
+  return (...args) => {
+    if (begun < beginsMax && waiting.length === 0) beginNow(args);
+    else waiting.push(args);
   };
 }

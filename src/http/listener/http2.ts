@@ -65,29 +65,20 @@ function openSession(
   });
   session.setLocalWindowSize(connectionWindow);
   let open = 0;
-  const begin = ({ stream, headers, rawHeaders }: Received): void => {
+  const begin = (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: string[]): void => {
     open++;
     const exchange = new Http2Exchange(stream, headers, rawHeaders, about);
-    exchange.onClose(() => {
-      open--;
-    });
+    exchange.onClose(() => void open--);
     work?.begins(exchange);
     onExchange(exchange);
   };
   // A client that resets its requests at once gets none of them served, beyond those of the first turn.
-  const receive = beginInTurns(begin, ({ stream }) => stream.closed || stream.destroyed);
-  session.on("stream", (stream, headers, _flags, rawHeaders) => receive({ stream, headers, rawHeaders }));
+  const receive = beginInTurns(begin, (stream) => stream.closed || stream.destroyed);
+  session.on("stream", (stream, headers, _flags, rawHeaders) => receive(stream, headers, rawHeaders));
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
   // Any error ends the connection; open streams are notified by their close.
   session.on("error", () => session.destroy());
   return session;
-}
-
-/** A request whose headers have arrived. */
-interface Received {
-  readonly stream: http2.ServerHttp2Stream;
-  readonly headers: http2.IncomingHttpHeaders;
-  readonly rawHeaders: string[];
 }
 
 /** Pings the client of a quiet connection with open watches. */
