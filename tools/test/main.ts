@@ -1,5 +1,5 @@
 /**
- * `npm test`: runs the test files in long-lived processes, one more than there are cores: files often wait for kubectl
+ * `npm test`: runs the test files in long-lived processes, two more than there are cores: files often wait for kubectl
  * and other processes that they start.
  * docs/how-to/run-tests.md describes it for contributors.
  */
@@ -39,7 +39,7 @@ const program = new Command("npm test --")
   .option("--list", "prints the chosen files and runs nothing")
   .option("--trace-handles", "names the places where handles that a file left open were created")
   .option("--record-times", "writes the CPU time of each file to tools/test/file-seconds.json")
-  .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism() + 1);
+  .option("--workers <count>", "processes that run at the same time", parseCount, availableParallelism() + 2);
 program.parse();
 process.exitCode = await main(program.args, program.opts<Options>());
 
