@@ -18,6 +18,10 @@ interface Row {
   /** The messages of all failures. */
   readonly failures: readonly string[];
   readonly ownProcess?: string;
+  /** Code before the test. */
+  readonly top?: string;
+  /** Chooses tests. */
+  readonly name?: string;
 }
 
 const rows: readonly Row[] = [
@@ -55,6 +59,13 @@ const rows: readonly Row[] = [
   { what: "ends its process", code: "process.exit(7)", failures: ["the process of the file ended with code 7"] },
   { what: "runs after a process that has ended", code: "", failures: [] },
   {
+    what: "has a hook that waits, and no test of the chosen name",
+    code: "",
+    top: "before(() => new Promise(() => setInterval(() => {}, 60_000)));",
+    name: "another",
+    failures: [],
+  },
+  {
     what: "blocks its process",
     code: "for (;;);",
     failures: ["the file did not end within 4 s"],
@@ -64,20 +75,20 @@ const rows: readonly Row[] = [
 
 /** Runs all rows one after the other, most of them in one process. */
 async function runRows(): Promise<ReadonlyMap<string, FileResult>> {
-  const files = rows.map(({ code, ownProcess }, index) => {
+  const files = rows.map(({ code, ownProcess, top = "", name }, index) => {
     const file = join(directory, `row-${index}.test.mjs`);
     const imports = [
       "assert from 'node:assert/strict'",
       "net from 'node:net'",
-      "{ test } from 'node:test'",
+      "{ before, test } from 'node:test'",
       "{ scheduler } from 'node:timers/promises'",
     ];
     const lines = imports.map((one) => `import ${one};\n`).join("");
     writeFileSync(
       file,
-      `${lines}void [assert, net];\ntest("planted", async () => { await scheduler.yield(); ${code}; });\n`,
+      `${lines}void [assert, before, net];\n${top}\ntest("planted", async () => { await scheduler.yield(); ${code}; });\n`,
     );
-    return { path: relative(root, file), ownProcess };
+    return { path: relative(root, file), ownProcess, name };
   });
   const results = new Map<string, FileResult>();
   const pool = runPool(files, {

@@ -69,7 +69,8 @@ function runTests(request: RunRequest): Promise<FoundTests | undefined> {
   let hasBegun = request.name === undefined;
   const result = (): FoundTests | undefined => (hasBegun ? found : undefined);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => !hasBegun && resolve(undefined), firstTestMs).unref();
+    const waitMs = Math.min(firstTestMs, request.timeoutMs);
+    const timer = setTimeout(() => !hasBegun && resolve(undefined), waitMs).unref();
     readEvents(request, found, () => (hasBegun = true))
       .finally(() => clearTimeout(timer))
       .then(() => resolve(result()), reject);
