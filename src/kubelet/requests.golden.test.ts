@@ -76,9 +76,9 @@ const ours: Readonly<Record<string, string>> = {
 describe("answers like kube-apiserver", { concurrency: 8 }, () => {
   for (const { answer, ...row } of rows) {
     test(`${row.method} ${row.path} ${JSON.stringify(row.headers)}`, async () => {
-      const body = ours[`${row.path}${row.headers["sec-websocket-protocol"]}`];
-      const got = await sendRow(row, target, { host: "127.0.0.1", port: kubelet.port });
-      assert.deepEqual(got, body === undefined ? answer : { ...answer, body });
+      const body = ours[`${row.path}${row.headers["sec-websocket-protocol"]}`] ?? answer.body;
+      const got = await sendRow(row, target, { host: "127.0.0.1", port: kubelet.port }, body);
+      assert.deepEqual(got, { ...answer, body });
     });
   }
 });

@@ -308,11 +308,15 @@ const upgradedMs = 50;
 const translatedMs = 1000;
 const closeFrame = "\x88\x02\x03\xe8";
 
-/** Sends a request on a connection of its own, and reads the answer as it is on the wire. */
+/**
+ * Sends a request on a connection of its own, and reads the answer as it is on the wire.
+ * @param expected the body of the answer, if it is known: an upgraded connection is read until it has as much
+ */
 export function sendRow(
   { method, path, headers }: KubeletRow,
   target: Target,
   kubelet: Address,
+  expected?: string,
 ): Promise<KubeletAnswer> {
   const { host, port, ca, cert, key } = target;
   return new Promise((resolve, reject) => {
@@ -328,8 +332,10 @@ export function sendRow(
       pieces.push(piece);
       const text = Buffer.concat(pieces).toString("latin1");
       if (isTranslated && text.endsWith(closeFrame)) finish();
-      else if (text.startsWith("HTTP/1.1 101 ")) setTimeout(finish, isTranslated ? translatedMs : upgradedMs);
-      else if (isWhole(text, method)) finish();
+      else if (text.startsWith("HTTP/1.1 101 ")) {
+        if (expected === undefined) setTimeout(finish, isTranslated ? translatedMs : upgradedMs);
+        else if (parseAnswer(text, kubelet).body.length >= expected.length) setTimeout(finish, upgradedMs);
+      } else if (isWhole(text, method)) finish();
     });
     socket.setTimeout(answerMsMax, finish);
     socket.on("close", finish);
