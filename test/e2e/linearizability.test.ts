@@ -31,7 +31,7 @@ import { type PlantedFault, plantedFaults, withFault } from "./linearizability/p
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-const operationsMax = Number(process.env.OPERATIONS ?? (isFull ? 1_000_000 : 1_000));
+const operationsMax = Number(process.env.OPERATIONS ?? (isFull ? 100_000 : 1_000));
 const keys = Array.from({ length: 8 }, (_, at) => `k${at}`);
 
 describe("linearizability", { skip: skipWithoutEtcd }, () => {
