@@ -3,22 +3,26 @@
 /** Requests of a connection that begin in one turn. */
 const beginsMax = 32;
 
+interface WaitingStream {
+  readonly closed: boolean;
+  readonly destroyed: boolean;
+  on(event: "error", listener: () => void): unknown;
+}
+
 /**
- * Runs callers at once, up to 32 in a turn of the event loop; further ones wait for the next turns, in their order, so
- * that other connections are served between them.
+ * Begins streams at once, up to 32 in a turn of the event loop; further ones wait for the next turns, in their order, so
+ * that other connections are served between them. A stream that has ended before its turn never begins.
  *
  * @param begin receives the arguments
- * @param isOver whether a call that has waited needs no work any more
  */
-export function beginInTurns<Args extends unknown[]>(
+export function beginInTurns<Args extends [stream: WaitingStream, ...unknown[]]>(
   begin: (...args: Args) => void,
-  isOver: (...args: Args) => boolean,
 ): (...args: Args) => void {
   const waiting: Args[] = [];
   let begun = 0;
   const nextTurn = (): void => {
     begun = 0;
-    const calls = waiting.splice(0).filter((args) => !isOver(...args));
+    const calls = waiting.splice(0).filter(([stream]) => !stream.closed && !stream.destroyed);
     waiting.push(...calls.slice(beginsMax));
     for (const args of calls.slice(0, beginsMax)) beginNow(args);
   };
@@ -27,7 +31,8 @@ export function beginInTurns<Args extends unknown[]>(
     begin(...args);
   };
   return (...args) => {
-    if (begun < beginsMax && waiting.length === 0) beginNow(args);
-    else waiting.push(args);
+    if (begun < beginsMax && waiting.length === 0) return beginNow(args);
+    args[0].on("error", () => {}); // Of a connection that breaks; an exchange has its own listener.
+    waiting.push(args);
   };
 }

@@ -73,7 +73,7 @@ function openSession(
     onExchange(exchange);
   };
   // A client that resets its requests at once gets none of them served, beyond those of the first turn.
-  const receive = beginInTurns(begin, (stream) => stream.closed || stream.destroyed);
+  const receive = beginInTurns(begin);
   session.on("stream", (stream, headers, _flags, rawHeaders) => receive(stream, headers, rawHeaders));
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
   // Any error ends the connection; open streams are notified by their close.
