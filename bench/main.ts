@@ -2,7 +2,8 @@
  * `npm run bench`: measures costs. What it compares runs at the same time or in turns, so that figures are ratios within one
  * run. The file of each bench says what it measures.
  */
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
+import { parseCount } from "../tools/parse-count.ts";
 
 interface Options {
   readonly objects: number;
@@ -116,9 +117,4 @@ process.exit();
 /** The text of an option whose value may be missing. */
 function textOf(value: string | true): string {
   return value === true ? "" : value;
-}
-
-function parseCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("is not a number from 0 to 999999999");
-  return Number(text);
 }

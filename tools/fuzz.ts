@@ -5,8 +5,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { type DecoderName, decoderFuzzer, decoderNames } from "../test/support/decoder-fuzz.ts";
+import { parseCount } from "./parse-count.ts";
 
 const hangMs = 10_000;
 /** Limit of the growth of the heap after warming up. */
@@ -42,11 +43,6 @@ async function main(): Promise<void> {
     console.log(`${decoder}: ${inputs} inputs, --seed ${seed}`);
     console.log(`${decoder}: ${await supervise({ decoder, seed, inputs, progress: newProgress() })}`);
   }
-}
-
-function parseCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("is not a number from 0 to 999999999");
-  return Number(text);
 }
 
 function newProgress(): Int32Array<SharedArrayBuffer> {

@@ -67,13 +67,12 @@ const firstTestMs = 30_000;
 function runTests(request: RunRequest): Promise<FoundTests | undefined> {
   const found: FoundTests = { passed: 0, failures: [], skipped: {} };
   let hasBegun = request.name === undefined;
-  const result = (): FoundTests | undefined => (hasBegun ? found : undefined);
   return new Promise((resolve, reject) => {
     const waitMs = Math.min(firstTestMs, request.timeoutMs);
     const timer = setTimeout(() => !hasBegun && resolve(undefined), waitMs).unref();
     readEvents(request, found, () => (hasBegun = true))
       .finally(() => clearTimeout(timer))
-      .then(() => resolve(result()), reject);
+      .then(() => resolve(hasBegun ? found : undefined), reject);
   });
 }
 
