@@ -2,6 +2,8 @@
  * Finds the objects that a node must read to run a pod. Source: the fields of PodSpec that name
  * objects; k8s.io/kubernetes@v1.36.0/pkg/api/v1/pod/util.go.
  */
+
+import { firstByKey } from "../lib/first-by-key/first-by-key.ts";
 import type { KubeObject } from "./object.ts";
 
 /** The kinds that a pod can refer to, in the singular. */
@@ -73,9 +75,9 @@ function* ofVolume(volume: Part, pod: string): Generator<readonly [ReferredKind,
 
 /** The status names the claims that were created for the pod. */
 function* ofClaims(spec: Part, status: Part): Generator<readonly [ReferredKind, string]> {
-  const created = new Map<string, string | undefined>();
-  for (const each of list(status.resourceClaimStatuses))
-    if (!created.has(each.name)) created.set(each.name, each.resourceClaimName);
+  const created = firstByKey(
+    list(status.resourceClaimStatuses).map((each) => [each.name, each.resourceClaimName] as const),
+  );
   for (const { name, resourceClaimName } of list(spec.resourceClaims))
     yield* named("resourceclaim", resourceClaimName ?? created.get(name));
   yield* named("resourceclaim", status.extendedResourceClaimStatus?.resourceClaimName);

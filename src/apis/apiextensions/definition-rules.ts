@@ -5,6 +5,7 @@
  */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { firstByKey } from "../../lib/first-by-key/first-by-key.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import {
@@ -222,7 +223,7 @@ class DefinitionRules {
 
   *#checkVersions(): Generator<void> {
     const { versions } = this.#lifted;
-    const firsts = new Map(versions.map((version) => [version.name, version] as const).reverse());
+    const firsts = firstByKey(versions.map((version) => [version.name, version] as const));
     for (const [index, version] of versions.entries())
       yield* this.#checkVersion(version, index, firsts.get(version.name));
     const names = versions.map(({ name = "" }) => name);

@@ -6,6 +6,7 @@
  *         ValidateCustomResourceDefinitionUpdate
  */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { firstByKey } from "../../lib/first-by-key/first-by-key.ts";
 import { identical } from "../../lib/json/values.ts";
 import { itemSchema, type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
@@ -176,7 +177,7 @@ function tooManySelectableFields(next: LiftedSpec, old: LiftedSpec): ReadonlySet
     if ((before?.length ?? 0) > selectableFieldsMax && identical(now, before)) tolerated.add(name);
   };
   tolerate("", next.common.selectableFields, old.common.selectableFields);
-  const before = new Map(old.versions.map((version) => [version.name, version.selectableFields] as const).reverse());
+  const before = firstByKey(old.versions.map((version) => [version.name, version.selectableFields] as const));
   for (const { name = "", selectableFields } of next.versions) tolerate(name, selectableFields, before.get(name));
   return tolerated;
 }

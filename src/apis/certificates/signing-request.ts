@@ -13,6 +13,7 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import { firstByKey } from "../../lib/first-by-key/first-by-key.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
@@ -138,11 +139,11 @@ function keepInstances(next: KubeObject, old: KubeObject, type: string): void {
 
 function fillTimes(next: KubeObject, old: KubeObject, { now }: StrategyContext): void {
   const keyOf = ({ type, status }: Part): string => JSON.stringify([type, status]);
-  const before = new Map<string, string>();
-  for (const condition of conditionsOf(old)) {
-    const { lastTransitionTime } = condition;
-    if (lastTransitionTime && !before.has(keyOf(condition))) before.set(keyOf(condition), lastTransitionTime);
-  }
+  const before = firstByKey(
+    conditionsOf(old)
+      .filter(({ lastTransitionTime }) => lastTransitionTime)
+      .map((condition) => [keyOf(condition), condition.lastTransitionTime] as const),
+  );
   for (const condition of conditionsOf(next)) {
     setAbsent(condition, {
       lastUpdateTime: formatTime(now),

@@ -5,6 +5,7 @@
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn, since } from "../../../catalog/common-columns.ts";
 import type { Column, RowCondition, TimedCell } from "../../../catalog/contract.ts";
+import { firstByKey } from "../../../lib/first-by-key/first-by-key.ts";
 import { containerColumns, formatLabels, isTrue, text, wide } from "../../column.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./visit-containers.ts";
@@ -91,8 +92,7 @@ function restarts(pod: KubeObject): string | TimedCell {
 function readinessGates({ spec, status }: KubeObject): string {
   const gates = items(spec?.readinessGates);
   if (gates.length === 0) return "<none>";
-  const statuses = new Map<string, string>();
-  for (const { type, status: value } of items(status?.conditions)) if (!statuses.has(type)) statuses.set(type, value);
+  const statuses = firstByKey(items(status?.conditions).map((each) => [each.type, each.status] as const));
   return `${gates.filter(({ conditionType }) => statuses.get(conditionType) === "True").length}/${gates.length}`;
 }
 

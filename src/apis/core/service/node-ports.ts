@@ -4,6 +4,7 @@
  */
 import { internalError, plainError } from "../../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { firstByKey } from "../../../lib/first-by-key/first-by-key.ts";
 import { items, type Part } from "../../fields.ts";
 import { mayHaveNodePorts, needsHealthCheck, needsNodePorts } from "./service-fields.ts";
 
@@ -43,8 +44,9 @@ function takeNextOrThrow(pool: PortPool): number {
 function allocateForCreate(spec: Part, pool: PortPool, errors: FieldErrors): void {
   const ports = items(spec.ports);
   const allocated = new Map<number, number>();
-  const requests = new Map<number, number>();
-  for (const { port, nodePort } of ports) if (nodePort && !requests.has(port)) requests.set(port, nodePort);
+  const requests = firstByKey<number, number>(
+    ports.filter(({ nodePort }) => nodePort).map(({ port, nodePort }) => [port, nodePort]),
+  );
   for (const [index, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(spec)) continue;
     const shared = allocated.get(port.port);
