@@ -3,7 +3,7 @@
  * run. The file of each bench says what it measures.
  */
 import { Command } from "commander";
-import { parseCount } from "../tools/parse-count.ts";
+import { parseCount } from "../test/support/parse-count.ts";
 
 interface Options {
   readonly objects: number;

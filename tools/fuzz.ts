@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Command, Option } from "commander";
 import { type DecoderName, decoderFuzzer, decoderNames } from "../test/support/decoder-fuzz.ts";
-import { parseCount } from "./parse-count.ts";
+import { parseCount } from "../test/support/parse-count.ts";
 
 const hangMs = 10_000;
 /** Limit of the growth of the heap after warming up. */
