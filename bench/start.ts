@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --start`: CPU time until a server is ready, and its memory, of the packed command and of kube-apiserver with an etcd, which
- * COXSWAIN_KUBE_APISERVER and `npm run etcd` provide. On Linux. CPU time depends less than seconds on what else runs on the machine. Then the times
+ * `npm run upstream -- build kube-apiserver` and `npm run etcd` build. On Linux. CPU time depends less than seconds on what else runs on the machine. Then the times
  * of servers in one process, see start-library.ts.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -10,7 +10,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { etcdProgram, freePorts } from "../test/support/etcd.ts";
-import { kubeApiserver } from "../test/support/kube-apiserver.ts";
+import { findUpstreamProgram, getUpstreamProgram } from "../test/support/upstream-programs.ts";
 import { median } from "./median.ts";
 import { executableBench } from "./start-executable.ts";
 import { libraryStartBench } from "./start-library.ts";
@@ -49,7 +49,7 @@ const upstream: Setup = {
     return [
       [etcdProgram as string, ...etcd, "--listen-peer-urls", peers, "--unsafe-no-fsync"],
       [
-        kubeApiserver as string,
+        getUpstreamProgram("kube-apiserver"),
         `--etcd-servers=${url}`,
         `--secure-port=${port}`,
         "--bind-address=127.0.0.1",
@@ -68,7 +68,7 @@ const upstream: Setup = {
 export async function startBench(): Promise<void> {
   execFileSync(process.execPath, [join(import.meta.dirname, "../tools/build.ts")]); // An older build would be measured.
   const setups = [coxswain("lmdb"), coxswain("memory")];
-  if (kubeApiserver !== undefined && etcdProgram !== undefined) setups.push(upstream);
+  if (findUpstreamProgram("kube-apiserver") !== undefined && etcdProgram !== undefined) setups.push(upstream);
   for (const setup of setups) {
     const starts: Start[] = [];
     for (let round = 0; round < rounds; round++) starts.push(await measure(setup));

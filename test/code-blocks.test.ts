@@ -31,7 +31,6 @@ test("rejects blocks without a language or with an unknown check", () => {
 });
 
 /** Its options are those that documents name. */
-const testProgram = readFileSync(join(import.meta.dirname, "../tools/test/main.ts"), "utf8");
 
 /** The commands of a block: without comments, with joined lines. */
 function commandsOf({ code }: CodeBlock): string[] {
@@ -55,7 +54,9 @@ const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | 
       const name = /^npm (?:run )?([a-z:]+)(?: [a-z]+)?$/.exec(npm)?.[1] ?? command;
       assert.ok(Object.hasOwn(packageJson.scripts, name), `no script ${name}`);
       const options = [...args.matchAll(/--[a-z-]+/g)].map(([option]) => option);
-      for (const option of options) assert.ok(testProgram.includes(`"${option}`), command);
+      const program = /[\w/]+\.ts/.exec(packageJson.scripts[name])?.[0];
+      const source = program === undefined ? "" : readFileSync(join(import.meta.dirname, "..", program), "utf8");
+      for (const option of options) assert.ok(source.includes(`"${option}`), command);
     }
   },
   async synopsis(block) {

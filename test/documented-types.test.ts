@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, "..");
 /** Programs by the names of their files. Those of a page are in one folder, because they import each other. */
 function programs(): Record<string, string> {
   const blocks = codeBlocks().filter(({ language }) => language === "ts");
-  const pages = globSync("docs/{tutorial,how-to/!(add-*|run-tests)}.md", { cwd: root }).flatMap((page) =>
+  const pages = globSync("docs/{tutorial,how-to/!(add-*|judge|run-tests)}.md", { cwd: root }).flatMap((page) =>
     pageBlocksOf(readFileSync(join(root, page), "utf8")).map((block) => [`${page}/${fileOf(block)}`, block.code]),
   );
   return Object.fromEntries([

@@ -12,7 +12,7 @@ import { blocksOf, runPage } from "../support/run-page.ts";
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "docs/how-to");
 /** See test/e2e/contributor-guides.test.ts and test/code-blocks.test.ts. */
-const forContributors = /^(?:add-|run-tests)/;
+const forContributors = /^(?:add-|judge|run-tests)/;
 const pages = globSync("*.md", { cwd: folder }).filter((page) => !forContributors.test(page));
 const directory = mkdtempSync(join(tmpdir(), "coxswain-how-to-"));
 after(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,6 +1,5 @@
 /**
- * A kube-apiserver and this server over one etcd. Needs COXSWAIN_KUBE_APISERVER, the path of
- * kube-apiserver 1.36. Guarantees:
+ * A kube-apiserver and this server over one etcd. Guarantees:
  * - each of them answers the same bytes of objects that the other has written;
  * - watches of both receive the same events;
  * - writers at both lose no update.
@@ -13,15 +12,14 @@ import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";
 import { type Http2Answer, type Http2Client, http2Client, type WatchEvent } from "../support/http2-client.ts";
-import { type KubeApiserver, kubeApiserver, startKubeApiserver } from "../support/kube-apiserver.ts";
-import { reasonOf } from "../support/needs.ts";
+import { type KubeApiserver, startKubeApiserver } from "../support/kube-apiserver.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
+import { skipWithoutUpstream } from "../support/upstream-programs.ts";
 
 const merge = "application/merge-patch+json";
 const apply = "application/apply-patch+yaml";
-const skip =
-  kubeApiserver === undefined ? reasonOf("kube-apiserver 1.36", "COXSWAIN_KUBE_APISERVER=FILE") : skipWithoutEtcd;
+const skip = skipWithoutUpstream("kube-apiserver") || skipWithoutEtcd;
 const core = "/api/v1/namespaces/shared";
 
 const template = {
@@ -133,11 +131,7 @@ describe("a kube-apiserver and this server over one etcd", { skip }, () => {
     cluster = await startEtcd();
     server = await startTestServer({ storage: "etcd", etcd: { ...etcdDefaults, servers: cluster.urls } });
     const { kubeconfig } = await server.as("admin", ["system:masters"]);
-    upstream = await startKubeApiserver({
-      etcd: cluster.urls,
-      clientCaFile: `${server.directory}/users.crt`,
-      kubeconfig,
-    });
+    upstream = await startKubeApiserver({ etcd: cluster.urls, flags: ["--disable-admission-plugins=ServiceAccount"] });
     ours = http2Client(kubeconfig);
     theirs = http2Client(upstream.kubeconfig);
     assert.equal((await ours.send("POST /api/v1/namespaces", { metadata: { name: "shared" } })).status, 201);

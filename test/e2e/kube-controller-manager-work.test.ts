@@ -1,6 +1,6 @@
 /**
- * kube-controller-manager works against this server as against kube-apiserver. Needs COXSWAIN_KUBE_CONTROLLER_MANAGER,
- * the path of kube-controller-manager 1.36. Guarantees, for embedded stores and etcd: its controllers do their work, and
+ * kube-controller-manager works against this server as against kube-apiserver.
+ * Guarantees, for embedded stores and etcd: its controllers do their work, and
  * it logs no error that kube-apiserver would not cause.
  */
 import assert from "node:assert/strict";
@@ -9,12 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type CandidateCluster, durableEngines, openCandidateCluster } from "../support/candidate-cluster.ts";
-import {
-  type ControllerManager,
-  skipWithoutControllerManager,
-  startControllerManager,
-} from "../support/kube-controller-manager.ts";
+import { type ControllerManager, startControllerManager } from "../support/kube-controller-manager.ts";
 import { peerLatency } from "../support/peer-latency.ts";
+import { skipWithoutUpstream } from "../support/upstream-programs.ts";
 
 const core = "/api/v1/namespaces/work";
 const apps = "/apis/apps/v1/namespaces/work";
@@ -147,7 +144,10 @@ const reached: [what: string, path: string, holds: Holds][] = [
 ];
 
 for (const [engine, skipEngine] of durableEngines) {
-  describe(`with ${engine}`, { skip: skipWithoutControllerManager || skipEngine, timeout: 600_000 }, () => {
+  describe(`with ${engine}`, {
+    skip: skipWithoutUpstream("kube-controller-manager") || skipEngine,
+    timeout: 600_000,
+  }, () => {
     const directory = mkdtempSync(join(tmpdir(), "coxswain-manager-"));
     let cluster: CandidateCluster;
     let manager: ControllerManager;

@@ -1,6 +1,6 @@
 /**
- * kube-controller-manager and this server's controllers. Needs COXSWAIN_KUBE_CONTROLLER_MANAGER, the path of
- * kube-controller-manager 1.36. Guarantees, for embedded stores and etcd, and with coordinated elections:
+ * kube-controller-manager and this server's controllers.
+ * Guarantees, for embedded stores and etcd, and with coordinated elections:
  * - each waits while the other one holds the Lease, and follows when it stops or is killed;
  * - the controllers of both never write at the same time: each write is in a term of its writer.
  */
@@ -11,13 +11,10 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type CandidateCluster, durableEngines, openCandidateCluster } from "../support/candidate-cluster.ts";
 import { skipWithoutEtcd } from "../support/etcd.ts";
-import {
-  type ControllerManager,
-  skipWithoutControllerManager,
-  startControllerManager,
-} from "../support/kube-controller-manager.ts";
+import { type ControllerManager, startControllerManager } from "../support/kube-controller-manager.ts";
 import { peerLatency } from "../support/peer-latency.ts";
 import { eventually } from "../support/until.ts";
+import { skipWithoutUpstream } from "../support/upstream-programs.ts";
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const leasePath = `${leases}/kube-controller-manager`;
@@ -45,7 +42,7 @@ const settings = [
 ] as const;
 
 for (const { title, engine, skip, ...flags } of settings) {
-  describe(title, { skip: skipWithoutControllerManager || skip, timeout: 600_000 }, () => {
+  describe(title, { skip: skipWithoutUpstream("kube-controller-manager") || skip, timeout: 600_000 }, () => {
     const directory = mkdtempSync(join(tmpdir(), "coxswain-manager-"));
     /** Every state of the Lease that the API has reported. */
     const history: LeaseState[] = [];

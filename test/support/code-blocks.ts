@@ -70,7 +70,7 @@ export const documents = globSync(
     cwd: root,
     exclude: [
       "docs/reference/**",
-      "docs/how-to/!(run-tests).md",
+      "docs/how-to/!(judge|run-tests).md",
       "docs/tutorial.md",
       "examples/typescript/**",
       "**/node_modules/**",

@@ -1,81 +1,96 @@
-/** Runs a real kube-apiserver, which COXSWAIN_KUBE_APISERVER names, over an etcd. */
+/** Runs a real kube-apiserver over an etcd, to compare answers and costs with its own. */
 import { spawn } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePorts } from "./etcd.ts";
+import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
+import { type EtcdCluster, freePorts, startEtcd } from "./etcd.ts";
 import { http2Client } from "./http2-client.ts";
+import { type SharedCertificates, writeSharedCertificates } from "./shared-certificates.ts";
 import { eventually } from "./until.ts";
-
-/** The program; undefined without one. */
-export const kubeApiserver = process.env.COXSWAIN_KUBE_APISERVER;
+import { getUpstreamProgram } from "./upstream-programs.ts";
 
 export interface KubeApiserver {
-  /** Of the user in the given kubeconfig, for this server. */
+  /** Of a member of system:masters. */
   readonly kubeconfig: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly certificates: SharedCertificates;
+  /** The files of the certificates. */
+  readonly directory: string;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
+  /** The end of what it has logged. */
+  readonly log: () => string;
+  /** Ends it and its own etcd, and removes its files. */
   close(): Promise<void>;
 }
 
-interface Options {
-  readonly etcd: readonly string[];
-  /** The authority of clients. */
-  readonly clientCaFile: string;
-  /** Of a user whose certificate this authority has issued, for any server. */
-  readonly kubeconfig: string;
+export interface KubeApiserverOptions {
+  /** URLs; an etcd of its own by default. */
+  readonly etcd?: readonly string[];
+  /** A free one by default. */
+  readonly port?: number;
+  /** More flags. */
+  readonly flags?: readonly string[];
 }
 
-/** Starts it and waits until it is ready. */
-export async function startKubeApiserver({ etcd, clientCaFile, kubeconfig }: Options): Promise<KubeApiserver> {
+/** Starts it and waits until its bootstrap objects exist. @throws Error with its log when it ends before */
+export async function startKubeApiserver(options: KubeApiserverOptions = {}): Promise<KubeApiserver> {
+  const program = getUpstreamProgram("kube-apiserver");
   const directory = mkdtempSync(join(tmpdir(), "coxswain-kube-apiserver-"));
-  const file = (name: string): string => join(directory, name);
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  writeFileSync(file("key"), privateKey.export({ type: "pkcs8", format: "pem" }));
-  const [port] = await freePorts(1);
-  const args = [
-    `--etcd-servers=${etcd.join()}`,
-    `--secure-port=${port}`,
-    "--bind-address=127.0.0.1",
-    `--cert-dir=${file("certs")}`,
-    `--client-ca-file=${clientCaFile}`,
-    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-    `--service-account-key-file=${file("key")}`,
-    `--service-account-signing-key-file=${file("key")}`,
-    "--service-cluster-ip-range=10.0.0.0/24",
-    "--authorization-mode=Node,RBAC",
-    "--disable-admission-plugins=ServiceAccount",
-  ];
-  const child = spawn(kubeApiserver as string, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const certificates = await writeSharedCertificates(directory);
+  const port = options.port ?? ((await freePorts(1))[0] as number);
+  const url = `https://127.0.0.1:${port}`;
+  const admin = await certificates.client("kubernetes-admin", ["system:masters"]);
+  const kubeconfig = formatKubeconfig(url, { caBundle: certificates.ca, admin });
+  const ownEtcd: EtcdCluster | undefined = options.etcd === undefined ? await startEtcd() : undefined;
+  const child = spawn(
+    program,
+    [
+      `--etcd-servers=${(options.etcd ?? ownEtcd?.urls ?? []).join()}`,
+      `--secure-port=${port}`,
+      "--bind-address=127.0.0.1",
+      "--advertise-address=127.0.0.1",
+      "--endpoint-reconciler-type=none",
+      `--cert-dir=${directory}`,
+      ...certificates.servingFlags,
+      ...certificates.tokenFlags,
+      ...(await certificates.proxyFlags()),
+      "--service-account-issuer=https://kubernetes.default.svc",
+      "--service-cluster-ip-range=10.0.0.0/24",
+      "--authorization-mode=Node,RBAC",
+      "--allow-privileged",
+      ...(options.flags ?? []),
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
   let log = "";
   child.stderr.on("data", (text) => {
-    log = `${log}${text}`.slice(-4000);
+    log = `${log}${text}`.slice(-20_000);
   });
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const close = async (): Promise<void> => {
     child.kill("SIGKILL");
     await exited;
+    await ownEtcd?.close();
     rmSync(directory, { recursive: true, force: true });
   };
-  const certificate = file("certs/apiserver.crt");
-  const ready = async (): Promise<string | false> => {
-    if (child.exitCode !== null) return "";
-    if (!existsSync(certificate)) return false;
-    const own = kubeconfig
-      .replace(/server: .*/, `server: https://127.0.0.1:${port}`)
-      .replace(/certificate-authority-data: .*/, `certificate-authority-data: ${readFileSync(certificate, "base64")}`);
-    return (await isReady(own)) && own;
-  };
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   try {
-    const own = await eventually(() => `kube-apiserver is ready: ${log}`, ready);
-    if (own === "") throw new Error(`kube-apiserver has ended: ${log}`);
-    return { kubeconfig: own, close };
+    await eventually(
+      () => `kube-apiserver is ready: ${log}`,
+      async () => hasEnded() || (await isReady(kubeconfig)),
+    );
+    if (hasEnded()) throw new Error(`kube-apiserver has ended: ${log}`);
+    return { kubeconfig, url, pid: child.pid as number, certificates, directory, exited, log: () => log, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Bootstrap objects exist when it can list them. */
+/** Bootstrap objects exist when the client can read the last of them. */
 async function isReady(kubeconfig: string): Promise<boolean> {
   const client = http2Client(kubeconfig);
   try {

@@ -1,17 +1,12 @@
-/** Runs a real kube-controller-manager, which COXSWAIN_KUBE_CONTROLLER_MANAGER names. */
+/** Runs a real kube-controller-manager. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import https from "node:https";
 import { join } from "node:path";
 import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
 import { freePort } from "./aggregated-server.ts";
-import { reasonOf } from "./needs.ts";
 import type { SharedCertificates } from "./shared-certificates.ts";
-
-/** Why tests that need it are skipped; false when they are not. */
-export const skipWithoutControllerManager: string | false =
-  process.env.COXSWAIN_KUBE_CONTROLLER_MANAGER === undefined &&
-  reasonOf("kube-controller-manager 1.36", "COXSWAIN_KUBE_CONTROLLER_MANAGER=FILE");
+import { getUpstreamProgram } from "./upstream-programs.ts";
 
 export interface ControllerManager {
   /** All that it has logged. */
@@ -47,7 +42,7 @@ export async function startControllerManager({
   writeFileSync(kubeconfig, formatKubeconfig(url, { caBundle: certificates.ca, admin }), { mode: 0o600 });
   const port = await freePort();
   const child = spawn(
-    process.env.COXSWAIN_KUBE_CONTROLLER_MANAGER as string,
+    getUpstreamProgram("kube-controller-manager"),
     [
       ...["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map(
         (flag) => `--${flag}=${kubeconfig}`,

@@ -13,12 +13,16 @@ export interface SharedCertificates {
   readonly servingFlags: readonly string[];
   /** Flags of the key of service account tokens. */
   readonly tokenFlags: readonly string[];
+  /** Writes the certificates of a proxy in front of other servers. @returns flags for front proxies and aggregation */
+  proxyFlags(): Promise<readonly string[]>;
 }
 
 /** Writes an authority, a serving certificate for this machine, and a key for tokens to the directory. */
 export async function writeSharedCertificates(directory: string): Promise<SharedCertificates> {
   const life = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
   const authority = await createAuthority({ subject: { commonName: "shared" }, ...life });
+  const client = (issuer: KeyPair, commonName: string, organizations: readonly string[] = []): Promise<KeyPair> =>
+    issueCertificate(issuer, { subject: { commonName, organizations }, usage: "client", names: [], ...life });
   const names = ["localhost", "127.0.0.1"];
   const subject = { commonName: "server" };
   const serving = await issueCertificate(authority, { subject, usage: "server", names, ...life });
@@ -37,9 +41,21 @@ export async function writeSharedCertificates(directory: string): Promise<Shared
   ];
   return {
     ca: authority.cert,
-    client: (commonName, organizations = []) =>
-      issueCertificate(authority, { subject: { commonName, organizations }, usage: "client", names: [], ...life }),
+    client: (commonName, organizations) => client(authority, commonName, organizations),
     servingFlags: ["--client-ca-file", ca, ...pair],
     tokenFlags: ["--service-account-signing-key-file", tokens, "--service-account-key-file", tokens],
+    async proxyFlags() {
+      const proxies = await createAuthority({ subject: { commonName: "proxies" }, ...life });
+      const proxy = await client(proxies, "front-proxy");
+      return [
+        ...["--requestheader-client-ca-file", file("proxies.crt", proxies.cert)],
+        "--requestheader-allowed-names=front-proxy",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        ...["--proxy-client-cert-file", file("proxy.crt", proxy.cert)],
+        ...["--proxy-client-key-file", file("proxy.key", proxy.key)],
+      ];
+    },
   };
 }

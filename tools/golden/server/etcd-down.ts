@@ -1,16 +1,13 @@
 /**
  * Records the answers of a kube-apiserver while its etcd is down (test/e2e/etcd-down/answers.ts). Starts both.
- *   COXSWAIN_KUBE_APISERVER=/path/of/kube-apiserver npm run golden etcd-down
+ *   npm run upstream -- build kube-apiserver && npm run golden etcd-down
  */
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answersWhileDown, faults, type Row } from "../../../test/e2e/etcd-down/answers.ts";
 import { startEtcd } from "../../../test/support/etcd.ts";
-import { kubeApiserver, startKubeApiserver } from "../../../test/support/kube-apiserver.ts";
+import { startKubeApiserver } from "../../../test/support/kube-apiserver.ts";
 import { type RawClient, rawClient } from "../../../test/support/raw-client.ts";
-import { startTestServer } from "../../../test/support/start-test-server.ts";
-
-if (kubeApiserver === undefined) throw new Error("COXSWAIN_KUBE_APISERVER names no kube-apiserver");
 
 const checks = ["/livez/etcd", "/readyz/etcd", "/readyz/etcd-readiness", "/healthz/etcd"];
 
@@ -22,22 +19,15 @@ async function settled(client: RawClient): Promise<void> {
   }
 }
 
-const users = await startTestServer();
-const { kubeconfig } = await users.as("admin", ["system:masters"]);
 const rows: Row[] = [];
 for (const fault of faults) {
   const etcd = await startEtcd();
-  const server = await startKubeApiserver({
-    etcd: etcd.urls,
-    clientCaFile: `${users.directory}/users.crt`,
-    kubeconfig,
-  });
+  const server = await startKubeApiserver({ etcd: etcd.urls });
   const client = rawClient(server.kubeconfig);
   rows.push(...(await answersWhileDown(client, etcd, { fault, settled: () => settled(client) })));
   client.close();
   await server.close();
   await etcd.close();
 }
-await users.close();
 const file = new URL("../../../test/e2e/etcd-down/testdata/answers.json", import.meta.url);
 writeFileSync(file, `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n`);

@@ -1,0 +1,109 @@
+/**
+ * Changes upstream's two test servers in a copy of its module, so that they start the server under test (server.go) instead of a
+ * kube-apiserver within the process of the test.
+ */
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const testServer = "cmd/kube-apiserver/app/testing";
+const framework = "test/integration/framework/test_server.go";
+const needsProcess = 't.Skip("needs a kube-apiserver within the process of the test")';
+
+/** @param module the directory of a writable copy of k8s.io/kubernetes @throws Error when a file is not that of the expected version */
+export function overlay(module: string): void {
+  copyFileSync(join(import.meta.dirname, "server.go"), join(module, testServer, "server_under_test.go"));
+  change(join(module, testServer, "testserver.go"), changeTestServer);
+  change(join(module, framework), changeFramework);
+}
+
+function change(file: string, changeText: (text: string) => string): void {
+  writeFileSync(file, removeUnusedImports(changeText(readFileSync(file, "utf8"))));
+}
+
+function changeTestServer(text: string): string {
+  const start = `	s.SecureServing.Listener.Close()
+	if instanceOptions.StorageVersionWrapFunc != nil || instanceOptions.BinaryVersion != "" {
+		${needsProcess}
+	}
+	server, err := StartUnderTest(s, namedFlagSets, result.TmpDir, s.SecureServing.BindPort)
+	if server != nil {
+		errCh = server.Exited
+		server.StopWith(tCtx)
+	}
+	if err != nil {
+		return result, err
+	}
+	client, err := kubernetes.NewForConfig(server.Config)
+	if err != nil {
+		return result, err
+	}
+
+`;
+  return replaceBetween(
+    text,
+    "\tconfig, err := app.NewConfig(completedOptions)",
+    "\tif !instanceOptions.SkipHealthzCheck {",
+    start,
+  ).replaceAll("server.GenericAPIServer.LoopbackClientConfig", "server.Config");
+}
+
+function changeFramework(text: string): string {
+  const start = `	if setup.ModifyServerConfig != nil {
+		${needsProcess}
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	server, err := kubeapiservertesting.StartUnderTest(opts, flagSets, certDir, port)
+	if server != nil {
+		errCh = server.Exited
+		server.StopWith(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeAPIServerClientConfig := server.Config
+
+`;
+  const begin = "\tgenericConfig, versionedInformers, storageFactory, err := controlplaneapiserver.BuildGenericConfig(";
+  const options = "\topts := options.NewServerRunOptions()\n";
+  const imported = '\t"k8s.io/kubernetes/cmd/kube-apiserver/app/options"\n';
+  return [
+    [options, `${options}\tflagSets := opts.Flags()\n`],
+    [imported, `${imported}\tkubeapiservertesting "k8s.io/kubernetes/${testServer}"\n`],
+  ].reduce(
+    (changed, [from, to]) => replaceOnce(changed, from as string, to as string),
+    replaceBetween(text, begin, "\t// wait for health", start),
+  );
+}
+
+function replaceBetween(text: string, begin: string, end: string, replacement: string): string {
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end, from);
+  if (from < 0 || to < 0) throw new Error(`upstream's test server has no ${JSON.stringify(begin.trim())}`);
+  return text.slice(0, from) + replacement + text.slice(to);
+}
+
+function replaceOnce(text: string, from: string, to: string): string {
+  return replaceBetween(text, from, text.slice(text.indexOf(from) + from.length), to);
+}
+
+/** Go rejects imports that only the removed part used. */
+function removeUnusedImports(text: string): string {
+  const begin = text.indexOf("import (");
+  const end = text.indexOf("\n)", begin);
+  const body = text.slice(end);
+  const imports = text
+    .slice(begin, end)
+    .split("\n")
+    .filter((line) => {
+      const [, alias, path] = /^\t(?:(\w+) )?"([^"]+)"/.exec(line) ?? [];
+      return path === undefined || body.includes(`${alias ?? packageName(path)}.`);
+    });
+  return text.slice(0, begin) + imports.join("\n") + body;
+}
+
+/** The name of a package without an alias: the last part of its path that is not a version. */
+function packageName(path: string): string {
+  const parts = path.split("/").filter((part) => !/^v\d+$/.test(part));
+  return (parts.at(-1) as string).replace(/^go-|\.v\d+$/g, "");
+}

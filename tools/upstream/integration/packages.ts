@@ -1,0 +1,61 @@
+/** Upstream's packages of integration tests, built against its test servers or the server under test. */
+import { chmodSync, cpSync, existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { upstreamDirectory } from "../../../test/support/upstream-programs.ts";
+import { moduleDirectory, runGo, writeModule } from "../module.ts";
+import { overlay } from "./overlay.ts";
+
+/** A module whose tests start `server`. */
+export interface TestModule {
+  /** The directory of the module that builds the tests. */
+  readonly directory: string;
+  /** The directory of k8s.io/kubernetes, which the tests run in. */
+  readonly sources: string;
+}
+
+/** `upstream` is the kube-apiserver within the process of each test, as upstream runs its tests. */
+export type TestedServer = "coxswain" | "upstream";
+
+const kubernetes = "k8s.io/kubernetes";
+
+/** Prepares the module; the copy of upstream's is written again when the adapter has changed. */
+export function prepareTests(server: TestedServer): TestModule {
+  const directory = join(upstreamDirectory, `integration-${server}`);
+  if (server === "upstream") {
+    writeModule(directory);
+    return { directory, sources: moduleDirectory(directory, kubernetes) };
+  }
+  const sources = join(directory, "kubernetes");
+  const complete = join(sources, ".overlaid");
+  if (existsSync(complete) && adapterFiles.every((file) => statSync(file).mtimeMs < statSync(complete).mtimeMs))
+    return { directory, sources };
+  rmSync(directory, { recursive: true, force: true });
+  writeModule(directory);
+  cpSync(moduleDirectory(directory, kubernetes), sources, { recursive: true });
+  for (const file of globSync(["cmd/kube-apiserver/app/testing{,/*}", "test/integration/framework{,/*}"], {
+    cwd: sources,
+  }))
+    chmodSync(join(sources, file), 0o755); // Go's cache is not writable.
+  overlay(sources);
+  writeModule(directory, `\nreplace ${kubernetes} => ${sources}\n`);
+  writeFileSync(complete, "");
+  return { directory, sources };
+}
+
+const adapterFiles = ["server.go", "overlay.ts"].map((file) => join(import.meta.dirname, file));
+
+/** The packages that run tests against an API server: those that start its etcd. */
+export function findPackages({ sources }: TestModule): string[] {
+  const tests = join(sources, "test/integration");
+  const files = globSync("**/*_test.go", { cwd: tests }).filter((file) =>
+    readFileSync(join(tests, file), "utf8").includes("framework.EtcdMain("),
+  );
+  return [...new Set(files.map(dirname))].sort();
+}
+
+/** Builds the tests of a package unless they are built. @returns the program @throws Error when Go fails */
+export function buildPackage({ directory }: TestModule, name: string): string {
+  const program = join(directory, "bin", `${name.replaceAll("/", "_")}.test`);
+  if (!existsSync(program)) runGo(directory, ["test", "-c", "-o", program, `${kubernetes}/test/integration/${name}`]);
+  return program;
+}
