@@ -2,22 +2,36 @@
  * Changes upstream's two test servers in a copy of its module, so that they start the server under test (server.go) instead of a
  * kube-apiserver within the process of the test.
  */
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const testServer = "cmd/kube-apiserver/app/testing";
 const framework = "test/integration/framework/test_server.go";
 const needsProcess = 't.Skip("needs a kube-apiserver within the process of the test")';
 
-/** @param module the directory of a writable copy of k8s.io/kubernetes @throws Error when a file is not that of the expected version */
-export function overlay(module: string): void {
-  copyFileSync(join(import.meta.dirname, "server.go"), join(module, testServer, "server_under_test.go"));
-  change(join(module, testServer, "testserver.go"), changeTestServer);
-  change(join(module, framework), changeFramework);
+/**
+ * @param original the directory of k8s.io/kubernetes
+ * @param copy the directory of its copy
+ * @returns whether a file of the copy has changed
+ * @throws Error when a file is not that of the expected version
+ */
+export function overlay(original: string, copy: string): boolean {
+  const files: [file: string, text: string][] = [
+    [join(testServer, "started_server.go"), readFileSync(join(import.meta.dirname, "server.go"), "utf8")],
+    ...[[join(testServer, "testserver.go"), changeTestServer] as const, [framework, changeFramework] as const].map(
+      ([file, change]): [string, string] => [
+        file,
+        removeUnusedImports(change(readFileSync(join(original, file), "utf8"))),
+      ],
+    ),
+  ];
+  const changed = files.filter(([file, text]) => readText(join(copy, file)) !== text);
+  for (const [file, text] of changed) writeFileSync(join(copy, file), text);
+  return changed.length > 0;
 }
 
-function change(file: string, changeText: (text: string) => string): void {
-  writeFileSync(file, removeUnusedImports(changeText(readFileSync(file, "utf8"))));
+function readText(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
 function changeTestServer(text: string): string {

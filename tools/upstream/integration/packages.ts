@@ -1,7 +1,7 @@
 /** Upstream's packages of integration tests, built against its test servers or the server under test. */
-import { chmodSync, cpSync, existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { upstreamDirectory } from "../../../test/support/upstream-programs.ts";
+import { upstreamDirectory, upstreamVersion } from "../../../test/support/upstream-programs.ts";
 import { moduleDirectory, runGo, writeModule } from "../module.ts";
 import { overlay } from "./overlay.ts";
 
@@ -18,7 +18,7 @@ export type TestedServer = "coxswain" | "upstream";
 
 const kubernetes = "k8s.io/kubernetes";
 
-/** Prepares the module; the copy of upstream's is written again when the adapter has changed. */
+/** Prepares the module. When the adapter has changed, the tests are built again. */
 export function prepareTests(server: TestedServer): TestModule {
   const directory = join(upstreamDirectory, `integration-${server}`);
   if (server === "upstream") {
@@ -26,23 +26,24 @@ export function prepareTests(server: TestedServer): TestModule {
     return { directory, sources: moduleDirectory(directory, kubernetes) };
   }
   const sources = join(directory, "kubernetes");
-  const complete = join(sources, ".overlaid");
-  if (existsSync(complete) && adapterFiles.every((file) => statSync(file).mtimeMs < statSync(complete).mtimeMs))
-    return { directory, sources };
+  if (!existsSync(join(directory, "go.mod"))) copyModule(directory, sources);
+  if (overlay(moduleDirectory(directory, `${kubernetes}@${upstreamVersion}`), sources))
+    rmSync(join(directory, "bin"), { recursive: true, force: true });
+  return { directory, sources };
+}
+
+/** The last file that is written is go.mod, so that an interrupted copy is made again. */
+function copyModule(directory: string, sources: string): void {
   rmSync(directory, { recursive: true, force: true });
-  writeModule(directory);
-  cpSync(moduleDirectory(directory, kubernetes), sources, { recursive: true });
+  const preparing = join(upstreamDirectory, "programs");
+  writeModule(preparing);
+  cpSync(moduleDirectory(preparing, kubernetes), sources, { recursive: true });
   for (const file of globSync(["cmd/kube-apiserver/app/testing{,/*}", "test/integration/framework{,/*}"], {
     cwd: sources,
   }))
     chmodSync(join(sources, file), 0o755); // Go's cache is not writable.
-  overlay(sources);
   writeModule(directory, `\nreplace ${kubernetes} => ${sources}\n`);
-  writeFileSync(complete, "");
-  return { directory, sources };
 }
-
-const adapterFiles = ["server.go", "overlay.ts"].map((file) => join(import.meta.dirname, file));
 
 /** The packages that run tests against an API server: those that start its etcd. */
 export function findPackages({ sources }: TestModule): string[] {
@@ -56,6 +57,7 @@ export function findPackages({ sources }: TestModule): string[] {
 /** Builds the tests of a package unless they are built. @returns the program @throws Error when Go fails */
 export function buildPackage({ directory }: TestModule, name: string): string {
   const program = join(directory, "bin", `${name.replaceAll("/", "_")}.test`);
-  if (!existsSync(program)) runGo(directory, ["test", "-c", "-o", program, `${kubernetes}/test/integration/${name}`]);
+  if (!existsSync(program))
+    runGo(directory, ["test", "-c", "-vet=off", "-o", program, `${kubernetes}/test/integration/${name}`]);
   return program;
 }

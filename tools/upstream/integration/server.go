@@ -51,6 +51,7 @@ var ownFlags = map[string]bool{
 	"external-hostname":                true,
 	"v":                                true,
 	"vmodule":                          true,
+	"watch-cache-sizes":                true,
 }
 
 // A StartedServer is the process of the server under test.
