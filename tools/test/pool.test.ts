@@ -56,6 +56,13 @@ const rows: readonly Row[] = [
     code: 'setImmediate(() => void Promise.reject(new Error("late")))',
     failures: ["late"],
   },
+  {
+    what: "loses a connection, the socket of which has no listener",
+    code: `const server = net.createServer((socket) => socket.on("data", () => socket.resetAndDestroy())).listen(0, "127.0.0.1", () => {
+      net.connect(server.address().port, "127.0.0.1").on("close", () => server.close()).write("x");
+    })`,
+    failures: ["read ECONNRESET"],
+  },
   { what: "ends its process", code: "process.exit(7)", failures: ["the process of the file ended with code 7"] },
   { what: "runs after a process that has ended", code: "", failures: [] },
   {
@@ -110,3 +117,8 @@ for (const { what, failures } of rows) {
     assert.deepEqual([...messages].sort(), [...failures].sort());
   });
 }
+
+test("the error of a socket has its port and what listens to it", () => {
+  const [failure] = results.get("loses a connection, the socket of which has no listener")?.failures ?? [];
+  assert.match(failure?.path.join() ?? "", /of an opened socket, TCP, port \d+, listeners of /);
+});

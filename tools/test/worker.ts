@@ -9,6 +9,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { after, run } from "node:test";
 import { inspect } from "node:util";
+import { describeSocketOf, watchSockets } from "./failed-sockets.ts";
 import { root } from "./files.ts";
 import { forgetHandles, traceHandles } from "./handle-trace.ts";
 import { findLeaks, readProcessState } from "./process-state.ts";
@@ -20,6 +21,7 @@ const detailsMax = 20_000;
 let uncaught: unknown[] = [];
 for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (error) => uncaught.push(error));
 
+watchSockets();
 if (process.argv.includes("--trace-handles")) traceHandles();
 // node's test runner sets it at each run.
 process.env.NODE_TEST_WORKER_ID = "1";
@@ -36,7 +38,9 @@ async function runFile(request: RunRequest): Promise<FileResult> {
   const found = await runTests(request);
   flushCompileCache(); // The process is killed at the end, and would not write it.
   const { leaks, ends } = found === undefined ? { leaks: [], ends: true } : await findLeaks(before);
-  const late = uncaught.map((error) => failure(["an error that no test caught"], error));
+  const late = uncaught.map((error) =>
+    failure([["an error that no test caught", describeSocketOf(error) ?? []].flat().join(", of an ")], error),
+  );
   const left = leaks.map((leak) => failure(["the file changed its process"], leak));
   return {
     file: request.file,

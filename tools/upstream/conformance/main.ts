@@ -3,7 +3,7 @@ import { recordConformance } from "../document.ts";
 import { compareWithExceptions } from "../exceptions.ts";
 import { startCluster } from "./cluster.ts";
 import { readList } from "./list.ts";
-import { runTests } from "./run.ts";
+import { focusOn, runTests } from "./run.ts";
 
 export interface ConformanceOptions {
   readonly server: "coxswain" | "upstream";
@@ -18,7 +18,7 @@ export async function runConformance({ server, focus, all, write }: ConformanceO
   const { withoutContainers, exceptions } = readList();
   const cluster = await startCluster(server);
   try {
-    const listed = all ? "\\[Conformance\\]" : withoutContainers.map(quote).join("|");
+    const listed = all ? "\\[Conformance\\]" : focusOn(withoutContainers);
     const report = await runTests(cluster, focus ?? listed);
     const outcomes = report.outcomes.filter(({ state }) => state !== "skipped");
     const comparison = compareWithExceptions(outcomes, server === "coxswain" ? exceptions : []);
@@ -38,9 +38,4 @@ export async function runConformance({ server, focus, all, write }: ConformanceO
   } finally {
     await cluster.close();
   }
-}
-
-/** A name as a regular expression. */
-function quote(name: string): string {
-  return name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -76,3 +76,8 @@ function stateOf(state: string): Outcome["state"] {
   if (state === "passed") return "passed";
   return state === "skipped" || state === "pending" ? "skipped" : "failed";
 }
+
+/** A regular expression of Go for exactly these names. */
+export function focusOn(names: readonly string[]): string {
+  return names.map((name) => `${name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`).join("|");
+}
