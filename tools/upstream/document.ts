@@ -46,11 +46,11 @@ export function recordConformance(server: "coxswain" | "upstream", outcomes: rea
   write(results);
 }
 
-/** Replaces the counts of the packages, and writes the page. */
-export function recordIntegration(runs: readonly PackageResult[], date = today()): void {
+/** Replaces the counts of a package, and writes the page. */
+export function recordIntegration(run: PackageResult, date = today()): void {
   const results = readResults();
-  for (const { name, passed, skipped, listed, unlisted } of runs)
-    results.integration[name] = { date, passed, skipped, failed: [...listed, ...unlisted] };
+  const { name, passed, skipped, listed, unlisted } = run;
+  results.integration[name] = { date, passed, skipped, failed: [...listed, ...unlisted] };
   write(results);
 }
 

@@ -29,8 +29,8 @@ export async function runIntegration(names: readonly string[], options: Integrat
     const run = await runPackage(module, name, options);
     runs.push(run);
     for (const line of describe(run)) console.log(line);
+    if (options.write) recordIntegration(run);
   }
-  if (options.write) recordIntegration(runs);
   const sum = (count: (run: PackageRun) => number): number => runs.reduce((all, run) => all + count(run), 0);
   console.log(
     `integration: ${sum(({ passed }) => passed)} passed, ${sum(({ listed }) => listed.length)} failed as listed, ${sum(({ unlisted }) => unlisted.length)} failed, ${sum(({ skipped }) => skipped)} skipped`,
