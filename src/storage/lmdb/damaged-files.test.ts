@@ -1,7 +1,7 @@
 /**
  * Guarantees for a store with damaged files: it is read as it was written; or reads report the
  * damaged keys; or it is not opened, and the error says why. When the native library crashes the
- * process, the next start reports it. Damage is placed at random; `COXSWAIN_TEST_FULL=1` tests ten
+ * process, the next start reports it. Damage is placed at random; `COXSWAIN_TEST_FULL=1` tests three
  * thousand places.
  */
 import assert from "node:assert/strict";
@@ -33,7 +33,7 @@ import { PageFile, readMeta } from "./page-file.ts";
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-const places = isFull ? 10_000 : 12;
+const places = isFull ? 3_000 : 12;
 const pageSize = 4096;
 const base = mkdtempSync(join(tmpdir(), "coxswain-damaged-files-"));
 const [whole, older] = [join(base, "whole"), join(base, "older")];
