@@ -245,10 +245,25 @@ function checkPath({ info }: RequestContext, { resource, version }: Resolved): v
   if (isWatchPath(info) && !version.verbs.includes("watch")) throw resourceNotServed();
   if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
   if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
-  if (info.subresource === "") return;
+  if (info.subresource === "") {
+    if (!hasVerb(name === undefined ? collectionVerbs(info, resource) : itemVerbs, version)) throw resourceNotServed();
+    return;
+  }
   if (name === "") throw resourceNotServed();
   const subresource = version.subresources.find((one) => one.name === info.subresource);
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+const itemVerbs = ["get", "update", "patch", "delete"];
+
+/** Objects with a namespace are not created across all namespaces. */
+function collectionVerbs({ namespace }: RequestInfo, { definition }: Resolved["resource"]): readonly string[] {
+  return definition.namespaced && namespace === "" ? ["list"] : ["list", "create"];
+}
+
+/** A path without a verb has no route, as those of objects that are not stored. */
+function hasVerb(verbs: readonly string[], version: Resolved["version"]): boolean {
+  return verbs.some((verb) => version.verbs.includes(verb));
 }
 
 /** Whether the path contains the verb, such as `/api/v1/watch/pods`. */

@@ -19,7 +19,9 @@ const configMap = (name: string, more: object = {}): object => ({
 const nested = (levels: number): string =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"deep":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 
-const rows: [what: string, request: RawRequest, status: number, text: RegExp][] = [
+type Row = [what: string, request: RawRequest, status: number, text: RegExp];
+
+const rows: Row[] = [
   [
     "malformed JSON",
     { method: "POST", path: configMaps, body: "{" },
@@ -147,6 +149,22 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     404,
     /could not find the requested resource/,
   ],
+  ...[
+    "/api/v1/namespaces/default/bindings/a",
+    "/api/v1/bindings",
+    "/apis/authorization.k8s.io/v1/localsubjectaccessreviews",
+    "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews/a",
+    "/apis/authorization.k8s.io/v1/subjectaccessreviews/a",
+  ].flatMap((path) =>
+    ["GET", "PUT", "POST", "DELETE"].map(
+      (method): Row => [
+        `${method} of ${path}, where nothing is served`,
+        { method, path, body: "{}", headers: { "content-type": "application/json" } },
+        404,
+        /the server could not find the requested resource/,
+      ],
+    ),
+  ),
   ["a POST to /version", { method: "DELETE", path: "/version" }, 405, /does not allow this method/],
   [
     "impersonated groups without a user",

@@ -57,6 +57,7 @@ export function http2Client(kubeconfig: string): Http2Client {
   const session = http2.connect(/server: (\S+)/.exec(kubeconfig)?.[1] as string, {
     ...credentialsOf(kubeconfig),
   });
+  session.on("error", () => {}); // Its requests fail with the error.
   return {
     send: (line, body, contentType = "application/json") =>
       sendOver(session, line, body && { body, headers: { "content-type": contentType } }),

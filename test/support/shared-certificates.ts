@@ -32,7 +32,7 @@ export async function writeSharedCertificates(directory: string): Promise<Shared
     return join(directory, name);
   };
   const ca = file("ca.crt", authority.cert);
-  const tokens = file("tokens.key", privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  const tokens = file("tokens.key", privateKey.export({ type: "sec1", format: "pem" }).toString());
   const pair = [
     "--tls-cert-file",
     file("serving.crt", serving.cert + authority.cert),

@@ -89,6 +89,31 @@ test("a start adds missing rules, subjects and labels, removes none, and skips o
   await cluster.close();
 });
 
+test("a missing object inherits what was changed in the object of which it was a part", async () => {
+  const cluster = await booted();
+  const mine = { "rbac.authorization.kubernetes.io/autoupdate": "false", mine: "yes" };
+  const authenticated = [{ kind: "Group", apiGroup: group, name: "system:authenticated" }];
+  await cluster.change(clusterBindings, "system:discovery", (binding) => {
+    binding.metadata.annotations = mine;
+    binding.subjects = authenticated;
+  });
+  await cluster.change(clusterRoles, "view", (role) => {
+    role.aggregationRule = undefined;
+    role.rules = [extra];
+  });
+  await cluster.delete(clusterBindings, "system:public-info-viewer");
+  for (const name of ["view", "edit"]) await cluster.delete(clusterRoles, `system:aggregate-to-${name}`);
+  await ensureRbacPolicy(cluster.registry);
+  const viewer = await cluster.find(clusterBindings, "system:public-info-viewer");
+  assert.deepEqual([viewer?.metadata.annotations, viewer?.subjects], [mine, authenticated]);
+  assert.equal(viewer?.roleRef.name, "system:public-info-viewer");
+  const rulesOf = async (name: string) => (await cluster.find(clusterRoles, `system:aggregate-to-${name}`))?.rules;
+  assert.deepEqual((await rulesOf("view"))?.[0], extra);
+  assert.ok((await rulesOf("view"))?.length > 1, "the rules of the policy are added");
+  assert.notDeepEqual((await rulesOf("edit"))?.[0], extra);
+  await cluster.close();
+});
+
 test("creates the objects of a feature gate when it is on, and keeps them when it is turned off", async () => {
   const role = "system:cluster-trust-bundle-discovery";
   const off = await booted();

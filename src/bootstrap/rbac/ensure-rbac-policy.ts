@@ -14,6 +14,7 @@ import { serverWrite } from "../../registry/server-write.ts";
 import { update } from "../../registry/update.ts";
 import { type BootObject, ensureObject } from "../boot-state.ts";
 import { seed } from "../seed.ts";
+import { inheritSplitObjects } from "./inherit-split.ts";
 import { autoupdate, bootstrapPolicy } from "./policy.ts";
 
 /**
@@ -26,8 +27,9 @@ export async function ensureRbacPolicy(registry: RegistryContext): Promise<void>
     registry.catalog.findServed(group, version, resource),
   );
   const isEmpty = (await registry.storage.count("/registry/clusterroles/")) === 0;
-  if (!isEmpty || !(await seed(registry, policy)))
-    await Promise.all(policy.map((desired) => reconcile(registry, desired)));
+  if (isEmpty && (await seed(registry, policy))) return;
+  await inheritSplitObjects(registry, policy);
+  await Promise.all(policy.map((desired) => reconcile(registry, desired)));
 }
 
 async function reconcile(registry: RegistryContext, desired: BootObject): Promise<void> {

@@ -1,5 +1,5 @@
 /** POST of a virtual resource: nothing is stored, and the response is the answer. */
-import { methodNotAllowed, resourceNotServed } from "../../apimachinery/errors.ts";
+import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { Review } from "../../registry/contract.ts";
 import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
@@ -16,7 +16,6 @@ import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeR
 export function reviewEndpoint(review: Review): Endpoint {
   return async (context, registry) => {
     const { info, exchange, user } = context;
-    if (info.parts.length > 1) throw resourceNotServed();
     if (info.verb !== "create") throw methodNotAllowed();
     checkContentType(context);
     const bytes = await exchange.body(bodyBytesMax);
