@@ -20,7 +20,7 @@ const aside: readonly RegExp[] = [
   /^src\/(?:http\/filters|http\/impersonation|metrics|authentication|authorization|flow-control|serving)\//,
   /^src\/http\/listener\/peer\.ts$/,
   // What guards each request.
-  /^src\/(?:http\/(?:boundary|carriable)|http\/listener\/(?:begin-in-turns|loop-watch)|server\/(?:http|loop-watch))\.ts$/,
+  /^src\/(?:http\/(?:boundary|carriable|routes)|http\/listener\/(?:begin-in-turns|loop-watch)|server\/(?:http|loop-watch))\.ts$/,
   // Libraries.
   /^src\/(?:lib|apimachinery)\//,
   // Areas behind a contract.

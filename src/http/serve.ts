@@ -4,7 +4,7 @@ import type { Clock } from "../apimachinery/clock.ts";
 import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import { isBuiltinGroup } from "../catalog/discovery.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { runGuarded } from "./boundary.ts";
@@ -16,6 +16,7 @@ import type { Encoding } from "./representation/contract.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { checkName, requestInfo } from "./request-info.ts";
 import { isUnexpected, pathNotFound, sendError } from "./respond.ts";
+import { allowsVerb, checkMethod, checkPath } from "./routes.ts";
 
 /** Serves a path that names no resource. */
 export type PathHandler = (context: RequestContext) => void | Promise<void>;
@@ -212,17 +213,6 @@ function serveBuiltin(
   return endpoint(context, registry);
 }
 
-/**
- * @returns whether the path is that of a connection, whose response has any form
- * @throws ApiError 405
- */
-function checkMethod({ info, exchange: { method } }: RequestContext, { version }: Resolved): boolean {
-  const connect = version.subresources.find(({ name }) => name === info.subresource)?.connect;
-  const isAllowed = connect === undefined ? method !== "HEAD" && method !== "OPTIONS" : connect.includes(method);
-  if (!isAllowed) throw methodNotAllowed();
-  return connect !== undefined;
-}
-
 /** Subresources with special behavior have no tables. */
 const withoutTables = { tables: false };
 
@@ -235,52 +225,4 @@ function endpointOf(context: RequestContext, resolved: Resolved, { verbs, comput
   const endpoint = Object.hasOwn(all, verb) ? all[verb] : undefined;
   if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
   return endpoint;
-}
-
-/** Rejects paths that contain a resource but match no route. */
-function checkPath({ info }: RequestContext, { resource, version }: Resolved): void {
-  const { namespaced } = resource.definition;
-  const [, name] = info.parts;
-  const isNamespace = info.resource === "namespaces" && info.group === "";
-  if (isWatchPath(info) && !version.verbs.includes("watch")) throw resourceNotServed();
-  if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
-  if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
-  if (info.subresource === "") {
-    if (!hasVerb(name === undefined ? collectionVerbs(info, resource) : itemVerbs, version)) throw resourceNotServed();
-    return;
-  }
-  if (name === "") throw resourceNotServed();
-  const subresource = version.subresources.find((one) => one.name === info.subresource);
-  if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
-}
-
-const itemVerbs = ["get", "update", "patch", "delete"];
-
-/** Objects with a namespace are not created across all namespaces. */
-function collectionVerbs({ namespace }: RequestInfo, { definition }: Resolved["resource"]): readonly string[] {
-  return definition.namespaced && namespace === "" ? ["list"] : ["list", "create"];
-}
-
-/** A path without a verb has no route, as those of objects that are not stored. */
-function hasVerb(verbs: readonly string[], version: Resolved["version"]): boolean {
-  return verbs.some((verb) => version.verbs.includes(verb));
-}
-
-/** Whether the path contains the verb, such as `/api/v1/watch/pods`. */
-function isWatchPath({ path, apiPrefix }: RequestInfo): boolean {
-  return path.split("/")[apiPrefix === "api" ? 3 : 4] === "watch";
-}
-
-function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): boolean {
-  const [, name] = info.parts;
-  const subresource: SubresourceDefinition | undefined = version.subresources.find(
-    (one) => one.name === info.subresource,
-  );
-  if (subresource !== undefined) return subresource.verbs.includes(info.verb);
-  const onCollection = name === undefined;
-  const needsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";
-  if (info.verb !== "watch" && needsCollection !== onCollection) return false;
-  const acrossNamespaces = resource.definition.namespaced && info.namespace === "";
-  if (acrossNamespaces && (info.verb === "create" || info.verb === "deletecollection")) return false;
-  return version.verbs.includes(info.verb);
 }

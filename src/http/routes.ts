@@ -1,0 +1,64 @@
+/** The routes of built-in resources: which paths exist, and which verbs and methods they have. */
+import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
+import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
+import type { RequestContext, RequestInfo } from "./contract.ts";
+
+/**
+ * @returns whether the path is that of a connection, whose response has any form
+ * @throws ApiError 405
+ */
+export function checkMethod({ info, exchange: { method } }: RequestContext, { version }: Resolved): boolean {
+  const connect = version.subresources.find(({ name }) => name === info.subresource)?.connect;
+  const isAllowed = connect === undefined ? method !== "HEAD" && method !== "OPTIONS" : connect.includes(method);
+  if (!isAllowed) throw methodNotAllowed();
+  return connect !== undefined;
+}
+
+/** Rejects paths that contain a resource but match no route. @throws ApiError 404 */
+export function checkPath({ info }: RequestContext, { resource, version }: Resolved): void {
+  const { namespaced } = resource.definition;
+  const [, name] = info.parts;
+  const isNamespace = info.resource === "namespaces" && info.group === "";
+  if (isWatchPath(info) && !version.verbs.includes("watch")) throw resourceNotServed();
+  if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
+  if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
+  if (info.subresource === "") {
+    if (!hasVerb(name === undefined ? collectionVerbs(info, resource) : itemVerbs, version)) throw resourceNotServed();
+    return;
+  }
+  if (name === "") throw resourceNotServed();
+  const subresource = version.subresources.find((one) => one.name === info.subresource);
+  if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+const itemVerbs = ["get", "update", "patch", "delete"];
+
+/** Objects with a namespace are not created across all namespaces. */
+function collectionVerbs({ namespace }: RequestInfo, { definition }: Resolved["resource"]): readonly string[] {
+  return definition.namespaced && namespace === "" ? ["list"] : ["list", "create"];
+}
+
+/** A path without a verb has no route, as those of objects that are not stored. */
+function hasVerb(verbs: readonly string[], version: Resolved["version"]): boolean {
+  return verbs.some((verb) => version.verbs.includes(verb));
+}
+
+/** Whether the path contains the verb, such as `/api/v1/watch/pods`. */
+function isWatchPath({ path, apiPrefix }: RequestInfo): boolean {
+  return path.split("/")[apiPrefix === "api" ? 3 : 4] === "watch";
+}
+
+/** Whether the path has the verb, if it has a route. */
+export function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): boolean {
+  const [, name] = info.parts;
+  const subresource: SubresourceDefinition | undefined = version.subresources.find(
+    (one) => one.name === info.subresource,
+  );
+  if (subresource !== undefined) return subresource.verbs.includes(info.verb);
+  const onCollection = name === undefined;
+  const needsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";
+  if (info.verb !== "watch" && needsCollection !== onCollection) return false;
+  const acrossNamespaces = resource.definition.namespaced && info.namespace === "";
+  if (acrossNamespaces && (info.verb === "create" || info.verb === "deletecollection")) return false;
+  return version.verbs.includes(info.verb);
+}
