@@ -51,6 +51,7 @@ var ownFlags = map[string]bool{
 	"external-hostname":                true,
 	"v":                                true,
 	"vmodule":                          true,
+	"watch-cache":                      true, // This server has no other mode.
 	"watch-cache-sizes":                true,
 }
 
@@ -147,11 +148,14 @@ func textsOf(value pflag.Value) []string {
 	return []string{strings.TrimSuffix(strings.TrimPrefix(value.String(), "["), "]")}
 }
 
+// Gates of kube-controller-manager, which only the process of the test knows, as it has the code of both.
+var foreignGates = map[string]bool{"ControllerManagerReleaseLeaderElectionLockOnExit": true}
+
 func changedGates() []string {
 	gates := []string{}
 	for name, gate := range utilfeature.DefaultMutableFeatureGate.GetAll() {
 		enabled := utilfeature.DefaultFeatureGate.Enabled(name)
-		if name != "AllAlpha" && name != "AllBeta" && enabled != gate.Default && !gate.LockToDefault {
+		if name != "AllAlpha" && name != "AllBeta" && !foreignGates[string(name)] && enabled != gate.Default && !gate.LockToDefault {
 			gates = append(gates, fmt.Sprintf("%s=%t", name, enabled))
 		}
 	}
