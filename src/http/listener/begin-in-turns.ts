@@ -1,4 +1,11 @@
-/** Spreads a flood of requests of one connection over turns of the event loop. */
+/**
+ * Spreads a flood of requests of one connection over turns of the event loop.
+ *
+ * A request that its client resets before its turn is neither audited nor counted, because no filter has it yet. Go's
+ * server, too, never starts the handlers of such requests (`handlerDone` in golang.org/x/net@v0.49.0/http2/server.go),
+ * but there a request waits only while as many handlers run as a connection may have streams. So upstream audits some
+ * requests of such a flood that are dropped here. None of them has had an effect.
+ */
 
 /** Requests of a connection that begin in one turn. */
 const beginsMax = 32;
