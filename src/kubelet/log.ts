@@ -37,9 +37,24 @@ export async function serveLog(
   observer.logRequested(skipped ? "skip_tls_allowed" : "enforce_tls");
   const location = await logLocation(context, registry, options, client.options);
   if (location === undefined) return exchange.respond(204, answerHeaders(context));
+  await forwardLog(context, { location, open: client.opener(location.kubelet, { skipped }), observer });
+}
+
+interface LogParts {
+  readonly location: KubeletLocation;
+  readonly open: OpenBackend;
+  readonly observer: Pick<KubeletObserver, "logVerificationFailed">;
+}
+
+/**
+ * Requests the log from a kubelet, and answers with it.
+ * @throws ApiError 500 if the kubelet does not answer; errors of the kubelet
+ */
+export async function forwardLog(context: RequestContext, parts: LogParts): Promise<void> {
+  const { exchange, info } = context;
   exchange.entered?.("open backend");
-  const message = await request(context, location, client.opener(location.kubelet, { skipped }), observer);
-  const error = await logError(message, urlOf(location), info.name);
+  const message = await request(context, parts);
+  const error = await logError(message, urlOf(parts.location), info.name);
   if (error !== undefined) throw error;
   exchange.entered?.("read backend");
   if (exchange.webSocket !== undefined) return sendLogOverWebSocket(exchange, exchange.webSocket, message);
@@ -47,12 +62,7 @@ export async function serveLog(
 }
 
 /** @throws ApiError 500 with the error of Go's client */
-async function request(
-  context: RequestContext,
-  location: KubeletLocation,
-  open: OpenBackend,
-  observer: KubeletObserver,
-): Promise<IncomingMessage> {
+async function request(context: RequestContext, { location, open, observer }: LogParts): Promise<IncomingMessage> {
   const { path, headers } = requestOf(location);
   try {
     const { message } = await sendRequest(open, { method: "GET", path, headers }, endOf(context));

@@ -17,7 +17,7 @@ import {
 } from "./secure-contexts.ts";
 
 /** Options of a listener. */
-interface ListenOptions {
+export interface ListenOptions {
   /** 0 chooses a free port. */
   readonly host: string;
   /** 0 picks a free one. */
