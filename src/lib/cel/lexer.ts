@@ -54,25 +54,34 @@ function matchAt(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** @param issues receives an error for each text that is not a token; such text is skipped */
-export function tokenize(text: string, issues: Issue[]): Token[] {
+/**
+ * Reads tokens when they are first requested, so that errors of the lexer come in order with those of the parser.
+ *
+ * @param report receives an error for each text that is not a token; such text is skipped
+ * @returns a function that returns the token with an index, or the end of the text behind all tokens
+ */
+export function tokenReader(text: string, report: (issue: Issue) => void): (index: number) => Token {
   const tokens: Token[] = [];
   let at = 0;
-  for (;;) {
-    for (let next = matchAt(space, text, at); next !== at; next = matchAt(space, text, at)) at = next;
-    if (at >= text.length) break;
-    const token = tokenAt(text, at);
-    if (token === undefined) {
-      const end = endOfUnrecognized(text, at);
-      issues.push({ offset: at, message: `Syntax error: token recognition error at: '${text.slice(at, end)}'` });
-      at = end;
-      continue;
+  const read = (): void => {
+    for (;;) {
+      for (let next = matchAt(space, text, at); next !== at; next = matchAt(space, text, at)) at = next;
+      if (at >= text.length) return void tokens.push({ kind: endOfText, start: text.length, end: text.length });
+      const token = tokenAt(text, at);
+      if (token !== undefined) {
+        tokens.push(token);
+        at = token.end;
+        return;
+      }
+      const start = at;
+      at = endOfUnrecognized(text, at);
+      report({ offset: start, message: `Syntax error: token recognition error at: '${text.slice(start, at)}'` });
     }
-    tokens.push(token);
-    at = token.end;
-  }
-  tokens.push({ kind: endOfText, start: text.length, end: text.length });
-  return tokens;
+  };
+  return (index) => {
+    while (tokens.length <= index && tokens.at(-1)?.kind !== endOfText) read();
+    return tokens[Math.min(index, tokens.length - 1)] as Token;
+  };
 }
 
 function tokenAt(text: string, start: number): Token | undefined {

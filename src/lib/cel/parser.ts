@@ -5,7 +5,7 @@
 import { type Ast, accumulatorName, type Call, type Expr, type MapEntry, type StructField } from "./ast.ts";
 import type { ComprehensionParts, Macro, MacroBuilder } from "./declarations.ts";
 import { CelSyntaxError, type Issue } from "./errors.ts";
-import { endOfText, type Token, tokenize } from "./lexer.ts";
+import { endOfText, type Token, tokenReader } from "./lexer.ts";
 import {
   parseBytesLiteral,
   parseDoubleLiteral,
@@ -22,8 +22,6 @@ interface ParserOptions {
   /** By `macroKey`. */
   readonly macros: ReadonlyMap<string, Macro>;
   readonly optionalSyntax: boolean;
-  /** Whether to stop at the first syntax error of the parser; the lexer always reads everything. */
-  readonly stopsAtSyntaxError?: boolean;
 }
 
 /** The nesting limit of cel-go. A chain such as `a.b.c` counts too. */
@@ -76,8 +74,10 @@ const productSigns = new Set(["*", "/", "%"]);
 const operators = new Set([...relationSigns, ...sumSigns, ...productSigns, "&&", "||", "?"]);
 /** Additional tokens at which the parser resumes after an invalid literal, name or call. */
 const afterPrimary = [".", "["];
-/** The limit of cel-go. */
+/** The limits of cel-go. */
 const recoveriesMax = 30;
+const syntaxErrorsMax = 100;
+const skippedTokensMax = 256;
 const tokenOrder = ["[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"];
 const reserved = new Set(
   "as break const continue else false for function if import in let loop package namespace null return true var void while".split(
@@ -89,10 +89,12 @@ const reserved = new Set(
 class Abort extends Error {}
 
 class Parser {
-  readonly issues: Issue[] = [];
+  readonly #syntaxIssues: Issue[] = [];
+  /** Of literals, names and macros, which cel-go checks after the syntax. */
+  readonly #otherIssues: Issue[] = [];
   readonly #text: string;
   readonly #options: ParserOptions;
-  readonly #tokens: Token[];
+  readonly #tokenOf: (index: number) => Token;
   #at = 0;
   #lastId = 0;
   #nesting = 0;
@@ -111,16 +113,13 @@ class Parser {
   constructor(text: string, options: ParserOptions) {
     this.#text = text;
     this.#options = options;
-    this.#tokens = tokenize(text, this.issues);
+    this.#tokenOf = tokenReader(text, ({ offset, message }) => this.#issue(offset, message));
   }
 
   parseAll(): Expr | undefined {
     try {
       const root = this.#expression();
-      if (this.#kind() !== endOfText)
-        this.#reportUnexpected(this.#tokens[this.#at + 1]?.kind === endOfText ? "extraneous" : "mismatched", [
-          endOfText,
-        ]);
+      if (this.#expect(endOfText, () => false) === undefined) this.#recoverAt((kind) => kind === endOfText);
       return root;
     } catch (error) {
       if (error instanceof Abort) return undefined;
@@ -131,11 +130,16 @@ class Parser {
   // Tokens.
 
   #token(): Token {
-    return this.#tokens[this.#at] as Token;
+    return this.#tokenOf(this.#at);
   }
 
   #kind(): string {
     return this.#token().kind;
+  }
+
+  /** The kind of the token after the current one. */
+  #kindAfter(): string {
+    return this.#tokenOf(this.#at + 1).kind;
   }
 
   #textOf(token: Token): string {
@@ -171,9 +175,23 @@ class Parser {
 
   // Errors and recovery.
 
+  /** All errors in the order in which cel-go finds them. */
+  get issues(): readonly Issue[] {
+    return [...this.#syntaxIssues, ...this.#otherIssues];
+  }
+
+  /** @throws Abort after too many syntax errors */
   #issue(offset: number, message: string): void {
-    this.issues.push({ offset, message });
-    if (this.#options.stopsAtSyntaxError === true && message.startsWith("Syntax error")) throw new Abort();
+    if (!message.startsWith("Syntax error")) return void this.#otherIssues.push({ offset, message });
+    if (this.#syntaxIssues.length < syntaxErrorsMax) return void this.#syntaxIssues.push({ offset, message });
+    this.#stop(offset, `Syntax error: More than ${syntaxErrorsMax} syntax errors`);
+  }
+
+  /** Stops parsing; what cel-go checks after the syntax is not checked. @throws Abort */
+  #stop(offset: number, message: string): never {
+    this.#syntaxIssues.push({ offset, message });
+    this.#otherIssues.length = 0;
+    throw new Abort();
   }
 
   #reportUnexpected(problem: "mismatched" | "extraneous", expected: readonly string[]): void {
@@ -188,8 +206,7 @@ class Parser {
   /** @throws Abort if there are too many errors */
   #countRecovery(): void {
     if (this.#recoveries++ < recoveriesMax) return;
-    this.#issue(this.#token().start, `Syntax error: error recovery attempt limit exceeded: ${recoveriesMax}`);
-    throw new Abort();
+    this.#stop(this.#token().start, `Syntax error: error recovery attempt limit exceeded: ${recoveriesMax}`);
   }
 
   /**
@@ -202,7 +219,7 @@ class Parser {
     const found = this.#takeIf(kind);
     if (found !== undefined) return found;
     this.#countRecovery();
-    if (this.#tokens[this.#at + 1]?.kind === kind) {
+    if (this.#kindAfter() === kind) {
       this.#reportUnexpected("extraneous", [kind]);
       this.#at++;
       return this.#take();
@@ -229,13 +246,20 @@ class Parser {
    * @param alsoAt additional tokens to stop at
    */
   #recover(alsoAt: readonly string[] = []): void {
+    this.#recoverAt(
+      (kind) =>
+        kind === endOfText ||
+        operators.has(kind) ||
+        alsoAt.includes(kind) ||
+        this.#open.some((tokens) => tokens.includes(kind)),
+    );
+  }
+
+  #recoverAt(resumesAt: (kind: string) => boolean): void {
     this.#countRecovery();
-    const resumesAt = (kind: string): boolean =>
-      kind === endOfText ||
-      operators.has(kind) ||
-      alsoAt.includes(kind) ||
-      this.#open.some((tokens) => tokens.includes(kind));
-    while (!resumesAt(this.#kind())) this.#at++;
+    for (let skipped = 0; !resumesAt(this.#kind()); skipped++, this.#at++)
+      if (skipped === skippedTokensMax)
+        this.#stop(-1, `error recovery token lookahead limit exceeded: ${skippedTokensMax}`);
   }
 
   /** Consumes the closing bracket of the innermost construct. */
@@ -248,7 +272,7 @@ class Parser {
   #closeLiteral(kind: string): void {
     const found = this.#kind();
     if (found !== kind && found !== "," && !this.#recovering) {
-      const next = this.#tokens[this.#at + 1]?.kind;
+      const next = this.#kindAfter();
       const isExtraneous = next === kind || next === ",";
       this.#reportUnexpected(isExtraneous ? "extraneous" : "mismatched", [kind, ","]);
       if (!isExtraneous) {
@@ -272,7 +296,7 @@ class Parser {
     const kind = this.#kind();
     if (operandStart.has(kind) || more.includes(kind) || this.#recovering) return true;
     const expected = [...operandStarts, ...more];
-    const next = this.#tokens[this.#at + 1]?.kind ?? endOfText;
+    const next = this.#kindAfter();
     if (operandStart.has(next) || more.includes(next)) {
       this.#reportUnexpected("extraneous", expected);
       this.#at++;
@@ -327,9 +351,7 @@ class Parser {
 
   /** Every recursion of the parser calls this, and decreases `#nesting` at its end. */
   #nest(): void {
-    if (++this.#nesting <= depthMax) return;
-    this.#issue(-1, `expression recursion limit exceeded: ${depthMax}`);
-    throw new Abort();
+    if (++this.#nesting > depthMax) this.#stop(-1, `expression recursion limit exceeded: ${depthMax}`);
   }
 
   #expression(): Expr {
@@ -396,7 +418,7 @@ class Parser {
   #unary(): Expr {
     const sign = this.#token();
     if (sign.kind !== "!" && sign.kind !== "-") return this.#member();
-    if (sign.kind === "-" && /^NUM_(?:INT|FLOAT)$/.test(this.#tokens[this.#at + 1]?.kind ?? "")) return this.#member();
+    if (sign.kind === "-" && /^NUM_(?:INT|FLOAT)$/.test(this.#kindAfter())) return this.#member();
     let count = 0;
     while (this.#takeIf(sign.kind) !== undefined) count++;
     this.#checkOperand(sign.kind);
@@ -414,7 +436,7 @@ class Parser {
       return;
     }
     const token = this.#token();
-    const minus = this.#tokens[this.#at - 1] ?? token;
+    const minus = this.#at === 0 ? token : this.#tokenOf(this.#at - 1);
     this.#issue(token.start, `Syntax error: no viable alternative at input '${this.#input(minus, token)}'`);
     while (this.#takeIf("!") !== undefined) this.#recovering = true;
   }
@@ -529,7 +551,7 @@ class Parser {
   /** Handles a token after `.?` that is not a field name: skips it if a field name follows. */
   #skipToField(): boolean {
     const { start } = this.#token();
-    const isExtraneous = this.#tokens[this.#at + 1]?.kind === "IDENTIFIER" && !this.#recovering;
+    const isExtraneous = this.#kindAfter() === "IDENTIFIER" && !this.#recovering;
     this.#reportUnexpected(isExtraneous ? "extraneous" : "mismatched", ["IDENTIFIER", "ESC_IDENTIFIER"]);
     if (isExtraneous) this.#at++;
     else this.#issue(start, "unsupported ident kind");
@@ -605,7 +627,7 @@ class Parser {
   /** Skips one extraneous token, or recovers after the missing operand. */
   #missingOperand(): Expr {
     const offset = this.#token().start;
-    const next = this.#tokens[this.#at + 1]?.kind ?? endOfText;
+    const next = this.#kindAfter();
     if (this.#kind() !== endOfText && operandStart.has(next) && !this.#recovering) {
       this.#reportUnexpected("extraneous", operandStarts);
       this.#at++;
@@ -637,7 +659,7 @@ class Parser {
 
   /** Whether the token starts another entry; if not, the comma before it is a trailing one. */
   #startsEntry(ahead: number): boolean {
-    const kind = this.#tokens[this.#at + ahead]?.kind ?? endOfText;
+    const kind = this.#tokenOf(this.#at + ahead).kind;
     return operandStart.has(kind) || kind === "?";
   }
 
@@ -692,11 +714,7 @@ class Parser {
       }
       const value = this.#expression();
       fields.push({ id: this.#nextId(), offset: colon.start, name: field, value, optional });
-      if (
-        this.#kind() !== "," ||
-        !["IDENTIFIER", "ESC_IDENTIFIER", "?"].includes(this.#tokens[this.#at + 1]?.kind ?? endOfText)
-      )
-        break;
+      if (this.#kind() !== "," || !["IDENTIFIER", "ESC_IDENTIFIER", "?"].includes(this.#kindAfter())) break;
       this.#take();
     }
     this.#closeLiteral("}");
@@ -712,7 +730,7 @@ class Parser {
       return this.#textOf(this.#take());
     }
     if (this.#kind() !== "IDENTIFIER") {
-      const isExtraneous = this.#tokens[this.#at + 1]?.kind === "IDENTIFIER" && !this.#recovering;
+      const isExtraneous = this.#kindAfter() === "IDENTIFIER" && !this.#recovering;
       this.#reportUnexpected(isExtraneous ? "extraneous" : "mismatched", expected);
       if (!isExtraneous) return undefined;
       this.#at++;
@@ -725,7 +743,7 @@ class Parser {
   #expanded(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expr | undefined {
     const macro = this.#options.macros.get(macroKey({ name, receiver: target !== undefined, arity: args.length }));
     if (macro === undefined) return undefined;
-    const issuesBefore = this.issues.length;
+    const issuesBefore = this.#otherIssues.length;
     this.#expanding = true;
     const expanded = macro.expand(this.#builder(offset), target, args);
     this.#expanding = false;
@@ -733,7 +751,7 @@ class Parser {
       this.#depths[expanded.id] = (this.#depths[expanded.id] ?? 0) + 1;
       return expanded;
     }
-    return this.issues.length > issuesBefore ? this.#constant(offset, null) : undefined;
+    return this.#otherIssues.length > issuesBefore ? this.#constant(offset, null) : undefined;
   }
 
   #builder(offset: number): MacroBuilder {

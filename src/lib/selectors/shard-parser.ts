@@ -4,8 +4,7 @@
  * parser of CEL.
  */
 import type { Call, Constant, Expr } from "../cel/ast.ts";
-import { CelSyntaxError, type Issue } from "../cel/errors.ts";
-import { tokenize } from "../cel/lexer.ts";
+import { CelSyntaxError } from "../cel/errors.ts";
 import { parse } from "../cel/parser.ts";
 import { isInt } from "../cel/values/int.ts";
 import { CelDouble, CelUint, type CelValue } from "../cel/values/value.ts";
@@ -43,28 +42,11 @@ export function parseShardSelector(text: string): ShardSelector {
 
 function parseExpression(text: string): Expr {
   try {
-    return parse(text, { macros: new Map(), optionalSyntax: false, stopsAtSyntaxError: true }).root;
+    return parse(text, { macros: new Map(), optionalSyntax: false }).root;
   } catch (error) {
-    if (error instanceof CelSyntaxError) throw new SelectorError(`CEL parse error: ${firstMessage(error)}`);
+    if (error instanceof CelSyntaxError) throw new SelectorError(`CEL parse error: ${error.issues[0]?.message}`);
     throw error;
   }
-}
-
-/**
- * The error that cel-go reports first. Its parser reads one token after the invalid one, so that
- * invalid characters before that token precede; it checks literals and names after the syntax.
- */
-function firstMessage({ source: { text }, issues }: CelSyntaxError): string {
-  const invalid = issues.find(isInvalidText);
-  const unexpected = issues.find((issue) => issue.message.startsWith("Syntax error") && !isInvalidText(issue));
-  if (invalid === undefined || unexpected === undefined) return (invalid ?? unexpected ?? issues[0])?.message ?? "";
-  const isRead = tokenize(text.slice(unexpected.offset, invalid.offset), []).length <= 2; // With the end of text.
-  return isRead ? invalid.message : unexpected.message;
-}
-
-/** Whether the lexer reported the issue. */
-function isInvalidText({ message }: Issue): boolean {
-  return message.startsWith("Syntax error: token recognition error");
 }
 
 /** The parser limits the depth of the expression. */
