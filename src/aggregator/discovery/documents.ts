@@ -1,5 +1,6 @@
 /** Reads discovery documents that other servers have sent. */
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
+import { countContainers } from "../../lib/json/count-containers.ts";
 import { peekTypeMeta } from "../../lib/json/parse.ts";
 import { decodeDocument } from "../../lib/schema/decode.ts";
 import { encodeObject } from "../../lib/schema/encode.ts";
@@ -19,6 +20,8 @@ export const documentTimeoutMs = 5_000;
 export const documentBytesMax = 4 * 1024 * 1024;
 /** More are failures: every client receives the documents. */
 const resourcesMax = 10_000;
+/** Objects and lists of a document; a million of them fit in its bytes. That of all built-in groups has 2,000. */
+const containersMax = 50_000;
 const errorLengthMax = 1024;
 
 /** The versions of aggregated discovery, the preferred one first. */
@@ -87,6 +90,11 @@ function withResponseKinds(resource: ResourceDocument): ResourceDocument {
 /** @throws DiscoveryError when there are too many */
 export function checkResourceCount(resources: readonly unknown[]): void {
   if (resources.length > resourcesMax) throw new DiscoveryError(`more than ${resourcesMax} resources`);
+}
+
+/** @throws DiscoveryError when a document of another server would be large in memory */
+export function checkContainerCount(body: Buffer): void {
+  if (countContainers(body) > containersMax) throw new DiscoveryError(`more than ${containersMax} objects and lists`);
 }
 
 /**

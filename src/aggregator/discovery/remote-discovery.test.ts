@@ -61,6 +61,14 @@ const rows: [title: string, server: ExtensionServer, resources: object[], freshn
   ["deep nesting", aggregating(`{"items":${"[".repeat(100_000)}`), [], "Stale"],
   ["a huge document", aggregating(" ".repeat(5 * 1024 * 1024)), [], "Stale"],
   ["many resources", aggregating(document({ version: "v1", resources: Array(10_001).fill({}) })), [], "Stale"],
+  [
+    "many subresources",
+    aggregating(document({ version: "v1", resources: [{ subresources: Array(50_001).fill({}) }] })),
+    [],
+    "Stale",
+  ],
+  ["many groups", aggregating(JSON.stringify({ items: Array(50_001).fill({}) })), [], "Stale"],
+  ["a plain list of many resources", plain(JSON.stringify({ resources: Array(50_001).fill({}) })), [], "Stale"],
   ["no answer", () => "hang", [], "Stale"],
   ["503", () => ({ status: 503, body: "" }), [], "Stale"],
   ["404", () => ({ status: 404, body: "" }), [], "Stale"],
@@ -118,6 +126,42 @@ test("fetches again after a minute, with the entity tag of the last answer", asy
   assert.equal(backends.calls.length, 2);
   assert.deepEqual(discovery.find("a.example.com", "v1"), { resources: [things], freshness: "Current" });
   assert.equal(discovery.generation, 1, "nothing changed");
+});
+
+test("asks for the whole document when it was fetched for other APIServices", async (t) => {
+  const versions = ["v1", "v2"].map((version) => ({ version, resources: [{ resource: version }] }));
+  const body = JSON.stringify({ items: [{ metadata: { name: "a.example.com" }, versions }] });
+  const server: ExtensionServer = (_, headers) =>
+    headers["if-none-match"] === '"one"'
+      ? { status: 304, body: "" }
+      : { status: 200, type: aggregatedType, body, etag: '"one"' };
+  const { discovery, apiServices } = open(t, { server }, [remoteApiService("v1.a.example.com", "server")]);
+  await settle();
+  apiServices.put(remoteApiService("v2.a.example.com", "server"));
+  await settle();
+  const found = discovery.find("a.example.com", "v2")?.resources[0] as { resource?: string } | undefined;
+  assert.equal(found?.resource, "v2");
+});
+
+test("the documents of all servers have a limit together", async (t) => {
+  const names = ["a", "b", "c"];
+  const large = (group: string): ExtensionServer =>
+    aggregating(
+      document({ version: "v1", resources: [{ resource: "x".repeat(3 << 20), verbs: [] }] }, `${group}.example.com`),
+    );
+  const { discovery, warnings, apiServices, clock } = open(
+    t,
+    Object.fromEntries(names.map((name) => [name, large(name)])),
+    names.map((name) => remoteApiService(`v1.${name}.example.com`, name)),
+  );
+  const fresh = (): unknown[] => names.map((name) => discovery.find(`${name}.example.com`, "v1")?.freshness);
+  await settle();
+  assert.deepEqual(fresh(), ["Current", "Current", "Stale"]);
+  assert.match(warnings.join(), /the documents of all servers have more than 8388608 bytes/);
+  apiServices.delete("v1.a.example.com");
+  clock.advance(60_000);
+  await settle();
+  assert.deepEqual(fresh(), [undefined, "Current", "Current"]);
 });
 
 test("does not send an entity tag that is not one", async (t) => {

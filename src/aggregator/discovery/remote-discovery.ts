@@ -7,8 +7,9 @@ import { formatGroupVersion } from "../../apimachinery/object.ts";
 import type { RemoteApiService } from "../contract.ts";
 import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.ts";
 import { failureReason, followRemotes, type RemoteDocumentOptions } from "../remote-documents.ts";
-import { ServiceDocuments } from "../service-documents.ts";
+import { ServiceDocuments, serviceKey } from "../service-documents.ts";
 import type { RemoteDiscovery, RemoteVersionDiscovery } from "./contract.ts";
+import { DiscoveryError } from "./documents.ts";
 import { fetchDiscovery, type ServiceDocument } from "./fetch-discovery.ts";
 
 /** Documents that are refreshed until they are closed. */
@@ -20,6 +21,8 @@ export interface OpenRemoteDiscovery extends RemoteDiscovery {
 const concurrency = 2;
 const intervalMs = 60_000;
 const firstRetryMs = 500;
+/** Of the resources of all servers, encoded: twenty times those of all built-in groups. Every client receives them. */
+const bytesMax = 8 * 1024 * 1024;
 
 /** Starts to fetch the documents of all remote APIServices. Without any it does nothing. */
 export function openRemoteDiscovery(options: RemoteDocumentOptions): OpenRemoteDiscovery {
@@ -37,6 +40,8 @@ interface Tracked {
   /** Documents that were fetched before are too old. It counts steps, not time. */
   dirtyAt: number;
   content: RemoteVersionDiscovery | undefined;
+  /** Of its resources, encoded. */
+  bytes: number;
 }
 
 class FetchedDiscovery implements OpenRemoteDiscovery {
@@ -68,7 +73,7 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
   }
 
   #markDirty(key: string): void {
-    const tracked = this.#tracked.get(key) ?? { dirtyAt: 0, content: undefined };
+    const tracked = this.#tracked.get(key) ?? { dirtyAt: 0, content: undefined, bytes: 0 };
     tracked.dirtyAt = ++this.#steps;
     this.#tracked.set(key, tracked);
     this.#refreshes.add(key);
@@ -83,12 +88,13 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
     this.#documents.use(key, remote.service);
     try {
       const { versions } = await this.#currentDocument(remote, tracked);
-      this.#set(tracked, { resources: versions.get(key) ?? [], freshness: "Current" });
+      this.#accept(tracked, versions.get(key) ?? []);
       tracked.dirtyAt = ++this.#steps; // The next run fetches again.
       return "current";
     } catch (error) {
       const reason = failureReason(error);
       this.#options.logger.warn("Could not fetch discovery document", { apiService: remote.name, error: reason });
+      tracked.bytes = 0;
       this.#set(tracked, { resources: [], freshness: "Stale" });
       return "failed";
     }
@@ -99,9 +105,29 @@ class FetchedDiscovery implements OpenRemoteDiscovery {
     const kept = this.#documents.get(remote.service);
     if (kept !== undefined && kept.at > dirtyAt) return kept.document;
     const at = ++this.#steps;
-    const document = await fetchDiscovery(this.#options.backends, remote, kept?.document);
+    const document = await fetchDiscovery(this.#options.backends, remote, {
+      previous: kept?.document,
+      keeps: (name) => this.#isOf(name, remote.service),
+    });
     if (!document.isPartial) this.#documents.set(remote.service, { document, at });
     return document;
+  }
+
+  /** Whether an APIService of the group version names the Service. */
+  #isOf(groupVersion: string, service: RemoteApiService["service"]): boolean {
+    const [group, version] = groupVersion.split("/", 2) as [string, string];
+    const found = this.#options.apiServices.find(group, version)?.service;
+    return found !== undefined && serviceKey(found) === serviceKey(service);
+  }
+
+  /** @throws DiscoveryError when all resources together would have too many bytes */
+  #accept(tracked: Tracked, resources: readonly object[]): void {
+    const bytes = Buffer.byteLength(JSON.stringify(resources));
+    let total = bytes - tracked.bytes;
+    for (const one of this.#tracked.values()) total += one.bytes;
+    if (total > bytesMax) throw new DiscoveryError(`the documents of all servers have more than ${bytesMax} bytes`);
+    tracked.bytes = bytes;
+    this.#set(tracked, { resources, freshness: "Current" });
   }
 
   #set(tracked: Tracked, content: RemoteVersionDiscovery): void {
