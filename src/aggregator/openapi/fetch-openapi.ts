@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import { countContainers } from "../../lib/json/count-containers.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { parseEncoded, parseJson } from "../../lib/json/parse.ts";
 import { isObject } from "../../lib/json/values.ts";
@@ -29,6 +30,15 @@ export interface KeptDocument {
   readonly hash: string;
   /** The canonical document as compressed JSON. */
   readonly gzipped: Buffer;
+  readonly size: DocumentSize;
+}
+
+/** What a document costs when it is merged. */
+export interface DocumentSize {
+  /** Of its canonical JSON. */
+  readonly bytes: number;
+  /** Objects and lists. */
+  readonly containers: number;
 }
 
 type Get = Pick<Backends, "get">;
@@ -37,6 +47,8 @@ type Get = Pick<Backends, "get">;
 const timeoutMs = 60_000;
 /** The document of all built-in groups has half of this. Larger ones are skipped. */
 const documentBytesMax = 8 * 1024 * 1024;
+/** Objects and lists of a document; millions of them fit in its bytes. That of all built-in groups has 22,000. */
+const containersMax = 50_000;
 const indexBytesMax = 1024 * 1024;
 /** Upstream's hashes have 128 characters. */
 const urlLengthMax = 1024;
@@ -86,8 +98,16 @@ export async function fetchV2(
   const hash = createHash("sha512").update(answer.body).digest("hex").toUpperCase();
   const etag = etagOf(answer);
   if (previous?.hash === hash) return { ...previous, etag };
-  const document = await readSwagger(answer.body);
-  return { etag, hash, gzipped: await compress(encodeAny(document)) };
+  const containers = checkedContainers(answer);
+  const text = Buffer.from(encodeAny(await readSwagger(answer.body)));
+  return { etag, hash, gzipped: await compress(text), size: { bytes: text.length, containers } };
+}
+
+/** @returns the number of objects and lists @throws OpenApiError when a document would be large in memory */
+function checkedContainers({ body }: BackendAnswer): number {
+  const count = countContainers(body);
+  if (count > containersMax) throw new OpenApiError(`more than ${containersMax} objects and lists`);
+  return count;
 }
 
 /** Reads a kept document. */
@@ -98,6 +118,7 @@ export async function expandDocument({ gzipped }: KeptDocument): Promise<{ reado
 /**
  * Fetches the index of v3 documents.
  *
+ * @param keeps whether a path of the index is kept
  * @returns the URLs by path; undefined if the server has no v3 documents
  * @throws OpenApiError, JsonSyntaxError for an unusable answer
  * @throws WebhookError without a complete answer
@@ -105,14 +126,17 @@ export async function expandDocument({ gzipped }: KeptDocument): Promise<{ reado
 export async function fetchV3Index(
   backends: Get,
   remote: RemoteApiService,
+  keeps: (path: string) => boolean,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const answer = await fetchPath(backends, remote, "/openapi/v3", { answerBytesMax: indexBytesMax });
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw new OpenApiError(`response code ${answer.status} for /openapi/v3`);
+  checkedContainers(answer);
   const { value } = parseJson(answer.body);
   const paths = isObject(value) ? value.paths : undefined;
   if (!isObject(paths)) throw new OpenApiError("the index has no paths");
-  return new Map(Object.entries(paths).map(([path, entry]) => [path, urlOf(path, entry)]));
+  const kept = Object.entries(paths).filter(([path]) => keeps(path));
+  return new Map(kept.map(([path, entry]) => [path, urlOf(path, entry)]));
 }
 
 /** The URL in the index, if it leads to the document at this server, possibly with a hash. */

@@ -58,6 +58,7 @@ const hostile: [title: string, v2: ReturnType<typeof json> | "hang"][] = [
   ["deep nesting", json(`{"definitions":${'{"a":'.repeat(600)}{}${"}".repeat(600)}}`)],
   ["deeper nesting", json("[".repeat(1_000_000))],
   ["a huge document", json(" ".repeat(9 * 1024 * 1024))],
+  ["many objects", json({ definitions: { A: { allOf: Array(50_001).fill({}) } } })],
   ["an error", { status: 500, body: "" }],
   ["304 without a condition", { status: 304, body: "" }],
   ["no answer", "hang"],
@@ -106,6 +107,29 @@ test("a server describes the group versions of its own APIServices only", async 
   setup.clock.advance(1000);
   await asked(setup, 4);
   assert.deepEqual([...setup.openApi.entries().keys()], ["apis/a.example.com/v1"]);
+});
+
+test("the documents of all servers have a limit together", async (t) => {
+  const names = ["a", "b", "c", "d", "e"];
+  const large = (name: string) => json({ paths: {}, definitions: { [name]: { description: "x".repeat(7 << 20) } } });
+  const servers = Object.fromEntries(
+    names.map((name): [string, ExtensionServer] => [name, (path) => (path === "/openapi/v2" ? large(name) : notFound)]),
+  );
+  const views = names.map((name) => remoteApiService(`v1.${name}.example.com`, name));
+  const setup = open(t, servers, views);
+  setup.clock.advance(1000);
+  await asked(setup, 10);
+  assert.equal(setup.openApi.documents().length, 4);
+  assert.match(setup.warnings.join(), /the documents of all servers have more than 33554432 bytes/);
+});
+
+test("an index with too many entries is not read", async (t) => {
+  const paths = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`apis/x${index}/v1`, {}]));
+  const index = json({ paths: { "apis/a.example.com/v1": {}, ...paths } });
+  const setup = open(t, { server: (path) => (path === "/openapi/v3" ? index : notFound) }, [view]);
+  setup.clock.advance(1000);
+  await asked(setup, 2);
+  assert.equal(setup.openApi.entries().size, 0);
 });
 
 test("asks as system:aggregator, a second after the start, and not while the server is unavailable", async (t) => {

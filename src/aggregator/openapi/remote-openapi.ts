@@ -8,7 +8,14 @@ import { openRefreshes, type Refreshes, type RefreshResult } from "../refreshes.
 import { failureReason, followRemotes, type RemoteDocumentOptions } from "../remote-documents.ts";
 import { ServiceDocuments, serviceKey } from "../service-documents.ts";
 import type { RemoteDocument, RemoteEntry, RemoteOpenApi } from "./contract.ts";
-import { expandDocument, fetchV2, fetchV3Index, type KeptDocument } from "./fetch-openapi.ts";
+import {
+  type DocumentSize,
+  expandDocument,
+  fetchV2,
+  fetchV3Index,
+  type KeptDocument,
+  OpenApiError,
+} from "./fetch-openapi.ts";
 
 /** Documents that are refreshed until they are closed. */
 export interface OpenRemoteOpenApi extends RemoteOpenApi {
@@ -20,6 +27,8 @@ const concurrency = 4;
 const changeDelayMs = 1_000;
 const intervalMs = 60_000;
 const retryMsMax = 3_600_000;
+/** Of the v2 documents of all servers: a client that asks for the merged document has them all in memory. */
+const allMax: DocumentSize = { bytes: 32 * 1024 * 1024, containers: 500_000 };
 
 /** Starts to fetch the documents of all remote APIServices. Without any it does nothing. */
 export function openRemoteOpenApi(options: RemoteDocumentOptions): OpenRemoteOpenApi {
@@ -127,13 +136,28 @@ class FetchedOpenApi implements OpenRemoteOpenApi {
     const shared = this.#shared.get(remote.service);
     const found = await fetchV2(this.#options.backends, remote, shared?.v2 ?? kept.v2);
     if (found === undefined) return;
-    if (found.hash !== kept.v2?.hash) this.generation += 1;
+    if (found.hash !== kept.v2?.hash) {
+      this.#checkSize(kept, found);
+      this.generation += 1;
+    }
     kept.v2 = found;
     this.#share(remote, { v2: found });
   }
 
+  /** @throws OpenApiError when all documents together would be too large */
+  #checkSize(replaced: Kept, added: KeptDocument): void {
+    const others = [...this.#kept.values()].filter((one) => one !== replaced).flatMap(({ v2 }) => v2 ?? []);
+    const different = [...new Map([...others, added].map((one) => [one.hash, one.size])).values()];
+    for (const unit of ["bytes", "containers"] as const) {
+      const sum = different.reduce((total, size) => total + size[unit], 0);
+      if (sum > allMax[unit])
+        throw new OpenApiError(`the documents of all servers have more than ${allMax[unit]} ${unit}`);
+    }
+  }
+
   async #refreshV3(remote: RemoteApiService, kept: Kept): Promise<void> {
-    const found = await fetchV3Index(this.#options.backends, remote);
+    const own = ownPaths(this.#remotes()).get(serviceKey(remote.service));
+    const found = await fetchV3Index(this.#options.backends, remote, (path) => own?.has(path) === true);
     const hasNoV3 = found === undefined;
     if (hasNoV3 !== kept.hasNoV3 || (found !== undefined && !isSame(found, kept.v3))) this.generation += 1;
     kept.hasNoV3 = hasNoV3;
