@@ -1,7 +1,7 @@
 /** Adds the parts of other servers to the encoded parts of the v2 document. */
 import type { Json } from "./dialect.ts";
 import { createPause } from "./pause.ts";
-import { type MergeTarget, mayConflict, mergeDocument } from "./swagger/merge.ts";
+import { type MergeTarget, mayConflict, mergeDocument, mergeTarget } from "./swagger/merge.ts";
 
 /** Encodes a part with its name. */
 export type EncodePiece = (name: string, value: Json) => Buffer;
@@ -40,11 +40,11 @@ export async function mergePieces(
   encode: PiecesV2,
 ): Promise<AllPieces> {
   const pause = createPause();
-  const target: MergeTarget = {
+  const target = mergeTarget({
     paths: new Map(own.paths.map(([name]) => [name, undefined])),
     definitions: new Map([...own.schemas.map(([name]) => [name, undefined] as const), ...own.kept]),
     parameters: new Map(own.parameters),
-  };
+  });
   for (const other of others) {
     mergeDocument(target, other);
     await pause();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Json } from "../dialect.ts";
 import { filterPaths } from "./filter-paths.ts";
-import { type MergeTarget, mergeDocument } from "./merge.ts";
+import { type MergeTarget, mergeDocument, mergeTarget } from "./merge.ts";
 
 type Call =
   | { readonly call: "filter"; readonly document: Json; readonly prefixes: readonly string[]; readonly result: Json }
@@ -27,7 +27,7 @@ function sectionsOf(document: Json): object {
 function targetOf(document: Json): MergeTarget {
   const mapOf = (section: (typeof sections)[number]) =>
     new Map(Object.entries((document[section] ?? {}) as Record<string, Json>));
-  return { paths: mapOf("paths"), definitions: mapOf("definitions"), parameters: mapOf("parameters") };
+  return mergeTarget({ paths: mapOf("paths"), definitions: mapOf("definitions"), parameters: mapOf("parameters") });
 }
 
 for (const [index, row] of calls.entries()) {

@@ -3,7 +3,8 @@
  * `MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters` of
  * `k8s.io/kube-openapi/pkg/aggregator`.
  */
-import { identical, isObject } from "../../lib/json/values.ts";
+import { encodeSorted } from "../../lib/json/encode-any.ts";
+import { isObject } from "../../lib/json/values.ts";
 import type { Json } from "../dialect.ts";
 import { filterPaths, rename } from "./filter-paths.ts";
 
@@ -12,6 +13,20 @@ export interface MergeTarget {
   readonly paths: Map<string, Json | undefined>;
   readonly definitions: Map<string, Json | undefined>;
   readonly parameters: Map<string, Json | undefined>;
+  /** By name of a definition or parameter, those that were renamed. {@link mergeDocument} fills it. */
+  readonly renamed: { readonly definitions: Map<string, Chain>; readonly parameters: Map<string, Chain> };
+}
+
+/** The parts `name_v2`, `name_v3` … without a gap. */
+interface Chain {
+  last: number;
+  /** The first number of each content. */
+  readonly numbers: Map<string, number>;
+}
+
+/** A target without renamed parts. */
+export function mergeTarget(parts: Omit<MergeTarget, "renamed">): MergeTarget {
+  return { ...parts, renamed: { definitions: new Map(), parameters: new Map() } };
 }
 
 const kinds = "x-kubernetes-group-version-kind";
@@ -55,26 +70,41 @@ export function mayConflict(
 function withFreeNames(source: Json, section: "definitions" | "parameters", target: MergeTarget): Json {
   const existing = target[section];
   const own = (source[section] ?? {}) as Record<string, Json>;
-  const isSame = section === "definitions" ? equalExceptKinds : identical;
   const taken = new Set<string>();
   const renames = new Map<string, string>();
   for (const [name, part] of Object.entries(own)) {
-    if (!existing.has(name) || isSame(existing.get(name), part)) continue;
+    const other = existing.get(name);
+    const content = contentOf(part, section);
+    if (!existing.has(name) || (other !== undefined && contentOf(other, section) === content)) continue;
+    const { last, numbers } = chainOf(name, section, target);
     const isFree = (one: string): boolean => !existing.has(one) && !taken.has(one) && !Object.hasOwn(own, one);
-    let count = 2;
-    const next = (): string => `${name}_v${count}`;
-    while (existing.has(next()) && !isSame(existing.get(next()), part)) count += 1;
-    if (!existing.has(next())) {
-      while (!isFree(next())) count += 1;
-      taken.add(next());
+    let count = numbers.get(content);
+    if (count === undefined) {
+      for (count = last + 1; !isFree(`${name}_v${count}`); ) count += 1;
+      taken.add(`${name}_v${count}`);
     }
-    renames.set(name, next());
+    renames.set(name, `${name}_v${count}`);
   }
   return rename(source, section, renames);
 }
 
-function equalExceptKinds(a: Json | undefined, b: Json | undefined): boolean {
-  return a !== undefined && b !== undefined && identical({ ...a, [kinds]: undefined }, { ...b, [kinds]: undefined });
+/** Notes parts that were added since the last call, so that each is read once, however many documents there are. */
+function chainOf(name: string, section: "definitions" | "parameters", target: MergeTarget): Chain {
+  const chain = target.renamed[section].get(name) ?? { last: 1, numbers: new Map() };
+  target.renamed[section].set(name, chain);
+  const next = (): string => `${name}_v${chain.last + 1}`;
+  for (; target[section].has(next()); chain.last++) {
+    const part = target[section].get(next());
+    if (part === undefined) continue;
+    const content = contentOf(part, section);
+    if (!chain.numbers.has(content)) chain.numbers.set(content, chain.last + 1);
+  }
+  return chain;
+}
+
+/** Equal for parts that need no different names: the kinds of definitions do not count. */
+function contentOf(part: Json, section: "definitions" | "parameters"): string {
+  return encodeSorted(section === "definitions" ? { ...part, [kinds]: undefined } : part);
 }
 
 /** Adds the kinds that only the other definition names. */
