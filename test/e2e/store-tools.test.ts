@@ -10,12 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
-import { systemClock } from "../../src/apimachinery/clock.ts";
 import { storeCommand } from "../../src/cli/store/command.ts";
-import { defaultOptions, type RunningServer, startServer } from "../../src/index.ts";
-import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
-import { valueBytesMaxDefault } from "../../src/storage/options.ts";
-import { damageStore } from "../support/damage-store.ts";
+import { type RunningServer, startServer } from "../../src/index.ts";
 import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { runCommand } from "../support/run-command.ts";
@@ -190,39 +186,6 @@ describe("backup and restore", () => {
       assert.deepEqual([code, /in use by another server/.test(err)], [2, true], err);
     }
   });
-});
-
-describe("a store whose records are all damaged", () => {
-  const dataDir = join(base, "heavy");
-  /** So many that the report of the reading process is longer than what a pipe holds. */
-  const keys = Array.from({ length: 1000 }, (_, index) => `/registry/configmaps/default/${"n".repeat(60)}-${index}`);
-  before(async () => {
-    const { historyMs, historyBytesMax } = defaultOptions;
-    const limits = { clock: systemClock, historyMs, historyBytesMax, valueBytesMax: valueBytesMaxDefault };
-    const dir = join(dataDir, "storage");
-    const filled = await openLmdbStorage({ ...limits, dir, durability: "relaxed" });
-    await Promise.all(keys.map((key) => filled.commit([], [{ key, value: Buffer.from(key) }])));
-    await filled.close();
-    assert.equal((await damageStore(dataDir, () => true)).length, keys.length);
-  });
-
-  const named = (out: string): number => keys.filter((key) => out.includes(key)).length;
-  const lines = (out: string, pattern: RegExp): number => out.split("\n").filter((line) => pattern.test(line)).length;
-  /** How many damaged records the output names. Some are recovered from other pages, and are no losses. */
-  const commands: [name: string, args: string[], count: (out: string) => number][] = [
-    ["check", ["-o", "json"], (out) => JSON.parse(out).damage.length],
-    ["check", [], (out) => lines(out, /^ {2}pages? .*revision \d+: the checksum does not match$/)],
-    ["list", [], named],
-    ["stats", [], (out) => Number(/^configmaps +(\d+)/m.exec(out)?.[1])],
-  ];
-  for (const [name, args, count] of commands)
-    test(`store ${[name, ...args].join(" ")} reports each and ends with code 1`, () => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [main, "store", name, dataDir, ...args], {
-        encoding: "utf8",
-        maxBuffer: 64 << 20,
-      });
-      assert.deepEqual([status, count(stdout)], [1, keys.length], stderr.slice(-2000));
-    });
 });
 
 describe("check and repair", () => {

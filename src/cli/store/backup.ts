@@ -12,9 +12,6 @@ import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
 import { findStore } from "./store-directory.ts";
 
-/** Damaged objects that the output lists. */
-const listedMax = 100;
-
 /** Runs `coxswain store backup`. @returns the exit code @throws Error; no backup exists then */
 export async function backupStore(
   dataDir: string,
@@ -36,7 +33,8 @@ export async function backupStore(
     await rm(unfinished, { force: true });
     throw error;
   }
-  const { revision, objects, damagedObjects, damaged } = summary;
+  const { revision, objects, damaged } = summary;
+  const damagedObjects = damaged.length;
   if (output === "json")
     out(
       `${JSON.stringify({ file, bytes: statSync(file).size, revision, objects, damagedObjects, damaged }, undefined, 2)}\n`,
@@ -52,18 +50,16 @@ export async function backupStore(
 interface Summary {
   readonly revision: number;
   readonly objects: number;
-  readonly damagedObjects: number;
-  /** The first of them. */
   readonly damaged: readonly DamagedObject[];
 }
 
 /** @throws DamagedBackup */
 function summarize(file: string): Summary {
-  const summary = { revision: 0, objects: 0, damagedObjects: 0, damaged: [] as DamagedObject[] };
+  const summary = { revision: 0, objects: 0, damaged: [] as DamagedObject[] };
   for (const entry of readBackup(file)) {
     if (entry.kind === "begin") summary.revision = entry.revision;
     else if (entry.kind === "record") summary.objects++;
-    else if (entry.kind === "damaged" && summary.damagedObjects++ < listedMax) summary.damaged.push(entry.object);
+    else if (entry.kind === "damaged") summary.damaged.push(entry.object);
   }
   return summary;
 }

@@ -63,6 +63,8 @@ const followMs = 1000;
 /** Keys of differences that an error lists. */
 const listedMax = 10;
 
+type DamagedKey = Verification["damaged"][number];
+
 /** The copy is not finished: objects differ, or cannot be read. */
 export class CopyFailed extends Error {}
 
@@ -139,8 +141,7 @@ class Copy {
     if (this.#marker.complete) return;
     const { source, skipDamaged, report } = this.#options;
     const total = await source.count();
-    const damaged: string[] = [];
-    let damagedCount = 0;
+    const damaged: DamagedKey[] = [];
     let next: Promise<SourcePage> = source.page(this.#marker.passed);
     let lastMark = 0;
     for (let after = this.#marker.passed; ; ) {
@@ -150,7 +151,7 @@ class Copy {
       const ahead = until === undefined ? undefined : source.page(until);
       ahead?.catch(() => {});
       for (const { key, damage } of page.entries) {
-        if (damage !== undefined && damagedCount++ < listedMax) damaged.push(`${key}: ${damage}`);
+        if (damage !== undefined) damaged.push({ key, problem: damage });
       }
       await this.#writePage(page, after);
       this.#objects += page.entries.length;
@@ -165,14 +166,15 @@ class Copy {
       lastMark = this.#objects;
       await this.#options.target.mark(this.#marker);
     }
-    if (damagedCount > 0 && !skipDamaged) await this.#failDamaged(damaged, damagedCount);
+    if (damaged.length > 0 && !skipDamaged) await this.#failDamaged(damaged);
     this.#marker = { ...this.#marker, complete: true };
     await this.#options.target.mark(this.#marker);
   }
 
-  async #failDamaged(listed: readonly string[], count: number): Promise<never> {
+  async #failDamaged(damaged: readonly DamagedKey[]): Promise<never> {
     await this.#markUnpassed();
-    throw new CopyFailed(`${count} objects cannot be read: ${listed.join("; ")}${count > listed.length ? "; …" : ""}`);
+    const lines = damaged.map(({ key, problem }) => `\n  ${key}: ${problem}`);
+    throw new CopyFailed(`${damaged.length} objects cannot be read:${lines.join("")}`);
   }
 
   /** Lets the next run compare all keys again. */
@@ -277,18 +279,14 @@ class Copy {
     const { source, target, clock, report, skipDamaged } = this.#options;
     const verification = await verifyCopy({ source, target, clock, feed, revision, progress: report.verifying });
     if (verification === undefined) return undefined;
-    const { different, differentCount, damaged, damagedCount } = verification;
+    const { different, differentCount, damaged } = verification;
     if (differentCount > 0) {
       await this.#markUnpassed();
       throw new CopyFailed(
         `${differentCount} objects of the copy differ from the source: ${different.slice(0, listedMax).join(", ")}; run the command again to compare all of them`,
       );
     }
-    if (damagedCount > 0 && !skipDamaged)
-      await this.#failDamaged(
-        damaged.slice(0, listedMax).map(({ key, problem }) => `${key}: ${problem}`),
-        damagedCount,
-      );
+    if (damaged.length > 0 && !skipDamaged) await this.#failDamaged(damaged);
     return verification;
   }
 }

@@ -19,7 +19,7 @@ export interface Verification {
   /** The first of their keys. */
   readonly different: readonly string[];
   readonly damagedCount: number;
-  /** The first objects that cannot be read. */
+  /** All objects that cannot be read. */
   readonly damaged: readonly { readonly key: string; readonly problem: string }[];
 }
 
@@ -33,6 +33,7 @@ interface VerifyOptions {
   readonly progress: (objects: number, of: number) => void;
 }
 
+/** Keys of differences that are kept. */
 const listedMax = 100;
 
 /**
@@ -86,7 +87,6 @@ class Comparison {
   readonly #different: string[] = [];
   readonly #damaged: { key: string; problem: string }[] = [];
   #differentCount = 0;
-  #damagedCount = 0;
   #expiring = 0;
   compared = 0;
 
@@ -97,7 +97,7 @@ class Comparison {
   add({ source, target }: KeyPair): void {
     this.compared++;
     if (source?.damage !== undefined) {
-      if (this.#damagedCount++ < listedMax) this.#damaged.push({ key: source.key, problem: source.damage });
+      this.#damaged.push({ key: source.key, problem: source.damage });
       if (target !== undefined) this.#differ(target.key);
     } else if (source?.expiresAt !== undefined) {
       this.#expiring++;
@@ -115,12 +115,12 @@ class Comparison {
     const checksum = this.#sums.source.digest("hex");
     const isEqual = checksum === this.#sums.target.digest("hex");
     return {
-      objects: this.compared - this.#damagedCount,
+      objects: this.compared - this.#damaged.length,
       checksum,
       expiring: this.#expiring,
       differentCount: Math.max(this.#differentCount, isEqual ? 0 : 1),
       different: this.#different,
-      damagedCount: this.#damagedCount,
+      damagedCount: this.#damaged.length,
       damaged: this.#damaged,
     };
   }
