@@ -8,7 +8,7 @@ import { equalSerialized, serializedSide, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { itemsByElement, storedElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
-import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
+import { emptySet, isEmpty, type PathNode, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
 import {
   checkDepth,
   deduced,
@@ -20,8 +20,8 @@ import {
   type MapLike,
   type PlainMap,
   serialized,
-  serializesWhenEmpty,
 } from "./typed.ts";
+import { isBlank, nodeOf, SharedNodes } from "./whole-value.ts";
 
 /** The paths that differ between two objects; no path is in more than one of the sets. */
 export interface Comparison {
@@ -47,7 +47,7 @@ const unchanged: Comparison = { added: emptySet, removed: emptySet, modified: em
  */
 export function compare(left: PlainMap, right: PlainMap, schema: Struct, written?: Written): Comparison {
   if (left === right) return unchanged;
-  const root = new Place(undefined, "", written);
+  const root = new Place(undefined, "", { written, shared: new SharedNodes() });
   if (!schema.atomic) compareMaps(left, right, schema, root);
   else if (!equalSerialized(left, right, schema, written)) root.note("modified");
   return root.comparison();
@@ -73,22 +73,34 @@ export function changedFields({ added, modified }: Comparison): PathSet {
   return union(added, modified);
 }
 
+/** What is the same in the whole walk. */
+interface Walk {
+  /** The side that holds the values exactly as a client wrote them, if any. */
+  readonly written: Written;
+  /** Of structs that only one of the objects has. */
+  readonly shared: SharedNodes;
+}
+
 /**
  * The position of the walk. Builders are created, from here up to the root, when a change is noted.
  */
 class Place {
   readonly depth: number;
-  readonly written: Written;
+  readonly walk: Walk;
   readonly #parent: Place | undefined;
   readonly #element: string;
   readonly #builders: { [change in Change]?: PathSetBuilder } = {};
 
-  constructor(parent: Place | undefined, element: string, written = parent?.written) {
+  constructor(parent: Place | undefined, element: string, walk: Walk) {
     this.depth = parent === undefined ? 0 : parent.depth + 1;
-    this.written = written;
+    this.walk = walk;
     checkDepth(this.depth);
     this.#parent = parent;
     this.#element = element;
+  }
+
+  get written(): Written {
+    return this.walk.written;
   }
 
   note(change: Change): void {
@@ -98,6 +110,11 @@ class Place {
   /** Notes a change of a value one element below, which needs no place of its own. */
   noteBelow(element: string, change: Change): void {
     this.#builder(change).insertBelow(element);
+  }
+
+  /** Notes that only one of the objects has an element, which has not been noted yet. */
+  noteWhole(element: string, change: Change, node: PathNode): void {
+    this.#builder(change).setBelow(element, node);
   }
 
   #builder(change: Change): PathSetBuilder {
@@ -122,9 +139,10 @@ class Place {
 /** At most one of `left` and `right` is undefined, which means absent. */
 function walk(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
   if (left === right) return;
+  if (left === undefined || right === undefined) return noteOneSide(left, right, type, parent, element);
   if (isScalar(left) && isScalar(right)) return compareLeaf(left, right, type, parent, element);
-  if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right))
-    return compareDifferentForms(left, right, type, new Place(parent, element));
+  if (type.kind === "any" && isMap(left) !== isMap(right))
+    return compareDifferentForms(left, right, type, new Place(parent, element, parent.walk));
   const seen = granular(type, left ?? right) ?? granular(type, right);
   if (seen === undefined) return compareLeaf(left, right, type, parent, element);
   const isList = seen.form === "list";
@@ -133,11 +151,18 @@ function walk(left: unknown, right: unknown, type: Type, parent: Place, element:
   const { written } = parent;
   const isEmpty = isBlank(before, seen.type, written === "left") && isBlank(after, seen.type, written === "right");
   if (isEmpty) return compareLeaf(left, right, type, parent, element);
-  const at = new Place(parent, element);
+  const at = new Place(parent, element, parent.walk);
   if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
   else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
-  if (left === undefined) at.note("added");
-  else if (right === undefined) at.note("removed");
+}
+
+/** Exactly one of `left` and `right` is undefined. */
+function noteOneSide(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
+  const { written, shared } = parent.walk;
+  const [change, value, side] =
+    left === undefined ? (["added", right, "right"] as const) : (["removed", left, "left"] as const);
+  const node = nodeOf(value, type, { isWritten: written === side, shared, depth: parent.depth + 1 });
+  parent.noteWhole(element, change, node);
 }
 
 function isScalar(value: unknown): boolean {
@@ -146,13 +171,6 @@ function isScalar(value: unknown): boolean {
 
 const mapOf = (value: unknown): PlainMap | undefined => (isMap(value) ? value : undefined);
 const listOf = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
-
-/** Whether a container is absent or empty, and Go serializes no zero value in it either. */
-function isBlank(value: PlainMap | readonly unknown[] | undefined, type: MapLike | List, isWritten: boolean): boolean {
-  if (value === undefined) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isEmptyMap(value as PlainMap) && (isWritten || type?.kind !== "struct" || !serializesWhenEmpty(type));
-}
 
 /**
  * Compares a map with a value of another form, where no schema says which form is right. The value
@@ -174,9 +192,7 @@ function compareDifferentForms(left: unknown, right: unknown, type: Type, at: Pl
 function compareLeaf(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
   const depth = parent.depth + 1;
   checkDepth(depth);
-  if (left === undefined) parent.noteBelow(element, "added");
-  else if (right === undefined) parent.noteBelow(element, "removed");
-  else if (!equalSerialized(left, right, type, parent.written, depth)) parent.noteBelow(element, "modified");
+  if (!equalSerialized(left, right, type, parent.written, depth)) parent.noteBelow(element, "modified");
 }
 
 function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, type: MapLike, at: Place): void {
@@ -262,7 +278,7 @@ function compareItems(
     else if (left.length !== right.length) parent.noteBelow(element, left.length === 0 ? "added" : "removed");
     return;
   }
-  const at = new Place(parent, element);
+  const at = new Place(parent, element, parent.walk);
   if (left.length > 1 && right.length > 1) {
     if (!equalSerialized(left, right, type, at.written, at.depth)) at.note("modified");
   } else if (left.length > 1) {

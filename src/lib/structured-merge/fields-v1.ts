@@ -8,17 +8,32 @@ import { emptySet, isEmpty, leaf, type PathNode, type PathSet, sortedElements } 
 /** Levels of nesting that are decoded, also inside the text of a key; managed fields of real objects have fewer than fifty. */
 const depthMax = 1000;
 
-/** Encodes a set as the plain object of a `fieldsV1` field, with keys in upstream's order. */
+/**
+ * Encodes a set as the plain object of a `fieldsV1` field, with keys in upstream's order. Parts that
+ * are equal may be one object, so that they must not be changed.
+ */
 export function encodeFieldsV1(set: PathSet): Record<string, unknown> {
+  return encodeNode(set, new Map());
+}
+
+/** @param encoded the objects of nodes, because many items of a list share their node */
+function encodeNode(set: PathNode, encoded: Map<PathNode, Record<string, unknown>>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  if (set.member && set.children.size > 0) result["."] = {};
+  if (set.member && set.children.size > 0) result["."] = noFields;
   for (const element of sortedElements(set)) {
     const child = set.children.get(element) as PathNode;
+    let part = child.children.size === 0 ? noFields : encoded.get(child);
+    if (part === undefined) {
+      part = encodeNode(child, encoded);
+      encoded.set(child, part);
+    }
     // `element` is never `__proto__`: it begins with a letter and a colon.
-    result[element] = child.children.size === 0 ? {} : encodeFieldsV1(child);
+    result[element] = part;
   }
   return result;
 }
+
+const noFields: Record<string, unknown> = Object.freeze({});
 
 /**
  * Decodes the plain object of a `fieldsV1` field. Path elements of unknown kinds are skipped, as

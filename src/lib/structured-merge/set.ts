@@ -39,6 +39,12 @@ export class PathSetBuilder {
     else this.#children.set(element, leaf);
   }
 
+  /** Adds all paths of a node below an element that has none yet. */
+  setBelow(element: string, below: PathNode): void {
+    this.#children ??= new Map();
+    this.#children.set(element, below);
+  }
+
   /** The builder of the node below an element. */
   child(element: string): PathSetBuilder {
     this.#children ??= new Map();
