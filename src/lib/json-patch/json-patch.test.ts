@@ -296,8 +296,29 @@ const limitRows: [
   ["copied bytes above the limit", { a: text }, copies(3), "copiedBytes"],
   ["depth at the limit", {}, [{ op: "add", path: "/a", value: nested(retainedDepthMax - 1) }], "applied"],
   ["depth above the limit", {}, [{ op: "add", path: "/a", value: nested(retainedDepthMax) }], "depth"],
+  [
+    "copies of an object into itself",
+    { a: { b: "x".repeat(100) } },
+    selfCopies((index) => `/a/c${index}`),
+    "copiedBytes",
+  ],
+  ["copies of a list into itself", { a: ["x".repeat(100)] }, selfCopies(() => "/a/-"), "copiedBytes"],
+  [
+    "copies of a value that other operations make longer",
+    { a: { b: "" } },
+    Array.from({ length: 40 }, (_, index) => [
+      { op: "replace", path: "/a/b", value: "x".repeat(4096 * index) },
+      { op: "copy", from: "/a", path: "/b" },
+    ]).flat(),
+    "copiedBytes",
+  ],
   ["copies that double the depth", { a: nested(900) }, deepCopies(4), "depth"],
 ];
+
+/** Each doubles the size of `/a`. */
+function selfCopies(pathOf: (index: number) => string): JsonPatchOperation[] {
+  return Array.from({ length: 20 }, (_, index) => ({ op: "copy", from: "/a", path: pathOf(index) }));
+}
 
 /** Each operation copies `/a` to the deepest object in `/a`. */
 function deepCopies(count: number): { op: string; from: string; path: string }[] {

@@ -49,10 +49,11 @@ export function applyJsonPatch(
   operations: readonly JsonPatchOperation[],
   opened?: Set<object>,
 ): unknown {
-  const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map() };
+  const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map(), measured: undefined };
   for (const operation of operations) {
     const apply = operators.get(kindOf(operation));
     if (apply === undefined) throw new JsonPatchError(`Unexpected kind: ${kindOf(operation)}`);
+    if (apply !== copy && apply !== test) state.measured = undefined;
     apply(state, operation);
   }
   for (const [array, list] of state.long) list.writeTo(array);
@@ -74,6 +75,8 @@ interface State {
    * The current items of long arrays to which items were added or from which items were removed.
    */
   readonly long: Map<unknown[], LongList>;
+  /** The value that was copied last, and its bytes of JSON, until it may have changed. */
+  measured: { readonly value: unknown; readonly bytes: number } | undefined;
 }
 
 /** Longer arrays become a LongList: 10,000 operations on 500,000 items would take seconds. */
@@ -85,6 +88,8 @@ type Container = unknown[] | Record<string, unknown>;
 interface Place {
   readonly container: Container;
   readonly key: string;
+  /** The containers of the path, this one included. */
+  readonly passed: readonly unknown[];
 }
 
 const operators: ReadonlyMap<string, (state: State, operation: JsonPatchOperation) => void> = new Map([
@@ -142,11 +147,20 @@ function copy(state: State, { path, from }: JsonPatchOperation): void {
   const value = within(`error in copy for from: '${start}'`, () => withCurrentItems(state, valueAt(state, source)));
   const at = pathFor("copy", path);
   const target = getPlace(state, at, `copy operation does not apply: doc is missing destination path: ${at}`);
-  checkDepth(value, retainedDepthMax);
-  state.copiedBytes += Buffer.byteLength(encodeAny(value));
+  state.copiedBytes += measure(state, value);
   if (state.copiedBytes > copiedBytesMax) throw new JsonPatchError(copiedTooMuch(state.copiedBytes), "copiedBytes");
   const copied = state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened);
+  if (target.passed.includes(value)) state.measured = undefined;
   within("error while adding value during copy", () => insertAt(state, target, copied));
+}
+
+/** @returns the bytes of JSON of a value, which is read once when it is copied many times */
+function measure(state: State, value: unknown): number {
+  if (state.measured === undefined || state.measured.value !== value) {
+    checkDepth(value, retainedDepthMax);
+    state.measured = { value, bytes: Buffer.byteLength(encodeAny(value)) };
+  }
+  return state.measured.bytes;
 }
 
 const copiedTooMuch = (bytes: number): string =>
@@ -201,12 +215,14 @@ function getPlace(state: State, path: string, problem: string): Place {
   const parts = path.split("/").slice(1).map(unescapePart);
   const key = parts.pop();
   let container = state.root;
+  const passed = [container];
   for (const part of parts) {
     container = isContainer(container) ? partOf(state, container, part) : undefined;
     if (state.opened !== undefined && isContainer(container)) state.opened.add(container);
+    passed.push(container);
   }
   if (key === undefined || !isContainer(container)) throw new JsonPatchError(`${problem}: ${missing}`);
-  return { container, key };
+  return { container, key, passed };
 }
 
 /** @returns undefined for an index out of range */
@@ -224,7 +240,7 @@ function isContainer(value: unknown): value is Container {
 }
 
 /** @returns null for an absent member @throws JsonPatchError for an index out of range */
-function valueAt({ long }: State, { container, key }: Place): unknown {
+function valueAt({ long }: State, { container, key }: Pick<Place, "container" | "key">): unknown {
   if (!Array.isArray(container)) return Object.hasOwn(container, key) ? (container[key] ?? null) : null;
   const list = long.get(container);
   return list === undefined ? container[indexBelow(container.length, key)] : list.at(indexBelow(list.length, key));
@@ -315,5 +331,6 @@ function indexBelow(length: number, key: string): number {
 function checkDepth(value: unknown, levels: number): void {
   if (!isContainer(value)) return;
   if (levels === 0) throw new JsonPatchError("the patched document nests too deep", "depth");
-  for (const member of Object.values(value)) checkDepth(member, levels - 1);
+  const members = Array.isArray(value) ? value : Object.values(value);
+  for (const member of members) if (isContainer(member)) checkDepth(member, levels - 1);
 }

@@ -79,14 +79,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
-  if (!Object.values(value).some(isContainer)) return { ...value }; // Faster than member by member, above all for maps.
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) setMember(copy, key, cloneJson((value as Record<string, unknown>)[key]));
+  const copy = { ...value } as Record<string, unknown>; // Faster than member by member, above all for maps.
+  for (const key in copy) {
+    const member = copy[key];
+    if (typeof member === "object" && member !== null) copy[key] = cloneJson(member);
+  }
   return copy as T;
-}
-
-function isContainer(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
 }
 
 /** Sets an own member, also for the name `__proto__`. */
