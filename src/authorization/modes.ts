@@ -12,7 +12,7 @@ import { allow, noOpinion } from "./decisions.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
 import type { Policy } from "./rbac/policy.ts";
-import { rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
+import { listedRules, rbacAuthorizer } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
@@ -75,7 +75,7 @@ export function nodeModule(relations: NodeRelations, options: NodeAuthorizerOpti
 export function rbacModule(policy: Policy): AuthorizationModule {
   return {
     authorize: rbacAuthorizer(policy),
-    rulesOf: (user, namespace) => ({ ...noRules, ...rulesFor(policy, user, namespace) }),
+    rulesOf: (user, namespace) => listedRules(policy, user, namespace),
   };
 }
 

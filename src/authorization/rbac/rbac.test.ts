@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
-import { rbacAuthorizer, rulesFor } from "./rbac.ts";
+import { listedRules, rbacAuthorizer, rulesFor } from "./rbac.ts";
 import { type PolicyRule, ruleAllows } from "./rule.ts";
 
 const base: AuthorizationAttributes = {
@@ -209,10 +209,29 @@ test("lists the rules of a binding once when several of its subjects match the u
     binding("b", "", toClusterRole("reader"), subject("User", "ann"), subject("Group", "dev")),
     binding("c", "n", toRole("gone"), subject("User", "ann")),
   ]);
-  assert.deepEqual(rulesFor(policy, base.user, "n"), {
-    rules: [core],
-    problems: ['role.rbac.authorization.k8s.io "gone" not found'],
-  });
+  const problems = ['role.rbac.authorization.k8s.io "gone" not found'];
+  assert.deepEqual(rulesFor(policy, base.user, "n"), { rules: [core], problems });
+  assert.deepEqual(listedRules(policy, base.user, "n"), { rules: [core], problems, incomplete: false });
+});
+
+test("lists the rules of a role for each binding, and finds them once", () => {
+  const ann = subject("User", "ann");
+  const names = ["a", "b", "c"];
+  const policy = policyOf(
+    [role("reader", "", core)],
+    names.map((name) => binding(name, "n", toClusterRole("reader"), ann)),
+  );
+  assert.deepEqual(listedRules(policy, base.user, "n").rules, [core, core, core]);
+  assert.deepEqual(rulesFor(policy, base.user, "n").rules, [core]);
+});
+
+test("lists the first rules of a user with thousands of bindings of a large role", () => {
+  const ann = subject("User", "ann");
+  const rules = Array.from({ length: 10_000 }, () => core);
+  const bindings = Array.from({ length: 5000 }, (_, index) => binding(`b${index}`, "n", toClusterRole("large"), ann));
+  const listed = listedRules(policyOf([role("large", "", ...rules)], bindings), base.user, "n");
+  assert.deepEqual([listed.rules.length, listed.incomplete], [36_157, true]);
+  assert.deepEqual(listed.problems, ["the rules of the user are too long, and only the first 36157 are listed"]);
 });
 
 test("evaluates a large role once for each request, however often bindings refer to it", () => {

@@ -29,29 +29,71 @@ export function rbacAuthorizer(policy: Policy): Authorizer {
   };
 }
 
+/** Rules of a user, and one message for each role that could not be resolved. */
+interface FoundRules {
+  readonly rules: PolicyRule[];
+  readonly problems: string[];
+}
+
 /**
- * Lists the rules of all roles that are bound to the user.
+ * Finds what the user may do: the rules of all roles that are bound to the user, those of each role once.
  *
  * @param missingAs as in {@link boundRole}
- * @returns `problems`: one message for each role that could not be resolved
  */
-export function rulesFor(
-  policy: Policy,
-  user: UserInfo,
-  namespace: string,
-  missingAs?: string,
-): { rules: PolicyRule[]; problems: string[] } {
+export function rulesFor(policy: Policy, user: UserInfo, namespace: string, missingAs?: string): FoundRules {
   const rules: PolicyRule[] = [];
   const problems = new Set<string>();
-  const seen = new Set<Binding>();
+  const seen = new Set<Role | string>();
   for (const { binding } of policy.grants(user, namespace)) {
-    if (seen.has(binding)) continue;
-    seen.add(binding);
     const role = boundRole(policy, binding, missingAs);
+    if (seen.has(role)) continue;
+    seen.add(role);
     if (typeof role === "string") problems.add(role);
     else for (const rule of role.rules) rules.push(rule); // A role can have more rules than a call has arguments.
   }
   return { rules, problems: [...problems] };
+}
+
+/** Of listed rules, with a hundred more for each: a thousand bindings of one large role would be gigabytes. */
+const listedCharactersMax = 4 * 1024 * 1024;
+
+/**
+ * Lists the rules of each binding of the user, like upstream, until they are too long.
+ *
+ * @returns `incomplete`: whether rules are missing, which is also a problem
+ */
+export function listedRules(
+  policy: Policy,
+  user: UserInfo,
+  namespace: string,
+): FoundRules & { readonly incomplete: boolean } {
+  const rules: PolicyRule[] = [];
+  const problems = new Set<string>();
+  const seen = new Set<Binding>();
+  let characters = 0;
+  for (const { binding } of policy.grants(user, namespace)) {
+    if (seen.has(binding)) continue;
+    seen.add(binding);
+    const role = boundRole(policy, binding);
+    if (typeof role === "string") problems.add(role);
+    else
+      for (const rule of role.rules) {
+        characters += charactersOf(rule);
+        if (characters > listedCharactersMax) {
+          problems.add(`the rules of the user are too long, and only the first ${rules.length} are listed`);
+          return { rules, problems: [...problems], incomplete: true };
+        }
+        rules.push(rule);
+      }
+  }
+  return { rules, problems: [...problems], incomplete: false };
+}
+
+function charactersOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  let sum = 100;
+  for (const list of [verbs, apiGroups, resources, resourceNames, nonResourceURLs])
+    for (const { length } of list ?? []) sum += length + 3; // With its quotes and comma.
+  return sum;
 }
 
 /**
