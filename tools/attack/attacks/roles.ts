@@ -26,6 +26,19 @@ async function grant(target: Target, name: string, rules: readonly object[]): Pr
   await target.send({ method: "POST", path: `${at}/rolebindings`, body: { metadata, roleRef, subjects } });
 }
 
+/** Binds a role of ten thousand rules to trudy fifty times: a list of all of them has 27 MB. */
+async function bindMany({ namespace, send }: Target): Promise<void> {
+  const at = `${roles}/${namespace}`;
+  const rules = words(10_000).map((word) => ({ verbs: ["x"], apiGroups: [""], resources: [word] }));
+  await send({ method: "POST", path: `${at}/roles`, body: { metadata: { name: "large" }, rules } });
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "large" };
+  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "trudy" }];
+  for (const word of words(50)) {
+    const body = { metadata: { name: `large-${word}` }, roleRef, subjects };
+    await send({ method: "POST", path: `${at}/rolebindings`, body });
+  }
+}
+
 const create = (rules: readonly object[], target: Target) => ({
   method: "POST",
   path: `${roles}/${target.namespace}/roles?dryRun=All`,
@@ -80,6 +93,20 @@ export const roleRows: readonly RequestRow[] = [
         metadata: { name: "paths" },
         rules: [{ verbs: words(20), nonResourceURLs: words(size).map((word) => `/${word}/*`) }],
       },
+    }),
+  },
+  {
+    group: "h",
+    name: "a review of the rules of a role with many bindings",
+    size: 1,
+    bound: { cpuMs: 100, cpuMsPer100KB: 5, stallMs: 100 },
+    statuses: [201],
+    prepare: bindMany,
+    request: (_size, { namespace }) => ({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+      headers: { "impersonate-user": "trudy" },
+      body: { spec: { namespace } },
     }),
   },
   {
