@@ -175,7 +175,7 @@ export async function createObjects(send: Send, host: string, { port, ca }: OddB
       matchConditions: [{ name: "mine", expression: `object.metadata.name == '${name}'` }],
       admissionReviewVersions: ["v1"],
       sideEffects: "None",
-      timeoutSeconds: 5,
+      timeoutSeconds: 30,
     })),
   });
   const service = { namespace: "odd", name: "odd", port };
