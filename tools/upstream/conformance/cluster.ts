@@ -26,9 +26,12 @@ interface Server extends Cluster {
 /** Nodes have no kubelet, so the controller that would find them not ready does not run. */
 const nodeController = "node-lifecycle-controller";
 
+/** kube-apiserver rejects loopback addresses in the Endpoints of the Service `kubernetes`. */
+const publishedEndpoints = ["--endpoint-reconciler-type=lease", "--advertise-address=192.0.2.1"];
+
 /** Starts the server, and a kube-controller-manager with the controllers that the server does not run. */
 export async function startCluster(name: "coxswain" | "upstream"): Promise<Cluster> {
-  const server = name === "coxswain" ? await startCoxswain() : await startKubeApiserver();
+  const server = name === "coxswain" ? await startCoxswain() : await startKubeApiserver({ flags: publishedEndpoints });
   const own = name === "coxswain" ? controllerNames : [];
   const controllers = ["*", ...[...own, nodeController].map((one) => `-${one}`)];
   const flags = ["--leader-elect=false", `--controllers=${controllers.join()}`];
