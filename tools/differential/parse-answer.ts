@@ -1,0 +1,55 @@
+/** Parses the bodies of answers by their content types. */
+import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
+import { hasMagic } from "../../src/lib/protobuf/envelope.ts";
+import type { Answer } from "./contract.ts";
+import { readTree } from "./protobuf-tree.ts";
+
+/** @returns JSON, a list of documents for a stream, a tree for protobuf, or a text */
+export function parseAnswer({ headers, body }: Answer, isStream: boolean): unknown {
+  const type = String(headers["content-type"] ?? "");
+  if (type.startsWith("application/json")) return parseJson(body.toString(), isStream);
+  if (type.startsWith("application/cbor") && !isStream) return parseCbor(body);
+  if (hasMagic(body) && !isStream) return readTree(body.subarray(4)) ?? body.toString("hex");
+  if (type.startsWith("application/vnd.kubernetes.protobuf")) return isStream ? readFrames(body) : body.toString("hex");
+  return body.toString();
+}
+
+/** Numbers that JavaScript would change are kept as they are written. */
+function parseJson(text: string, isStream: boolean): unknown {
+  try {
+    const documents = isStream ? text.split("\n").filter((line) => line !== "") : [text];
+    const parsed = documents.map((one) => (hasOddNumber(one) ? JSON.parse(one, exactly) : JSON.parse(one)));
+    return isStream ? parsed : parsed[0];
+  } catch {
+    return text;
+  }
+}
+
+/** Cheaper than the exact reading, which most answers do not need. */
+function hasOddNumber(text: string): boolean {
+  return /[:[,]-?(?:\d{16,}|\d*[.eE]|-0)/.test(text);
+}
+
+function exactly(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && String(value) !== context?.source ? `number ${context?.source}` : value;
+}
+
+function parseCbor(body: Buffer): unknown {
+  try {
+    return decodeAnyCbor(body);
+  } catch {
+    return body.toString("hex");
+  }
+}
+
+/** Frames begin with their length. */
+function readFrames(body: Buffer): unknown[] {
+  const frames: unknown[] = [];
+  for (let at = 0; at + 4 <= body.length; ) {
+    const length = body.readUInt32BE(at);
+    const frame = body.subarray(at + 4, at + 4 + length);
+    frames.push(readTree(hasMagic(frame) ? frame.subarray(4) : frame) ?? frame.toString("hex"));
+    at += 4 + length;
+  }
+  return frames;
+}

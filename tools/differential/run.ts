@@ -1,0 +1,117 @@
+/** Runs sequences of all areas in parallel until enough requests are sent. */
+import { makeSequence } from "./all-areas.ts";
+import { findKnown, type KnownCause } from "./causes.ts";
+import type { Area, Sequence } from "./contract.ts";
+import { type Outcome, type Plant, runSequence, type Servers } from "./sequence-run.ts";
+import { shrink } from "./shrink.ts";
+import { countsOf, type FoundCause, requestsOf, type State } from "./state.ts";
+
+export interface RunOptions {
+  readonly areas: readonly Area[];
+  readonly requests: number;
+  /** Sequences at the same time. */
+  readonly jobs: number;
+  readonly known: readonly KnownCause[];
+  readonly plant?: Plant;
+  /** Runs of smaller sequences for each new cause. */
+  readonly shrinkTries: number;
+  /** Called after each sequence. */
+  readonly onProgress?: () => void;
+  readonly onCause?: (found: FoundCause) => void;
+}
+
+/** Distinguishes namespaces of one process. */
+interface Names {
+  next(): string;
+}
+
+/** Adds to the state. */
+export async function run(servers: Servers, state: State, options: RunOptions): Promise<void> {
+  const names = namesOf(state.seed);
+  const planned = plan(state, options);
+  const work = async (): Promise<void> => {
+    for (const [area, index] of planned) {
+      await runOne(servers, state, { ...options, names, area, index });
+      options.onProgress?.();
+    }
+  };
+  await Promise.all(Array.from({ length: options.jobs }, work));
+}
+
+/** One sequence of each area after the other. All jobs share the generator. */
+function* plan(state: State, { areas, requests }: RunOptions): Generator<[Area, number]> {
+  while (requestsOf(state) < requests)
+    for (const area of areas) {
+      const index = state.next[area.name] ?? 0;
+      state.next[area.name] = index + 1;
+      yield [area, index];
+    }
+}
+
+interface One extends RunOptions {
+  readonly names: Names;
+  readonly area: Area;
+  readonly index: number;
+}
+
+async function runOne(servers: Servers, state: State, one: One): Promise<void> {
+  const { names, area, index, plant } = one;
+  const sequence = makeSequence(area, state.seed, index);
+  const outcome = await runSequence(servers, sequence, { namespace: names.next(), ...(plant && { plant }) });
+  const counts = countsOf(state, area.name);
+  counts.sequences++;
+  counts.requests += outcome.requests;
+  counts.successes += outcome.successes;
+  if (outcome.difference === undefined) return;
+  counts.differences++;
+  await note(servers, state, sequence, outcome.difference, one);
+}
+
+/** Shrinks the first sequence of a cause. */
+async function note(
+  servers: Servers,
+  state: State,
+  sequence: Sequence,
+  difference: NonNullable<Outcome["difference"]>,
+  one: One,
+): Promise<void> {
+  const { cause, what } = difference;
+  const existing = state.causes.find((found) => found.cause === cause);
+  if (existing !== undefined) return void existing.count++;
+  const found: FoundCause = {
+    cause,
+    count: 1,
+    reason: findKnown(one.known, cause)?.reason,
+    first: `${one.area.name}:${one.index}`,
+    shortest: undefined,
+    what,
+    ours: shown(difference.ours),
+    theirs: shown(difference.theirs),
+  };
+  state.causes.push(found);
+  if (found.reason === undefined) {
+    const cut = { ...sequence, steps: sequence.steps.slice(0, difference.step + 1) };
+    found.shortest = await shrinkTo(servers, cut, cause, one);
+  }
+  one.onCause?.(found);
+}
+
+function shrinkTo(servers: Servers, sequence: Sequence, cause: string, one: One): Promise<Sequence> {
+  const isSame = async (smaller: Sequence): Promise<boolean> => {
+    const options = { namespace: one.names.next(), ...(one.plant && { plant: one.plant }) };
+    return (await runSequence(servers, smaller, options)).difference?.cause === cause;
+  };
+  return shrink(sequence, isSame, one.shrinkTries);
+}
+
+function namesOf(seed: number): Names {
+  const run = Date.now().toString(36).slice(-6);
+  let count = 0;
+  return { next: () => `d${seed % 1000}-${run}-${String(count++).padStart(6, "0")}` };
+}
+
+const shownMax = 1500;
+
+function shown(value: unknown): string {
+  return (typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing")).slice(0, shownMax);
+}

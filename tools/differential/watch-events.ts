@@ -1,0 +1,25 @@
+/** Reads the events of watches. */
+import { isObject } from "../../src/lib/json/values.ts";
+
+/** Whether a stream of JSON lines or protobuf frames has a whole event that has the name. */
+export function hasEventOf(received: Buffer, name: string): boolean {
+  if (!received.includes(`"${name}"`) && !received.includes(name)) return false;
+  return received.at(-1) === 0x0a && received[0] === 0x7b ? true : isWholeFrames(received);
+}
+
+function isWholeFrames(received: Buffer): boolean {
+  let at = 0;
+  while (at + 4 <= received.length) at += 4 + received.readUInt32BE(at);
+  return at === received.length;
+}
+
+/** Bookmarks depend on time, except the one that ends initial events. @param events parsed events of a stream */
+export function dropBookmarks(events: unknown): unknown {
+  return Array.isArray(events) ? events.filter((event) => !isTimed(event)) : events;
+}
+
+function isTimed(event: unknown): boolean {
+  return (
+    isObject(event) && event.type === "BOOKMARK" && !JSON.stringify(event.object).includes("k8s.io/initial-events-end")
+  );
+}
