@@ -84,7 +84,8 @@ function isImageReview({ body }: WebhookRequest): boolean {
   return body?.kind === "ImageReview";
 }
 
-function replyTo({ body }: WebhookRequest, answer: WebhookAnswer): WebhookReply {
+/** @returns the answer to one review */
+export function replyTo({ body }: WebhookRequest, answer: WebhookAnswer): WebhookReply {
   const { ends, text, code = 200, headers = {}, patch, response = {}, review = {}, omit = [] } = answer;
   if (ends === "hang") return () => {};
   if (ends === "close") return (sent) => sent.socket?.destroy();

@@ -1,15 +1,18 @@
 /** The areas of the differential tester: a new one is a file and a line here. */
 import { applies } from "./areas/applies.ts";
+import { customResources } from "./areas/custom-resources.ts";
 import { deletions } from "./areas/deletions.ts";
 import { discovery } from "./areas/discovery.ts";
 import { encodings } from "./areas/encodings.ts";
 import { lists } from "./areas/lists.ts";
 import { objects } from "./areas/objects.ts";
 import { patches } from "./areas/patches.ts";
+import { policies } from "./areas/policies.ts";
 import { quotas } from "./areas/quotas.ts";
 import { subresources } from "./areas/subresources.ts";
 import { users } from "./areas/users.ts";
 import { watches } from "./areas/watches.ts";
+import { webhooks } from "./areas/webhooks.ts";
 import type { Area, Sequence } from "./contract.ts";
 import { openRandom } from "./random.ts";
 import { finalReads } from "./touched.ts";
@@ -26,6 +29,9 @@ export const allAreas: readonly Area[] = [
   users,
   quotas,
   discovery,
+  customResources,
+  policies,
+  webhooks,
 ];
 
 /** Depends on its arguments alone. Ends with reads of all that it may have changed. */

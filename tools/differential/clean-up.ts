@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 /** Without controllers, namespaces and objects with finalizers would stay. */
 export async function cleanUp(connection: Connection, steps: readonly Step[], namespace: string): Promise<void> {
   const { collections, objects } = touchedBy(steps);
-  const fill = (path: string): string => fillText(path, namespace, new Map());
+  const fill = (path: string): string => fillText(path, { namespace }, new Map());
   const core = "/api/v1/namespaces/$ns";
   for (const path of objects.map(fill)) await deleteObject(connection, path);
   for (const path of collections.map(fill)) await deleteAll(connection, path);

@@ -24,6 +24,8 @@ export interface Step {
   readonly watchUntil?: string;
   /** Repeats the request, at most for some seconds, until the answer has this status. */
   readonly until?: number;
+  /** Repeats only if the step with this ID has succeeded. */
+  readonly after?: string;
   /** Sent to both servers and not compared. */
   readonly silent?: boolean;
 }

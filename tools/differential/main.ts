@@ -12,6 +12,7 @@ import { run } from "./run.ts";
 import { runSequence, type Servers } from "./sequence-run.ts";
 import { runningServer, type StartedServer, startCoxswain } from "./servers.ts";
 import { newState, readState, type State, writeState } from "./state.ts";
+import { startWebhook } from "./webhook.ts";
 
 interface Options {
   readonly seed: number;
@@ -52,13 +53,15 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   try {
-    const servers = await openServers();
+    const webhook = await startWebhook();
+    const servers = { ...(await openServers()), webhook };
     try {
       const one = chosenSequence();
       return await (one === undefined ? runAll(servers) : runOnly(servers, one));
     } finally {
       servers.ours.close();
       servers.theirs.close();
+      await webhook.close();
     }
   } finally {
     for (const server of started) await server.close();

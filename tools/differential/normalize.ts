@@ -23,6 +23,8 @@ const dayMs = 86_400_000;
 const yearMs = 366 * dayMs;
 /** In YAML, in JSON within a message, and as Go prints it. */
 const quotedVersion = /(resourceVersion\\*"?: ?\\*")(\d+)/gi;
+/** Of the server itself. */
+const ownAddress = /\b127\.0\.0\.1:\d{4,5}\b/g;
 /** The suffix of generated names. */
 const generatedSuffix = "[bcdfghjklmnpqrstvwxz2456789]{5}";
 /** Columns of Tables with an age. */
@@ -54,7 +56,7 @@ export function openNormalizer(now: number): Normalizer {
       result = result.replace(serviceAddress, (one) => (sent.includes(one) ? one : `<ip ${number(addresses, one)}>`));
     if (/resourceVersion/i.test(value))
       result = result.replace(quotedVersion, (all, before, one) => (sent.includes(`"${one}"`) ? all : `${before}<rv>`));
-    return result.replace(generated, "$1<generated>");
+    return result.replace(generated, "$1<generated>").replace(ownAddress, "<address>");
   };
   const walk = (value: unknown, key: string): unknown => {
     if (typeof value === "string") {
@@ -165,6 +167,7 @@ function hideRevisions(message: string): string {
     .replace(/, current: \d+/, ", current: <revision>")
     .replace(/resource version: (\d+) \(\d+\)/, "resource version: $1 (<revision>)")
     .replace(/(ResourceVersion in (?:the precondition|record) \()\d+/g, "$1<revision>")
+    .replace(/ in scheme "[^"]*"/, ' in scheme "…"') // A line of upstream's sources, which depends on its build.
     .replace(/continue parameter is too old.*/, "continue parameter is too old");
 }
 

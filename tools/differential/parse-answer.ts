@@ -1,5 +1,7 @@
 /** Parses the bodies of answers by their content types. */
 import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
+import { checkWellFormed } from "../../src/lib/cbor/well-formed.ts";
+import { isObject } from "../../src/lib/json/values.ts";
 import { hasMagic } from "../../src/lib/protobuf/envelope.ts";
 import type { Answer } from "./contract.ts";
 import { readTree } from "./protobuf-tree.ts";
@@ -8,8 +10,8 @@ import { readTree } from "./protobuf-tree.ts";
 export function parseAnswer({ headers, body }: Answer, isStream: boolean): unknown {
   const type = String(headers["content-type"] ?? "");
   if (type.startsWith("application/json")) return parseJson(body.toString(), isStream);
-  if (type.startsWith("application/cbor") && !isStream) return parseCbor(body);
-  if (hasMagic(body) && !isStream) return readTree(body.subarray(4)) ?? body.toString("hex");
+  if (type.startsWith("application/cbor")) return isStream ? readItems(body) : parseCbor(body);
+  if (hasMagic(body)) return readTree(body.subarray(4)) ?? body.toString("hex");
   if (type.startsWith("application/vnd.kubernetes.protobuf")) return isStream ? readFrames(body) : body.toString("hex");
   return body.toString();
 }
@@ -34,11 +36,40 @@ function exactly(_key: string, value: unknown, context?: { readonly source?: str
   return typeof value === "number" && String(value) !== context?.source ? `number ${context?.source}` : value;
 }
 
+/** Upstream writes the members of maps in random order. */
 function parseCbor(body: Buffer): unknown {
   try {
-    return decodeAnyCbor(body);
+    return sortKeys(decodeAnyCbor(body));
   } catch {
     return body.toString("hex");
+  }
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortKeys(member)]));
+}
+
+/** CBOR items follow each other: the decoder reports where the first one ends. */
+function readItems(body: Buffer): unknown[] {
+  const items: unknown[] = [];
+  for (let rest = body; rest.length > 0; ) {
+    const bytes = firstItemBytes(rest);
+    items.push(parseCbor(rest.subarray(0, bytes)));
+    rest = rest.subarray(bytes);
+  }
+  return items;
+}
+
+function firstItemBytes(body: Buffer): number {
+  try {
+    checkWellFormed(body);
+    return body.length;
+  } catch (error) {
+    const end = /starting at index (\d+)/.exec((error as Error).message)?.[1];
+    return end === undefined ? body.length : Number(end);
   }
 }
 

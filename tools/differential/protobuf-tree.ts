@@ -1,5 +1,6 @@
 /** Reads protobuf without a schema, so that fields are compared in their order on the wire. */
 import { toInteger } from "../../src/lib/json/values.ts";
+import { hasMagic, magic } from "../../src/lib/protobuf/envelope.ts";
 
 /** A message: its fields in order. Numbers are bigints where JavaScript's are not exact. */
 export type Tree = readonly (readonly [field: number, value: TreeValue])[];
@@ -45,6 +46,8 @@ export function readTree(bytes: Buffer, depth = 0): Tree | undefined {
 function readPart(bytes: Buffer, depth: number): TreeValue {
   const text = bytes.toString("utf8");
   if (!bytes.some((byte) => byte < 0x20) && !text.includes("\ufffd")) return text;
-  const tree = depth < depthMax ? readTree(bytes, depth + 1) : undefined;
+  // An object within an event has an envelope of its own.
+  const tree =
+    depth < depthMax ? readTree(hasMagic(bytes) ? bytes.subarray(magic.length) : bytes, depth + 1) : undefined;
   return tree ?? (text.includes("\ufffd") ? bytes.toString("hex") : text);
 }

@@ -8,16 +8,26 @@ const reference = /\{\{([\w-]+)\.([^{}]+)\}\}/g;
 /** For a field that the answer does not have: both servers receive the same text. */
 const missing = "missing";
 
+/** What the placeholders with `$` stand for. */
+export interface Texts {
+  /** `$ns` */
+  readonly namespace: string;
+  /** `$WEBHOOK` and `$CA` */
+  readonly webhook?: { readonly url: string; readonly ca: string };
+}
+
 /** @param text a path, a header, or a body as JSON */
-export function fillText(text: string, namespace: string, bodies: Bodies): string {
-  const own = text.includes("$ns") ? text.replaceAll("$ns", namespace) : text;
+export function fillText(text: string, { namespace, webhook }: Texts, bodies: Bodies): string {
+  let own = text.includes("$ns") ? text.replaceAll("$ns", namespace) : text;
+  if (webhook !== undefined && own.includes("$CA"))
+    own = own.replaceAll("$WEBHOOK", webhook.url).replaceAll("$CA", webhook.ca);
   if (!own.includes("{{")) return own;
   return own.replace(reference, (_all, id: string, path: string) => fieldText(bodies.get(id), path));
 }
 
 /** The value with its placeholders filled. */
-export function fillValue<Value>(value: Value, namespace: string, bodies: Bodies): Value {
-  return value === undefined ? value : JSON.parse(fillText(JSON.stringify(value), namespace, bodies));
+export function fillValue<Value>(value: Value, texts: Texts, bodies: Bodies): Value {
+  return value === undefined ? value : JSON.parse(fillText(JSON.stringify(value), texts, bodies));
 }
 
 /** IDs that a value refers to. */

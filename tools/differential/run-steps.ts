@@ -6,7 +6,7 @@ import type { Answer, Step } from "./contract.ts";
 import { encodeBody } from "./encode-body.ts";
 import { openNormalizer } from "./normalize.ts";
 import { parseAnswer } from "./parse-answer.ts";
-import { fillText, fillValue } from "./references.ts";
+import { fillText, fillValue, type Texts } from "./references.ts";
 import { dropBookmarks, hasEventOf } from "./watch-events.ts";
 
 /** An answer that is compared. */
@@ -17,7 +17,7 @@ export interface Reply {
 }
 
 export interface RunOptions {
-  readonly namespace: string;
+  readonly texts: Texts;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -35,23 +35,24 @@ const comparedHeaders = [
   "www-authenticate",
   "x-content-type-options",
 ];
-const untilMs = 20_000;
+const untilMs = 10_000;
 
 /** @returns an answer for each step that is not silent, in order; a broken connection has the status 0 */
 export async function runSteps(
   connection: Connection,
   steps: readonly Step[],
-  { namespace, now }: RunOptions,
+  { texts, now }: RunOptions,
 ): Promise<(Reply | undefined)[]> {
   const normalizer = openNormalizer(now);
   const bodies = new Map<string, unknown>();
   const replies: (Reply | undefined)[] = [];
-  normalizer.expectGeneratedNames(generateNames(fillValue(steps, namespace, bodies)));
+  normalizer.expectGeneratedNames(generateNames(fillValue(steps, texts, bodies)));
   for (const step of steps) {
-    const request = outgoing(step, (text) => fillText(text, namespace, bodies));
+    const request = outgoing(step, (text) => fillText(text, texts, bodies));
     // References are the server's own values, which the normalizer numbers.
-    normalizer.keep(fillText(JSON.stringify([step.path, step.body, step.headers]), namespace, new Map()));
-    const answer = await send(connection, request, step.until);
+    normalizer.keep(fillText(JSON.stringify([step.path, step.body, step.headers]), texts, new Map()));
+    const isFutile = step.after !== undefined && isFailure(bodies.get(step.after));
+    const answer = await send(connection, request, isFutile ? undefined : step.until);
     const body = parseAnswer(answer, step.watchUntil !== undefined);
     if (step.id !== undefined) bodies.set(step.id, body);
     if (step.silent) {
@@ -66,6 +67,10 @@ export async function runSteps(
     });
   }
   return replies;
+}
+
+function isFailure(body: unknown): boolean {
+  return !isObject(body) || body.kind === "Status";
 }
 
 function outgoing(step: Step, fill: (text: string) => string): OutgoingRequest {

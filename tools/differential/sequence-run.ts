@@ -4,9 +4,12 @@ import { cleanUp } from "./clean-up.ts";
 import { compareReplies, type Difference } from "./compare.ts";
 import type { Connection } from "./connection.ts";
 import type { Sequence } from "./contract.ts";
+import type { Texts } from "./references.ts";
 import { type Reply, runSteps } from "./run-steps.ts";
 
 export interface Servers {
+  /** Answers the admission webhooks of both, see webhook.ts. */
+  readonly webhook?: Texts["webhook"];
   readonly ours: Connection;
   readonly theirs: Connection;
 }
@@ -29,11 +32,11 @@ export interface RunSequenceOptions {
 }
 
 export async function runSequence(
-  { ours, theirs }: Servers,
+  { ours, theirs, webhook }: Servers,
   sequence: Sequence,
   { namespace, plant = (reply) => reply }: RunSequenceOptions,
 ): Promise<Outcome> {
-  const options = { namespace, now: Date.now() };
+  const options = { texts: { namespace, ...(webhook && { webhook }) }, now: Date.now() };
   const run = async (connection: Connection): Promise<(Reply | undefined)[]> => {
     await setUp(connection, namespace);
     const replies = await runSteps(connection, sequence.steps, options);

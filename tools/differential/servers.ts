@@ -12,6 +12,7 @@ export interface StartedServer {
 /** Options that both servers have: encodings that are off by default can be compared. */
 export const sharedFlags: readonly string[] = [
   "--service-cluster-ip-range=10.0.0.0/16",
+  "--service-account-issuer=https://kubernetes.default.svc",
   "--feature-gates=CBORServingAndStorage=true",
 ];
 

@@ -4,7 +4,8 @@ import { isObject } from "../../src/lib/json/values.ts";
 /** Whether a stream of JSON lines or protobuf frames has a whole event that has the name. */
 export function hasEventOf(received: Buffer, name: string): boolean {
   if (!received.includes(`"${name}"`) && !received.includes(name)) return false;
-  return received.at(-1) === 0x0a && received[0] === 0x7b ? true : isWholeFrames(received);
+  // A CBOR stream is read until the server ends it.
+  return received[0] === 0x7b ? received.at(-1) === 0x0a : received[0] === 0 && isWholeFrames(received);
 }
 
 function isWholeFrames(received: Buffer): boolean {

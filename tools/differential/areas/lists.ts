@@ -12,6 +12,7 @@ export const lists: Area = {
     );
     const count = 3 + random.below(4);
     const steps: Step[] = Array.from({ length: count }, (_, at) => labeled(kind, `a${at}`, `w${at}`, random));
+    steps.push(settle(kind));
     for (let times = 7 + random.below(8); times > 0; times--) steps.push(...operation(kind, count, random));
     return steps;
   },
@@ -117,16 +118,33 @@ function operation(kind: Kind, count: number, random: Random): Step[] {
   const roll = random.below(14);
   if (roll < 6) return [{ method: "GET", path: `${kind.collection}${listQuery(random)}` }];
   if (roll < 9) return chunks(kind, random);
-  if (roll < 10) return [{ method: "DELETE", path: `${kind.collection}${listQuery(random)}` }];
-  if (roll < 11) return [{ method: "DELETE", path: pathOf(kind, name) }];
-  if (roll < 12) return [{ ...labeled(kind, name, `v${random.below(1000)}`, random) }];
+  if (roll < 10) return [{ method: "DELETE", path: `${kind.collection}${selectorQuery(random)}` }, settle(kind)];
+  if (roll < 11) return [{ method: "DELETE", path: pathOf(kind, name) }, settle(kind)];
+  if (roll < 12) return [labeled(kind, name, `v${random.below(1000)}`, random), settle(kind)];
   const all = kind.collection.replace("namespaces/$ns/", "");
   if (roll < 13)
     return [
       { method: "GET", path: `${all}?fieldSelector=metadata.namespace%3D$ns${random.chance(0.4) ? "&limit=2" : ""}` },
     ];
   const body = { metadata: { labels: random.pick(labelSets) ?? null } };
-  return [{ method: "PATCH", path: pathOf(kind, name), headers: { "content-type": patchTypes.merge }, body }];
+  return [
+    { method: "PATCH", path: pathOf(kind, name), headers: { "content-type": patchTypes.merge }, body },
+    settle(kind),
+  ];
+}
+
+/** A read of the newest state waits for the cache, so that later reads of older states have one answer. */
+export function settle(kind: Kind): Step {
+  return { method: "GET", path: kind.collection, silent: true };
+}
+
+function selectorQuery(random: Random): string {
+  return query(
+    random.chance(0.6) && `labelSelector=${random.pick(labelSelectors)}`,
+    random.chance(0.3) && `fieldSelector=${random.pick(fieldSelectors)}`,
+    random.chance(0.2) && `limit=${random.pick(limits)}`,
+    random.chance(0.1) && "dryRun=All",
+  );
 }
 
 /** All chunks of a list, with a write between them. */
@@ -135,7 +153,9 @@ function chunks(kind: Kind, random: Random): Step[] {
   const selector = random.chance(0.3) && `labelSelector=${random.pick(labelSelectors)}`;
   const limit = `limit=${1 + random.below(2)}`;
   const first = { id, method: "GET", path: `${kind.collection}${query(limit, selector)}` };
-  const write: Step[] = random.chance(0.4) ? [{ method: "DELETE", path: pathOf(kind, `a${random.below(3)}`) }] : [];
+  const write: Step[] = random.chance(0.4)
+    ? [{ method: "DELETE", path: pathOf(kind, `a${random.below(3)}`) }, settle(kind)]
+    : [];
   const next = (from: string, own: string): Step => ({
     id: own,
     method: "GET",

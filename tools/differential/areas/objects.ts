@@ -68,7 +68,7 @@ function deletion(path: string, random: Random): Step {
   ]);
   return {
     method: "DELETE",
-    path: `${path}${query(random.chance(0.2) && "dryRun=All")}`,
+    path: `${path}${query(options === undefined && random.chance(0.3) && "dryRun=All")}`,
     ...(options && { body: options }),
   };
 }

@@ -68,7 +68,7 @@ export function query(...parameters: readonly (string | undefined | false)[]): s
 }
 
 const validations = ["Strict", "Warn", "Ignore", "Other", ""];
-const dryRuns = ["All", "All", "All", "None", ""];
+const dryRuns = ["All", "All", "All", "None"];
 const managers = ["m", "kubectl", "x".repeat(129), "", "a%0ab"];
 
 /** The query of a write: mostly none. */

@@ -2,7 +2,7 @@
 import type { Area, Step } from "../contract.ts";
 import type { Random } from "../random.ts";
 import { type Kind, kindOf } from "../samples.ts";
-import { fieldSelectors, labeled, labelSelectors } from "./lists.ts";
+import { fieldSelectors, labeled, labelSelectors, settle } from "./lists.ts";
 import { create, named, patchTypes, pathOf, query } from "./steps.ts";
 
 /** The last object that a sequence creates: watches are read until it. */
@@ -16,7 +16,10 @@ export const watches: Area = {
     const steps: Step[] = Array.from({ length: count }, (_, at) => labeled(kind, `a${at}`, `w${at}`, random));
     for (let times = 2 + random.below(6); times > 0; times--) steps.push(write(kind, count, random));
     const sample = named((kind.samples[0] as Kind["samples"][number]).object, kind, marker);
-    steps.push(create(kind, { ...sample, metadata: { name: marker, labels: { app: "x", tier: "front" } } }, "end"));
+    steps.push(
+      create(kind, { ...sample, metadata: { name: marker, labels: { app: "x", tier: "front" } } }, "end"),
+      settle(kind),
+    );
     for (let times = 2 + random.below(3); times > 0; times--) steps.push(watch(kind, random));
     return steps;
   },
@@ -67,7 +70,7 @@ function watch(kind: Kind, random: Random): Step {
   const selector = hides && random.chance(0.7) && `labelSelector=${random.pick(labelSelectors)}`;
   const fields = hides && selector === false && `fieldSelector=${random.pick(fieldSelectors)}`;
   const path = `${kind.collection}${query(
-    `watch=${random.chance(0.95) ? "true" : random.pick(["1", "0", "false", "a", ""])}`,
+    `watch=${random.chance(0.95) ? "true" : random.pick(["1", "0", "false", "a"])}`,
     `timeoutSeconds=${hides ? 1 : 3}`,
     selector,
     fields,
