@@ -28,7 +28,7 @@ export interface Metric {
 }
 
 /** The media type of the format. */
-export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 /** Encodes metrics; omits those without samples. */
 export function formatMetrics(metrics: Iterable<Metric>): string {

@@ -6,6 +6,7 @@ import { ApiError, badRequest, plainError, type StatusCause } from "../apimachin
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 import { clampedInteger } from "../lib/text/integer.ts";
+import { parseSelectors } from "./selection.ts";
 
 /** The parsed query parameters, not yet validated. */
 export interface ListOptions {
@@ -63,15 +64,12 @@ export function withWatchDefaults(options: ListOptions, allowed: { readonly init
 }
 
 /**
- * Rejects combinations of options that are not allowed for a list.
+ * Rejects combinations of options that are not allowed for a list. Upstream reads the selectors
+ * before: of several errors, theirs is reported.
  * @throws ApiError 400 with upstream's message and causes
  */
-export function checkListOptions({
-  resourceVersion,
-  resourceVersionMatch: match,
-  continueToken,
-  sendInitialEvents,
-}: ListOptions): void {
+export function checkListOptions(options: ListOptions): void {
+  const { resourceVersion, resourceVersionMatch: match, continueToken, sendInitialEvents } = options;
   const errors = new FieldErrors();
   if (match !== "") {
     if (resourceVersion === "")
@@ -84,7 +82,7 @@ export function checkListOptions({
       errors.forbidden("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
   if (sendInitialEvents !== undefined) errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
-  if (!errors.empty) throw invalidOptions(errors.causes);
+  reject(errors, options);
 }
 
 /**
@@ -119,7 +117,13 @@ export function checkWatchOptions(options: ListOptions, allowed: { readonly init
     if (continueToken !== "")
       errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
   }
-  if (!errors.empty) throw invalidOptions(errors.causes);
+  reject(errors, options);
+}
+
+function reject(errors: FieldErrors, options: ListOptions): void {
+  if (errors.empty) return;
+  parseSelectors(options);
+  throw invalidOptions(errors.causes);
 }
 
 /**

@@ -93,6 +93,7 @@ const listRows: [query: string, want: string][] = [
   ["resourceVersionMatch=NotOlderThan&limit=1", `400 ${forbidden} ${noVersion}`],
   ["resourceVersion=0&limit=1&resourceVersionMatch=NotOlderThan", "abcd at $3"],
   ["resourceVersion=$1&limit=1&resourceVersionMatch=NotOlderThan", "a at $3 continued 3 more"],
+  ["resourceVersionMatch=Odd&labelSelector=,", "400 found ',', expected: !, identifier, or 'end of string'"],
   ["resourceVersionMatch=Odd", `400 ${forbiddenAll} ${noVersion}, ${unknownMatch}]`],
   ["resourceVersion=0&resourceVersionMatch=Odd", `400 ListOptions.meta.k8s.io "" is invalid: ${unknownMatch}`],
   [

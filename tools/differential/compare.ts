@@ -1,6 +1,7 @@
 /** Compares the answers of two servers to one request. */
 import { isObject } from "../../src/lib/json/values.ts";
 import { jsonDifferences } from "../../test/support/json-differences.ts";
+import { writeBigInts } from "./protobuf-tree.ts";
 import type { Reply } from "./run-steps.ts";
 
 /** The most important difference of two answers. */
@@ -55,10 +56,6 @@ function unordered(value: unknown): unknown {
 function shortOf({ status, body }: Reply): string {
   const message = isObject(body) && typeof body.message === "string" ? body.message : "";
   return `${status}${message === "" ? "" : `: ${message}`}`;
-}
-
-function writeBigInts(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? `${value}n` : value;
 }
 
 const textMax = 2000;

@@ -56,6 +56,7 @@ export function openNormalizer(now: number): Normalizer {
       result = result.replace(serviceAddress, (one) => (sent.includes(one) ? one : `<ip ${number(addresses, one)}>`));
     if (/resourceVersion/i.test(value))
       result = result.replace(quotedVersion, (all, before, one) => (sent.includes(`"${one}"`) ? all : `${before}<rv>`));
+    if (/resource ?version|continue|in scheme/i.test(value)) result = hideRevisions(result);
     return result.replace(generated, "$1<generated>").replace(ownAddress, "<address>");
   };
   const walk = (value: unknown, key: string): unknown => {
@@ -79,7 +80,6 @@ export function openNormalizer(now: number): Normalizer {
       else result[text(key)] = walk(value, key);
     }
     if (Array.isArray(object.columnDefinitions) || Array.isArray(object.rows)) hideAges(result);
-    if (result.kind === "Status" && typeof result.message === "string") result.message = hideRevisions(result.message);
     return result;
   };
   return {
@@ -164,10 +164,10 @@ function hideAges(table: Record<string, unknown>): void {
 
 function hideRevisions(message: string): string {
   return message
-    .replace(/, current: \d+/, ", current: <revision>")
+    .replace(/, current: \d+/g, ", current: <revision>")
     .replace(/resource version: (\d+) \(\d+\)/, "resource version: $1 (<revision>)")
     .replace(/(ResourceVersion in (?:the precondition|record) \()\d+/g, "$1<revision>")
-    .replace(/ in scheme "[^"]*"/, ' in scheme "…"') // A line of upstream's sources, which depends on its build.
+    .replace(/ in scheme "[^"]*"/g, ' in scheme "…"') // A line of upstream's sources, which depends on its build.
     .replace(/continue parameter is too old.*/, "continue parameter is too old");
 }
 

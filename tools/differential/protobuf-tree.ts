@@ -51,3 +51,8 @@ function readPart(bytes: Buffer, depth: number): TreeValue {
     depth < depthMax ? readTree(hasMagic(bytes) ? bytes.subarray(magic.length) : bytes, depth + 1) : undefined;
   return tree ?? (text.includes("\ufffd") ? bytes.toString("hex") : text);
 }
+
+/** A replacer for JSON.stringify. */
+export function writeBigInts(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}

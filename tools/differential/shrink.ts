@@ -36,7 +36,9 @@ async function removeSteps(current: () => readonly Step[], attempt: Attempt): Pr
   for (let size = Math.ceil(current().length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let end = current().length; end > 0; end -= size) {
       const steps = current();
-      const kept = [...steps.slice(0, Math.max(0, end - size)), ...steps.slice(end)];
+      const start = Math.max(0, end - size);
+      // Silent steps wait for states: without them, answers would depend on time.
+      const kept = steps.filter(({ silent }, at) => silent === true || at < start || at >= end);
       const complete = withoutDangling(kept);
       if (complete.length > 0 && complete.length < steps.length) await attempt(complete);
     }

@@ -1,5 +1,6 @@
 /** Reads the events of watches. */
 import { isObject } from "../../src/lib/json/values.ts";
+import { writeBigInts } from "./protobuf-tree.ts";
 
 /** Whether a stream of JSON lines or protobuf frames has a whole event that has the name. */
 export function hasEventOf(received: Buffer, name: string): boolean {
@@ -20,7 +21,12 @@ export function dropBookmarks(events: unknown): unknown {
 }
 
 function isTimed(event: unknown): boolean {
-  return (
-    isObject(event) && event.type === "BOOKMARK" && !JSON.stringify(event.object).includes("k8s.io/initial-events-end")
-  );
+  const type = isObject(event) ? event.type : typeOfTree(event);
+  return type === "BOOKMARK" && !JSON.stringify(event, writeBigInts).includes("k8s.io/initial-events-end");
+}
+
+/** The first field of an event in protobuf. */
+function typeOfTree(event: unknown): unknown {
+  const [first] = Array.isArray(event) ? event : [];
+  return Array.isArray(first) ? first[1] : undefined;
 }

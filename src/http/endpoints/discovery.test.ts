@@ -4,6 +4,7 @@ import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
 import { decodeAnswer } from "../../../test/support/protobuf-answers.ts";
 import { ask } from "../../../test/support/request-context.ts";
 import type { ApiError } from "../../apimachinery/errors.ts";
+import { readEnvelope } from "../../lib/protobuf/envelope.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
 
 const create = (runtimeConfig = ""): Discovery =>
@@ -259,10 +260,22 @@ for (const path of ["/apis/example.com", "/apis/example.com/v1", "/apis/construc
   });
 }
 
+const noEnvelope = { apiVersion: "", kind: "", raw: "", contentEncoding: "", contentType: "" };
+
 test("rejects other methods as upstream", async () => {
-  const { status, headers, body } = await ask(discovery.api, { method: "POST", path: "/api/v1" });
-  assert.deepEqual([status, headers["content-type"]], [405, "text/plain; charset=utf-8"]);
-  assert.equal(JSON.parse(body.toString()).message, "the server does not allow this method on the requested resource");
+  const message = "the server does not allow this method on the requested resource";
+  await assert.rejects(
+    ask(discovery.api, { method: "POST", path: "/api/v1" }),
+    ({ status }: ApiError) => status.code === 405 && status.message === message,
+  );
+});
+
+test("names no version in the envelope of /api in protobuf, as upstream", async () => {
+  const { body } = await ask(discovery.api, {
+    path: "/api",
+    headers: { accept: "application/vnd.kubernetes.protobuf" },
+  });
+  assert.deepEqual({ ...readEnvelope(body), raw: "" }, { ...noEnvelope, kind: "APIVersions" });
 });
 
 const methodRows: [path: string, status: number][] = [
@@ -276,7 +289,10 @@ const methodRows: [path: string, status: number][] = [
 
 for (const [path, expected] of methodRows) {
   test(`POST ${path} is ${expected}, as upstream`, async () => {
-    const { status } = await ask(handlerOf(path, discovery), { method: "POST", path });
+    const status = await ask(handlerOf(path, discovery), { method: "POST", path }).then(
+      (answer) => answer.status,
+      (error: ApiError) => error.status.code,
+    );
     assert.equal(status, expected);
   });
 }

@@ -34,7 +34,7 @@ import {
   negotiatePlain,
   outsideGroups,
 } from "../representation/negotiate.ts";
-import { pathNotFound, send, statusBody } from "../respond.ts";
+import { pathNotFound, send } from "../respond.ts";
 import { whileUnchanged } from "./while-unchanged.ts";
 
 /** The dependencies of discovery. */
@@ -83,7 +83,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
     const found = current().document(key, make);
     if (found === undefined) return rejectPath(context, catalog);
-    if (!allowsMethod(context)) return sendMethodNotAllowed(context);
+    if (!allowsMethod(context)) throw methodNotAllowed();
     sendPlain(context, found);
   };
   const answerList = (
@@ -250,12 +250,6 @@ function allowsMethod(context: RequestContext): boolean {
   const [prefix, group, version] = segmentsOf(context);
   const isAggregated = prefix === "apis" && version === undefined && group !== apiRegistrationGroup;
   return isAggregated || context.exchange.method === "GET";
-}
-
-/** Upstream's discovery sends this Status as plain text. */
-function sendMethodNotAllowed(context: RequestContext): void {
-  const { status } = methodNotAllowed();
-  send(context, status.code, "text/plain; charset=utf-8", Buffer.from(`${JSON.stringify(statusBody(status))}\n`));
 }
 
 function sendPlain(context: RequestContext, { shown, body }: Document): void {

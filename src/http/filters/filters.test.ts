@@ -182,6 +182,13 @@ for (const [what, names, kept] of forgottenRows) {
   });
 }
 
+test("rejects impersonation without a user name like impersonation that is not allowed", async () => {
+  const filter = impersonationFilter(() => ({ decision: "allow", reason: "" }), { constrained: true });
+  const context = contextOf({ rawHeaders: ["Impersonate-Group", "a"] });
+  assert.equal((await errorOf(() => filter(context)))?.code, 400);
+  assert.equal(context.headers["x-content-type-options"], "nosniff");
+});
+
 test("impersonation first tries the mode that last succeeded for the user", async () => {
   const asked: string[] = [];
   const filter = impersonationFilter(

@@ -6,7 +6,7 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
-import type { Filter } from "../contract.ts";
+import type { Filter, RequestContext } from "../contract.ts";
 import type { ImpersonationMode, ImpersonationObserver } from "../impersonation/contract.ts";
 import { impersonatedUser } from "../impersonation/impersonated-user.ts";
 import { LastModes } from "../impersonation/last-modes.ts";
@@ -46,7 +46,7 @@ export function impersonationFilter(
     throw first; // It is defined: the legacy mode applies to every user.
   };
   return (context) => {
-    const target = impersonatedUser(context.exchange);
+    const target = requestedUser(context);
     if (target === undefined) return;
     const done = context.audit?.timing("impersonation");
     const since = observer?.clock.now() ?? 0;
@@ -68,6 +68,16 @@ export function impersonationFilter(
       },
     );
   };
+}
+
+/** Upstream rejects headers without a user name in the same way as those that are not allowed. */
+function requestedUser(context: RequestContext): UserInfo | undefined {
+  try {
+    return impersonatedUser(context.exchange);
+  } catch (error) {
+    context.headers["x-content-type-options"] = "nosniff";
+    throw error;
+  }
 }
 
 /** Reports each authorization to the observer. */

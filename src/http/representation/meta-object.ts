@@ -6,22 +6,22 @@ import type { Struct } from "../../lib/schema/schema.ts";
 import type { Shown } from "./contract.ts";
 
 /**
- * @param object in its wire form, such as a Status, a discovery document or a list; of `v1` by
- *   default
+ * @param object in its wire form, such as a Status, a discovery document or a list; without an
+ *   apiVersion, it is of `v1`, and its envelope names none
  */
 export function metaObject(object: {
   readonly kind: string;
   readonly apiVersion?: string;
   readonly [field: string]: unknown;
 }): Shown {
-  const { kind, apiVersion = "v1" } = object;
+  const { kind, apiVersion = "" } = object;
   return {
     apiVersion,
     kind,
     json: () => Buffer.from(encodeAny(object)),
-    message: () => encodeProtobuf(object, schemaOf(apiVersion, kind)),
+    message: () => encodeProtobuf(object, schemaOf(apiVersion || "v1", kind)),
     get schema() {
-      return schemaOf(apiVersion, kind);
+      return schemaOf(apiVersion || "v1", kind);
     },
   };
 }

@@ -31,3 +31,7 @@ test("a query with more than 10,000 parameters is empty, as for Go", () => {
   assert.equal(parseQuery(`watch=1${"&".repeat(10_000)}`).size, 0);
   assert.deepEqual([...parseQuery("?a=1")], [["?a", "1"]]);
 });
+
+test("drops parameters with a semicolon or a malformed escape, as Go", () => {
+  assert.deepEqual([...parseQuery("limit=1;2&watch=%zz&a%4=b&c=d%20e&f=%")], [["c", "d e"]]);
+});

@@ -18,14 +18,23 @@ export function isReadQuery(query: string): boolean {
 
 /**
  * Parses the query of a request. One with too many parameters is empty, as for Go: the time that
- * `URLSearchParams` takes grows faster than their number.
+ * `URLSearchParams` takes grows faster than their number. Parameters with a semicolon or a malformed
+ * escape are dropped.
  *
  * @param query without its question mark
  */
 export function parseQuery(query: string): URLSearchParams {
+  if (!isReadQuery(query)) return new URLSearchParams();
+  const read = isMalformed(query) ? query.split("&").filter((parameter) => !isMalformed(parameter)) : [query];
   // URLSearchParams drops one question mark, and another one belongs to the first name.
-  return new URLSearchParams(isReadQuery(query) ? `?${query}` : "");
+  return new URLSearchParams(`?${read.join("&")}`);
 }
+
+function isMalformed(text: string): boolean {
+  return text.includes(";") || malformedEscape.test(text);
+}
+
+const malformedEscape = /%(?![0-9a-f]{2})/i;
 
 const reserved = /[^A-Za-z0-9._~-]+/g;
 
@@ -39,7 +48,7 @@ export function encodeQueryAgain(query: string): string {
   const parameters: [string, string][] = [];
   if (!isReadQuery(query)) return "";
   for (const parameter of query.split("&")) {
-    if (parameter === "" || parameter.includes(";")) continue;
+    if (parameter === "" || isMalformed(parameter)) continue;
     const equals = parameter.indexOf("=");
     const key = decode(equals < 0 ? parameter : parameter.slice(0, equals));
     const value = decode(equals < 0 ? "" : parameter.slice(equals + 1));
@@ -64,7 +73,7 @@ function bytesOf(text: string): string {
 
 /** @returns a text with a character for each byte; undefined for a malformed escape */
 function decode(text: string): string | undefined {
-  if (/%(?![0-9a-f]{2})/i.test(text)) return undefined;
+  if (malformedEscape.test(text)) return undefined;
   return text
     .replaceAll("+", " ")
     .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

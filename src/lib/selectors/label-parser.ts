@@ -32,6 +32,7 @@ const specials = "()!=<>,";
 const pairs = ["==", "!="];
 const end: Token = { text: "", isWord: false };
 
+/** Upstream's lexer takes a NUL for the end: it skips one that follows a token, and stops at another one. */
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < text.length; ) {
@@ -40,12 +41,18 @@ function tokensOf(text: string): Token[] {
       at++;
       continue;
     }
+    if (character === "\0") break;
     const start = at;
     if (specials.includes(character)) at += pairs.includes(text.slice(at, at + 2)) ? 2 : 1;
-    else while (at < text.length && !blanks.includes(text.charAt(at)) && !specials.includes(text.charAt(at))) at++;
+    else while (at < text.length && !endsWord(text.charAt(at))) at++;
     tokens.push({ text: text.slice(start, at), isWord: !specials.includes(character) });
+    if (text.charAt(at) === "\0") at++;
   }
   return tokens;
+}
+
+function endsWord(character: string): boolean {
+  return character === "\0" || blanks.includes(character) || specials.includes(character);
 }
 
 const operators: ReadonlyMap<string, LabelOperator> = new Map([

@@ -42,6 +42,9 @@ const matches: [selector: string, matches: boolean][] = [
   [" x\t=\n1 ", true],
   ["x in (,1)", true],
   ["x in (2,,1,)", true],
+  ["x=1\0", true],
+  ["x=\x001", true],
+  ["x=1\0\0,x=2", true],
 ];
 for (const [selector, expected] of matches)
   test(`${expected ? "matches" : "does not match"} "${selector}"`, () =>
@@ -53,6 +56,7 @@ const invalidNumber = (value: string): string =>
 const rejected: [selector: string, message: string][] = [
   ["x=1,", "found '', expected: identifier after ','"],
   ["x>a", invalidNumber("a")],
+  ["x=1\0b", "found 'b', expected: ',' or 'end of string'"],
   ["=1", "found '=', expected: !, identifier, or 'end of string'"],
   ["x in (1", "unable to parse requirement: found '', expected: ',' or ')'"],
   ["!x=1", "found '=', expected: ',' or 'end of string'"],

@@ -89,7 +89,7 @@ function tryFastUpdate(
   const sent = next.metadata.managedFields;
   const entries = old?.metadata.managedFields;
   if (old !== undefined && entries === undefined) return undefined;
-  if (subresource === "" && sent !== undefined && sent.length > 0 && !identical(sent, entries)) return undefined;
+  if (subresource === "" && sent !== undefined && !identical(sent, entries)) return undefined;
   setEntries(next, entries); // Equal on both sides, so that they are not compared.
   const changes = withoutFields(compare((old ?? {}) as PlainMap, next, schema), resets);
   setEntries(next, sent);
@@ -132,13 +132,19 @@ const additionalResets: Readonly<Record<string, readonly (readonly string[])[]>>
     ["metadata", "ownerReferences"],
   ],
   "/namespaces/finalize": [["status"]],
+  "admissionregistration.k8s.io/validatingadmissionpolicies/status": [["metadata"]],
   "apiregistration.k8s.io/apiservices/status": [["metadata"]],
   "apps/deployments/status": [["metadata", "labels"]],
   "certificates.k8s.io/certificatesigningrequests/": [["spec"]],
   "certificates.k8s.io/certificatesigningrequests/approval": [["spec"], ["status", "certificate"]],
   "certificates.k8s.io/certificatesigningrequests/status": [["status", "conditions"]],
+  "flowcontrol.apiserver.k8s.io/flowschemas/status": [["metadata"]],
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": [["metadata"]],
   "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
   "networking.k8s.io/servicecidrs/status": [["metadata"]],
+  "resource.k8s.io/devicetaintrules/status": [["metadata"]],
+  "resource.k8s.io/resourceclaims/status": [["metadata"]],
+  "resource.k8s.io/resourcepoolstatusrequests/status": [["metadata"]],
   "scheduling.k8s.io/podgroups/status": [["metadata"]],
   "storage.k8s.io/volumeattachments/status": [["metadata"]],
   "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],

@@ -88,7 +88,6 @@ export const fieldSelectors: readonly string[] = [
 const versions = [
   "",
   "0",
-  "1",
   "{{w1.metadata.resourceVersion}}",
   "{{w1.metadata.resourceVersion}}",
   "999999999",
@@ -159,7 +158,7 @@ function chunks(kind: Kind, random: Random): Step[] {
   const next = (from: string, own: string): Step => ({
     id: own,
     method: "GET",
-    path: `${kind.collection}${query(limit, selector, `continue={{${from}.metadata.continue}}`, random.chance(0.1) && "resourceVersion=1")}`,
+    path: `${kind.collection}${query(limit, selector, `continue={{${from}.metadata.continue}}`, random.chance(0.1) && "resourceVersion=0")}`,
   });
   return [first, ...write, next(id, `${id}-2`), next(`${id}-2`, `${id}-3`)];
 }

@@ -133,9 +133,10 @@ function settled(type: string, hasParams: boolean): Step[] {
   const isValidating = type === "Validating";
   const resource = `${place}/${type.toLowerCase()}admissionpolic`;
   const marked = { namespaceSelector: own, objectSelector: { matchLabels: { marker: "yes" } }, resourceRules: rules };
+  const failing = "[JSONPatch{op: 'test', path: '/metadata/name', value: 'none'}]";
   const mutation = {
     patchType: "JSONPatch",
-    jsonPatch: { expression: "[JSONPatch{op: 'test', path: '/metadata/name', value: 'none'}]" },
+    jsonPatch: { expression: hasParams ? `params == null ? [] : ${failing}` : failing },
   };
   const rest = isValidating
     ? { validations: [{ expression: hasParams ? "params == null" : "false" }] }
