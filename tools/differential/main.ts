@@ -6,6 +6,7 @@ import { allAreas, makeSequence } from "./all-areas.ts";
 import { readKnownCauses } from "./causes.ts";
 import { openConnection } from "./connection.ts";
 import type { Area, Sequence } from "./contract.ts";
+import { keepParameters } from "./keep-parameters.ts";
 import { plantIn } from "./plant.ts";
 import { causeText, reportOf, summary } from "./report.ts";
 import { run } from "./run.ts";
@@ -76,6 +77,7 @@ async function openServers(): Promise<Servers> {
     Servers["theirs"],
     Servers["ours"],
   ];
+  for (const connection of [ours, theirs]) await keepParameters(connection);
   return { ours, theirs };
 }
 

@@ -21,9 +21,12 @@ const token = /\bey[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
 const serviceAddress = /\b10\.0\.\d{1,3}\.\d{1,3}\b/g;
 const dayMs = 86_400_000;
 const yearMs = 366 * dayMs;
+/** Groups of custom resources, which sequences that run at the same time define: a name, or a path. */
+const sequenceGroup = /^(?:\/apis\/)?d\d+-[a-z0-9]+-\d+\.example\.com/;
 /** In YAML, in JSON within a message, and as Go prints it. */
 const quotedVersion = /(resourceVersion\\*"?: ?\\*")(\d+)/gi;
 /** Of the server itself. */
+const certificate = /\bX509SHA256=[0-9a-f]{64}\b/g;
 const ownAddress = /\b127\.0\.0\.1:\d{4,5}\b/g;
 /** The suffix of generated names. */
 const generatedSuffix = "[bcdfghjklmnpqrstvwxz2456789]{5}";
@@ -32,7 +35,7 @@ const ageColumns: ReadonlySet<string> = new Set(["age", "last schedule", "last s
 const ageCell = /^(?:<invalid>|(?:\d+[smhdy])+)(?: ago)?$/;
 /** A cell of a Table in YAML. */
 const yamlAge = /(?<=^ *- )(?:<invalid>|"?\d+[smh]"?)$/gm;
-const nodePort = /(\b(?:nodePort|healthCheckNodePort)"?: ?|\d:)3[0-2]\d{3}\b/g;
+const nodePort = /(\b(?:nodePort|healthCheckNodePort)"?: ?|\d:)3[0-3]\d{3}\b/g;
 
 /** @param now milliseconds since 1970, at the start of the sequence */
 export function openNormalizer(now: number): Normalizer {
@@ -57,7 +60,10 @@ export function openNormalizer(now: number): Normalizer {
     if (/resourceVersion/i.test(value))
       result = result.replace(quotedVersion, (all, before, one) => (sent.includes(`"${one}"`) ? all : `${before}<rv>`));
     if (/resource ?version|continue|in scheme/i.test(value)) result = hideRevisions(result);
-    return result.replace(generated, "$1<generated>").replace(ownAddress, "<address>");
+    return result
+      .replace(generated, "$1<generated>")
+      .replace(ownAddress, "<address>")
+      .replace(certificate, "<certificate>");
   };
   const walk = (value: unknown, key: string): unknown => {
     if (typeof value === "string") {
@@ -66,7 +72,7 @@ export function openNormalizer(now: number): Normalizer {
     }
     if (typeof value === "number") return isNodePort(key, value, sent) ? "<port>" : value;
     if (isTreeField(value)) return [value[0], treeValue(value[1], now, (one) => walk(one, key))];
-    if (Array.isArray(value)) return value.map((item) => walk(item, key));
+    if (Array.isArray(value)) return value.filter((item) => !isOfSequence(item)).map((item) => walk(item, key));
     return isObject(value) ? walkObject(value) : value;
   };
   const version = (value: string): string => (sent.includes(`"${value}"`) ? value : `<rv ${number(versions, value)}>`);
@@ -92,6 +98,11 @@ export function openNormalizer(now: number): Normalizer {
     normalize: (body) => (typeof body === "string" ? plainText(text(body)) : walk(body, "")),
     text,
   };
+}
+
+function isOfSequence(item: unknown): boolean {
+  const name = isObject(item) ? (item.name ?? (item.metadata as { name?: unknown } | undefined)?.name) : item;
+  return typeof name === "string" && sequenceGroup.test(name);
 }
 
 /** @param prefixes of generateName */
@@ -148,7 +159,7 @@ function isTime(value: unknown, now: number): boolean {
 }
 
 function isNodePort(key: string, value: number, sent: string): boolean {
-  return /ort$/.test(key) && value >= 30_000 && value <= 32_767 && !sent.includes(String(value));
+  return /ort$/.test(key) && value >= 30_000 && value < 34_000 && !sent.includes(String(value));
 }
 
 function hideAges(table: Record<string, unknown>): void {

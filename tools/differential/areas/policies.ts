@@ -159,7 +159,13 @@ function settled(type: string, hasParams: boolean): Step[] {
       },
       silent: true,
     },
-    { method: "POST", path: `${core}/configmaps?dryRun=All`, body: probe, until: 422, silent: true },
+    {
+      method: "POST",
+      path: `${core}/configmaps?dryRun=All`,
+      body: probe,
+      until: isValidating ? 422 : 403,
+      silent: true,
+    },
   ];
 }
 

@@ -81,5 +81,7 @@ function watch(kind: Kind, random: Random): Step {
     random.chance(0.05) && "limit=1",
   )}`;
   const accept = random.pick(accepts);
-  return { method: "GET", path, headers: { accept }, watchUntil: marker };
+  // The bookmark after the initial events follows the last object.
+  const hasEnd = path.includes("allowWatchBookmarks=true") && (version === "" || version === "0");
+  return { method: "GET", path, headers: { accept }, watchUntil: hasEnd ? "k8s.io/initial-events-end" : marker };
 }
