@@ -11,7 +11,8 @@ const matchConstraints = {
   namespaceSelector: { matchLabels: { [name]: "none" } },
   resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
 };
-const mutation = { patchType: "JSONPatch", jsonPatch: { expression: "[]" } };
+const noChange = "[JSONPatch{op: 'test', path: '/kind', value: 'ConfigMap'}]";
+const mutation = { patchType: "JSONPatch", jsonPatch: { expression: noChange } };
 const paramRef = { name: "none", namespace: "default", parameterNotFoundAction: "Allow" };
 
 /** Creates a policy of each type that applies to nothing. */

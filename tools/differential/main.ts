@@ -1,17 +1,18 @@
 /** `npm run differential`: sends random requests to this server and to a kube-apiserver, and compares the answers. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { startKubeApiserver } from "../../test/support/kube-apiserver.ts";
 import { parseCount } from "../../test/support/parse-count.ts";
 import { allAreas, makeSequence } from "./all-areas.ts";
 import { readKnownCauses } from "./causes.ts";
 import { openConnection } from "./connection.ts";
 import type { Area, Sequence } from "./contract.ts";
 import { keepParameters } from "./keep-parameters.ts";
-import { plantIn } from "./plant.ts";
+import { plantAt } from "./plant.ts";
 import { causeText, reportOf, summary } from "./report.ts";
 import { run } from "./run.ts";
-import { runSequence, type Servers } from "./sequence-run.ts";
-import { runningServer, type StartedServer, startCoxswain } from "./servers.ts";
+import { exchange, findDifference, type Servers } from "./sequence-run.ts";
+import { runningServer, type StartedServer, sharedFlags, startCoxswain } from "./servers.ts";
 import { newState, readState, type State, writeState } from "./state.ts";
 import { startWebhook } from "./webhook.ts";
 
@@ -39,7 +40,10 @@ const program = new Command("npm run differential --")
   .option("--requests <count>", "how many are compared", parseCount, 20_000)
   .addOption(new Option("--area <names...>", "only these areas").choices(names))
   .option("--jobs <count>", "sequences at the same time", parseCount, 8)
-  .option("--kube <kubeconfig>", "of an administrator of a running kube-apiserver; without it, one is started")
+  .option(
+    "--kube <kubeconfig>",
+    "of an administrator of a running kube-apiserver; without it, the one that `npm run upstream` has built is started",
+  )
   .option("--coxswain <kubeconfig>", "of a running Coxswain; without it, one is started from the sources")
   .option("--resume <file>", "keeps the progress, and continues it")
   .option("--report <file>", "writes the causes as JSON")
@@ -70,8 +74,8 @@ async function main(): Promise<number> {
 }
 
 async function openServers(): Promise<Servers> {
-  if (options.kube === undefined) throw new Error("--kube is missing");
-  started.push(runningServer(options.kube));
+  const flags = sharedFlags;
+  started.push(options.kube === undefined ? await startKubeApiserver({ flags }) : runningServer(options.kube));
   started.push(options.coxswain === undefined ? await startCoxswain() : runningServer(options.coxswain));
   const [theirs, ours] = started.map(({ kubeconfig }) => openConnection(kubeconfig)) as [
     Servers["theirs"],
@@ -97,8 +101,9 @@ function areaOf(name: string | undefined): Area {
 async function runOnly(servers: Servers, sequence: Sequence): Promise<number> {
   const namespace = `d-${process.pid}-${Date.now().toString(36)}`;
   for (const step of sequence.steps) console.log(JSON.stringify(step));
-  const { requests, difference } = await runSequence(servers, sequence, { namespace });
-  console.log(`${requests} requests`);
+  const pairs = await exchange(servers, sequence, namespace);
+  const difference = findDifference(sequence.area, pairs);
+  console.log(`${pairs.length} requests`);
   if (difference === undefined) return 0;
   const { step, what, ours, theirs, cause } = difference;
   console.log(`step ${step}: ${what}\nours:   ${JSON.stringify(ours)}\ntheirs: ${JSON.stringify(theirs)}\n${cause}`);
@@ -116,7 +121,7 @@ async function runAll(servers: Servers): Promise<number> {
     jobs,
     known: readKnownCauses(),
     shrinkTries: options.shrink,
-    ...(plant !== undefined && { plant: plantIn(plant) }),
+    ...(plant !== undefined && { plant: plantAt(names.indexOf(plant)) }),
     onProgress: progress,
     onCause: (found) => console.log(causeText(found)),
   });

@@ -2,7 +2,7 @@
 import { makeSequence } from "./all-areas.ts";
 import { findKnown, type KnownCause } from "./causes.ts";
 import type { Area, Sequence } from "./contract.ts";
-import { type Outcome, type Plant, runSequence, type Servers } from "./sequence-run.ts";
+import { exchange, type FoundDifference, findDifference, type Plant, type Servers } from "./sequence-run.ts";
 import { shrink } from "./shrink.ts";
 import { countsOf, type FoundCause, requestsOf, type State } from "./state.ts";
 
@@ -57,14 +57,15 @@ interface One extends RunOptions {
 async function runOne(servers: Servers, state: State, one: One): Promise<void> {
   const { names, area, index, plant } = one;
   const sequence = makeSequence(area, state.seed, index);
-  const outcome = await runSequence(servers, sequence, { namespace: names.next(), ...(plant && { plant }) });
+  const pairs = await exchange(servers, sequence, names.next());
+  const difference = findDifference(area.name, pairs, plant);
   const counts = countsOf(state, area.name);
   counts.sequences++;
-  counts.requests += outcome.requests;
-  counts.successes += outcome.successes;
-  if (outcome.difference === undefined) return;
+  counts.requests += pairs.length;
+  counts.successes += pairs.filter(({ theirs }) => theirs.status < 300).length;
+  if (difference === undefined) return;
   counts.differences++;
-  await note(servers, state, sequence, outcome.difference, one);
+  await note(servers, state, sequence, difference, one);
 }
 
 /** Shrinks the first sequence of a cause. */
@@ -72,7 +73,7 @@ async function note(
   servers: Servers,
   state: State,
   sequence: Sequence,
-  difference: NonNullable<Outcome["difference"]>,
+  difference: FoundDifference,
   one: One,
 ): Promise<void> {
   const { cause, what } = difference;
@@ -98,8 +99,8 @@ async function note(
 
 function shrinkTo(servers: Servers, sequence: Sequence, cause: string, one: One): Promise<Sequence> {
   const isSame = async (smaller: Sequence): Promise<boolean> => {
-    const options = { namespace: one.names.next(), ...(one.plant && { plant: one.plant }) };
-    return (await runSequence(servers, smaller, options)).difference?.cause === cause;
+    const pairs = await exchange(servers, smaller, one.names.next());
+    return findDifference(one.area.name, pairs, one.plant)?.cause === cause;
   };
   return shrink(sequence, isSame, one.shrinkTries);
 }

@@ -3,58 +3,71 @@ import { causeOf } from "./causes.ts";
 import { cleanUp } from "./clean-up.ts";
 import { compareReplies, type Difference } from "./compare.ts";
 import type { Connection } from "./connection.ts";
-import type { Sequence } from "./contract.ts";
+import type { Sequence, Step } from "./contract.ts";
 import type { Texts } from "./references.ts";
 import { type Reply, runSteps } from "./run-steps.ts";
 
 export interface Servers {
-  /** Answers the admission webhooks of both, see webhook.ts. */
-  readonly webhook?: Texts["webhook"];
   readonly ours: Connection;
   readonly theirs: Connection;
+  /** Answers the admission webhooks of both, see webhook.ts. */
+  readonly webhook?: Texts["webhook"];
 }
 
-export interface Outcome {
-  /** Compared requests, those with a 2xx answer among them. */
-  readonly requests: number;
-  readonly successes: number;
-  /** The first difference, after which the states of the servers may differ. */
-  readonly difference: (Difference & { readonly step: number; readonly cause: string }) | undefined;
+/** The answers to one compared step. */
+export interface Pair {
+  /** Its index. */
+  readonly at: number;
+  readonly step: Step;
+  readonly ours: Reply;
+  readonly theirs: Reply;
 }
 
-/** Changes an answer of ours, to prove that a difference is found. */
-export type Plant = (reply: Reply, step: number) => Reply;
+/** Changes an answer of ours, to prove that a difference is found. @param ordinal of the compared step */
+export type Plant = (reply: Reply, ordinal: number) => Reply;
 
-export interface RunSequenceOptions {
-  /** Unique; the same on both servers. */
-  readonly namespace: string;
-  readonly plant?: Plant;
+export interface FoundDifference extends Difference {
+  /** The index of the step. */
+  readonly step: number;
+  readonly cause: string;
 }
 
-export async function runSequence(
+/**
+ * Sends a sequence to both servers at the same time.
+ *
+ * @param namespace unique; the same on both servers
+ * @returns the answers to the steps that are not silent
+ */
+export async function exchange(
   { ours, theirs, webhook }: Servers,
-  sequence: Sequence,
-  { namespace, plant = (reply) => reply }: RunSequenceOptions,
-): Promise<Outcome> {
+  { steps }: Sequence,
+  namespace: string,
+): Promise<Pair[]> {
   const options = { texts: { namespace, ...(webhook && { webhook }) }, now: Date.now() };
   const run = async (connection: Connection): Promise<(Reply | undefined)[]> => {
     await setUp(connection, namespace);
-    const replies = await runSteps(connection, sequence.steps, options);
-    await cleanUp(connection, sequence.steps, namespace);
+    const replies = await runSteps(connection, steps, options);
+    await cleanUp(connection, steps, namespace);
     return replies;
   };
   const [mine, other] = await Promise.all([run(ours), run(theirs)]);
-  const compared = other.filter((reply) => reply !== undefined);
-  const counts = { requests: compared.length, successes: compared.filter(({ status }) => status < 300).length };
-  for (const [step, reply] of other.entries()) {
-    const own = mine[step];
-    if (reply === undefined || own === undefined) continue;
-    const difference = compareReplies(plant(own, step), reply);
-    if (difference === undefined) continue;
-    const cause = causeOf(sequence.area, sequence.steps[step] as Sequence["steps"][number], difference);
-    return { ...counts, difference: { ...difference, step, cause } };
+  return steps.flatMap((step, at): Pair[] => {
+    const [own, their] = [mine[at], other[at]];
+    return own === undefined || their === undefined ? [] : [{ at, step, ours: own, theirs: their }];
+  });
+}
+
+/** @returns the first difference, after which the states of the servers may differ */
+export function findDifference(
+  area: string,
+  pairs: readonly Pair[],
+  plant: Plant = (reply) => reply,
+): FoundDifference | undefined {
+  for (const [ordinal, { at, step, ours, theirs }] of pairs.entries()) {
+    const difference = compareReplies(plant(ours, ordinal), theirs);
+    if (difference !== undefined) return { ...difference, step: at, cause: causeOf(area, step, difference) };
   }
-  return { ...counts, difference: undefined };
+  return undefined;
 }
 
 /** Every namespace has the ServiceAccount that pods need: no controller creates it. */

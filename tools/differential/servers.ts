@@ -12,9 +12,11 @@ export interface StartedServer {
 /** Options that both servers have: encodings that are off by default can be compared. */
 export const sharedFlags: readonly string[] = [
   "--service-cluster-ip-range=10.0.0.0/16",
-  "--service-account-issuer=https://kubernetes.default.svc",
   "--feature-gates=CBORServingAndStorage=true",
 ];
+
+/** That of the kube-apiserver which tests start. */
+const issuer = "--service-account-issuer=https://kubernetes.default.svc";
 
 /** @param file of a kubeconfig of a running server */
 export function runningServer(file: string): StartedServer {
@@ -25,7 +27,14 @@ export function runningServer(file: string): StartedServer {
 export async function startCoxswain(): Promise<StartedServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-differential-"));
   const main = join(import.meta.dirname, "../../src/main.ts");
-  const flags = ["--secure-port=0", "--storage=memory", `--data-dir=${directory}`, "--controllers=", ...sharedFlags];
+  const flags = [
+    "--secure-port=0",
+    "--storage=memory",
+    `--data-dir=${directory}`,
+    "--controllers=",
+    issuer,
+    ...sharedFlags,
+  ];
   const child = spawn(process.execPath, [main, "serve", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const exited = new Promise<"ended">((resolve) => child.once("exit", () => resolve("ended")));
