@@ -12,9 +12,20 @@ const throwing: HealthCheck = { name: "throwing", check: () => Promise.reject(ne
 const shutdown: HealthCheck = { name: "shutdown", check: () => undefined, readinessOnly: true };
 
 async function get(target: string, checks: readonly HealthCheck[], inGrace = false): Promise<[number, string]> {
+  const [status, text] = await ask(target, checks, inGrace);
+  return [status, text];
+}
+
+type Answer = [status: number, text: string, headers: Record<string, string>];
+
+async function ask(target: string, checks: readonly HealthCheck[], inGrace = false): Promise<Answer> {
   const info = requestInfo("GET", target);
-  let got: [number, string] = [0, ""];
-  const exchange = { respond: (status: number, _headers: unknown, body: Buffer) => (got = [status, body.toString()]) };
+  let got: Answer = [0, "", {}];
+  const exchange = {
+    respond: (status: number, headers: Record<string, string>, body: Buffer) => {
+      got = [status, body.toString(), headers];
+    },
+  };
   const endpoint = info.path.split("/")[1] as HealthEndpoint;
   await healthHandler(endpoint, { checks, isInGracePeriod: () => inGrace, observe: () => {} })({
     exchange,
@@ -63,4 +74,12 @@ for (const [target, checks, status, text] of rows) {
 test("applies the grace period to /livez only", async () => {
   assert.equal((await get("/livez", [broken], true))[0], 200);
   assert.equal((await get("/readyz", [broken], true))[0], 500);
+});
+
+test("only the answer of a single check that passes may be sniffed, as upstream", async () => {
+  const option = async (target: string): Promise<string | undefined> =>
+    (await ask(target, [ping, broken]))[2]["x-content-type-options"];
+  assert.equal(await option("/livez/ping"), undefined);
+  for (const target of ["/livez", "/livez?exclude=broken", "/livez/broken", "/livez/missing"])
+    assert.equal(await option(target), "nosniff");
 });

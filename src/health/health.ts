@@ -65,7 +65,8 @@ async function respondSingle(context: RequestContext, checks: readonly HealthChe
   const found = checks.find((one) => one.name === name);
   if (found === undefined) return respond(context, 404, "404 page not found\n");
   const problem = await runCheck(found);
-  if (problem === undefined) return respond(context, 200, "ok");
+  // Upstream protects only errors here.
+  if (problem === undefined) return respond(context, 200, "ok", plain);
   respond(context, 500, `internal server error: ${problem}\n`);
 }
 
@@ -78,12 +79,14 @@ async function runCheck({ check }: HealthCheck): Promise<string | undefined> {
   }
 }
 
-function respond(context: RequestContext, status: number, text: string): void {
+const plain: AnswerHeaders = { "content-type": "text/plain; charset=utf-8" };
+const protectedText: AnswerHeaders = { ...plain, "x-content-type-options": "nosniff" };
+
+function respond(context: RequestContext, status: number, text: string, content = protectedText): void {
   const headers: AnswerHeaders = {
     "audit-id": context.auditId,
     "cache-control": "no-cache, private",
-    "content-type": "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
+    ...content,
     ...context.headers,
   };
   context.exchange.respond(status, headers, Buffer.from(text));

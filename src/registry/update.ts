@@ -17,12 +17,12 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { settle } from "./commit.ts";
 import { commitWithRetry, type Step } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { checkNoVersion, finishAll, prepareNew, undoAll } from "./create.ts";
+import { finishAll, prepareNew, undoAll } from "./create.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { afterRemoval } from "./delete.ts";
 import { contentDiffers, keepAllExcept, keepField, keepSystemFields, raiseGeneration } from "./keep-fields.ts";
 import { trackManagers } from "./managed-fields/track.ts";
-import { checkIfMatch, checkUid, checkVersion, keyInErrors } from "./preconditions.ts";
+import { checkIfMatch, checkUid, checkVersion, keyInErrors, parseResourceVersion } from "./preconditions.ts";
 import {
   acceptsAnyFinalizer,
   admissionAttributes,
@@ -297,7 +297,8 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   await registry.admission.authorize(attributes);
   await request.checkCreate?.();
   await registry.admission.validate(attributes);
-  if (!request.dryRun) checkNoVersion(object);
+  parseResourceVersion(object.metadata.resourceVersion); // Upstream reads it, and uses it for existing objects only.
+  if (!request.dryRun) delete object.metadata.resourceVersion;
   const settled = await settle(request.target, object);
   const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
   return {

@@ -69,7 +69,7 @@ function firstItemBytes(body: Buffer): number {
     return body.length;
   } catch (error) {
     const end = /starting at index (\d+)/.exec((error as Error).message)?.[1];
-    return end === undefined ? body.length : Number(end);
+    return Number(end ?? 0) || body.length;
   }
 }
 

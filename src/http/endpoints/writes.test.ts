@@ -284,6 +284,13 @@ conversation("update: names, versions, uids", [
     422,
     'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   ],
+  [`PUT ${leases}/v`, { metadata: { name: "v", resourceVersion: "5" } }, 201, { metadata: { name: "v" } }],
+  [
+    `PUT ${leases}/w`,
+    { metadata: { name: "w", resourceVersion: "abc" } },
+    500,
+    'strconv.ParseUint: parsing "abc": invalid syntax',
+  ],
   [`PUT ${leases}/m?dryRun=All`, { metadata: { name: "m" } }, 201],
   [`GET ${leases}/m`, undefined, 404],
 ]);
