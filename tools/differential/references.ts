@@ -8,7 +8,7 @@ const reference = /\{\{([\w-]+)\.([^{}]+)\}\}/g;
 /** For a field that the answer does not have: both servers receive the same text. */
 const missing = "missing";
 
-/** What the placeholders with `$` stand for. */
+/** The values of the placeholders with `$`. */
 export interface Texts {
   /** `$ns` */
   readonly namespace: string;

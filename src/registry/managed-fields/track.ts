@@ -7,6 +7,7 @@ import { ApiError } from "../../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { fieldManagerBytesMax, plainManager } from "../../apimachinery/validation/metadata.ts";
 import type { Resolved, Resource } from "../../catalog/contract.ts";
+import { additionalResets } from "../../catalog/reset-fields.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { identical } from "../../lib/json/values.ts";
 import { type ManagerInfo, setEntries } from "../../lib/managed-fields/entries.ts";
@@ -121,34 +122,6 @@ function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManag
 export function requestVersion({ resource, version }: Resolved): string {
   return formatGroupVersion(resource.definition.group, version.version);
 }
-
-/**
- * Fields that a write resets, in addition to those that resetFields derives. By group, resource and
- * subresource, which is empty for the main resource.
- */
-const additionalResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  "/pods/status": [
-    ["metadata", "deletionTimestamp"],
-    ["metadata", "ownerReferences"],
-  ],
-  "/namespaces/finalize": [["status"]],
-  "admissionregistration.k8s.io/validatingadmissionpolicies/status": [["metadata"]],
-  "apiregistration.k8s.io/apiservices/status": [["metadata"]],
-  "apps/deployments/status": [["metadata", "labels"]],
-  "certificates.k8s.io/certificatesigningrequests/": [["spec"]],
-  "certificates.k8s.io/certificatesigningrequests/approval": [["spec"], ["status", "certificate"]],
-  "certificates.k8s.io/certificatesigningrequests/status": [["status", "conditions"]],
-  "flowcontrol.apiserver.k8s.io/flowschemas/status": [["metadata"]],
-  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": [["metadata"]],
-  "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
-  "networking.k8s.io/servicecidrs/status": [["metadata"]],
-  "resource.k8s.io/devicetaintrules/status": [["metadata"]],
-  "resource.k8s.io/resourceclaims/status": [["metadata"]],
-  "resource.k8s.io/resourcepoolstatusrequests/status": [["metadata"]],
-  "scheduling.k8s.io/podgroups/status": [["metadata"]],
-  "storage.k8s.io/volumeattachments/status": [["metadata"]],
-  "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
-};
 
 /**
  * The fields that a write of the (sub)resource resets, and so does not own. Source: GetResetFields

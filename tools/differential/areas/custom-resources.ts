@@ -51,6 +51,35 @@ function definition(properties: Json, versions: readonly string[], random: Schem
       ...(random.chance(0.1) && { required: ["spec"] }),
     },
   };
+  const extras = versionExtras(properties, random);
+  const version = (name: string, at: number): Json => ({
+    name,
+    served: true,
+    storage: at === 0,
+    schema,
+    ...extras,
+    ...(at > 0 && random.chance(0.3) && { deprecated: true }),
+  });
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: {
+        plural: "things",
+        kind: "Thing",
+        ...(random.chance(0.2) && { singular: "thing", shortNames: ["th"], listKind: "ThingList" }),
+      },
+      versions: versions.map(version),
+      ...(random.isWild && random.chance(0.2) && { preserveUnknownFields: true }),
+    },
+  };
+}
+
+/** Subresources, columns and selectable fields. */
+function versionExtras(properties: Json, random: SchemaRandom): Json {
   const subresources = random.chance(0.5)
     ? {
         subresources: {
@@ -87,32 +116,7 @@ function definition(properties: Json, versions: readonly string[], random: Schem
   const isSelectable = ["string", "integer", "boolean"].includes(sizeType);
   const fields =
     (isSelectable || random.isWild) && random.chance(0.4) ? { selectableFields: [{ jsonPath: ".spec.size" }] } : {};
-  const version = (name: string, at: number): Json => ({
-    name,
-    served: true,
-    storage: at === 0,
-    schema,
-    ...subresources,
-    ...columns,
-    ...fields,
-    ...(at > 0 && random.chance(0.3) && { deprecated: true }),
-  });
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `things.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: {
-        plural: "things",
-        kind: "Thing",
-        ...(random.chance(0.2) && { singular: "thing", shortNames: ["th"], listKind: "ThingList" }),
-      },
-      versions: versions.map(version),
-      ...(random.isWild && random.chance(0.2) && { preserveUnknownFields: true }),
-    },
-  };
+  return { ...subresources, ...columns, ...fields };
 }
 
 /** Dry creations and updates of definitions, some of which are damaged. */
