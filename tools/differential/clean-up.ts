@@ -7,16 +7,12 @@ import { touchedBy } from "./touched.ts";
 
 type Json = Record<string, unknown>;
 
-/** Without controllers, namespaces and objects with finalizers would stay. */
+/** Objects with finalizers would stay without controllers. Namespaces stay: they are small. */
 export async function cleanUp(connection: Connection, steps: readonly Step[], namespace: string): Promise<void> {
   const { collections, objects } = touchedBy(steps);
   const fill = (path: string): string => fillText(path, { namespace }, new Map());
-  const core = "/api/v1/namespaces/$ns";
   for (const path of objects.map(fill)) await deleteObject(connection, path);
   for (const path of collections.map(fill)) await deleteAll(connection, path);
-  await send(connection, "DELETE", fill(`${core}/serviceaccounts/default`));
-  await send(connection, "DELETE", fill(core));
-  await finalize(connection, namespace);
 }
 
 async function deleteAll(connection: Connection, path: string): Promise<void> {

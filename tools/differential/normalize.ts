@@ -15,6 +15,8 @@ export interface Normalizer {
   text(text: string): string;
 }
 
+/** Nothing is replaced in them. */
+const onlyLetters = /^[A-Za-z]*$/;
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| \+0000 UTC(?: m=[+-][\d.]+)?)/g;
 const token = /\bey[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
@@ -49,6 +51,7 @@ export function openNormalizer(now: number): Normalizer {
     return known.get(one) as number;
   };
   const text = (value: string): string => {
+    if (onlyLetters.test(value)) return value;
     let result = value;
     if (uid.test(value))
       result = result.replace(uid, (one) => (sent.includes(one) ? one : `<uid ${number(uids, one)}>`));

@@ -19,9 +19,10 @@ export function parseAnswer({ headers, body }: Answer, isStream: boolean): unkno
 /** Numbers that JavaScript would change are kept as they are written. */
 function parseJson(text: string, isStream: boolean): unknown {
   try {
-    const documents = isStream ? text.split("\n").filter((line) => line !== "") : [text];
+    const isLines = isStream && !text.startsWith("{\n"); // An error is one document, indented.
+    const documents = isLines ? text.split("\n").filter((line) => line !== "") : [text];
     const parsed = documents.map((one) => (hasOddNumber(one) ? JSON.parse(one, exactly) : JSON.parse(one)));
-    return isStream ? parsed : parsed[0];
+    return isLines ? parsed : parsed[0];
   } catch {
     return text;
   }

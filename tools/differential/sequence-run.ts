@@ -45,7 +45,7 @@ export async function exchange(
 ): Promise<Pair[]> {
   const options = { texts: { namespace, ...(webhook && { webhook }) }, now: Date.now() };
   const run = async (connection: Connection): Promise<(Reply | undefined)[]> => {
-    await setUp(connection, namespace);
+    await setUp(connection, steps, namespace);
     const replies = await runSteps(connection, steps, options);
     await cleanUp(connection, steps, namespace);
     return replies;
@@ -70,8 +70,8 @@ export function findDifference(
   return undefined;
 }
 
-/** Every namespace has the ServiceAccount that pods need: no controller creates it. */
-async function setUp(connection: Connection, namespace: string): Promise<void> {
+/** Creates the namespace, and in it the ServiceAccount that pods need: no controller creates it. */
+async function setUp(connection: Connection, steps: readonly Step[], namespace: string): Promise<void> {
   const post = (path: string, name: string): Promise<unknown> =>
     connection.send({
       method: "POST",
@@ -80,5 +80,6 @@ async function setUp(connection: Connection, namespace: string): Promise<void> {
       body: Buffer.from(JSON.stringify({ metadata: { name } })),
     });
   await post("/api/v1/namespaces", namespace);
-  await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, "default");
+  if (steps.some(({ path }) => /\/(?:pods|serviceaccounts)/.test(path)))
+    await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, "default");
 }

@@ -160,7 +160,6 @@ export function valueOfAll(properties: Json, random: Random, share: number): Jso
 /** Values that most schemas reject. */
 export const odd: readonly unknown[] = [
   ...[null, "", "abcdef", 0, -1, 1.5, true, [], {}, [1, 1], { a: 1 }, "x".repeat(30)],
-  ...["1.0", "1e3", "9223372036854775808"].map(raw),
 ];
 const examples: Readonly<Record<string, string>> = {
   "date-time": "2020-01-01T00:00:00Z",

@@ -32,7 +32,6 @@ const more = [
   "/",
   "",
   "/api/",
-  "/apis/",
   "/api/v1/",
   "/apis/apps/",
   "/api/v2",
@@ -119,7 +118,7 @@ function operation(random: Random): Step {
       : roll < 8
         ? random.pick(more)
         : random.chance(0.5)
-          ? kind.collection
+          ? `${kind.collection}?labelSelector=none`
           : `${kind.collection}/missing`;
   const path =
     random.chance(0.25) && place !== "" ? `${place}${place.includes("?") ? "&" : "?"}${random.pick(queries)}` : place;

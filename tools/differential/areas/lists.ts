@@ -121,10 +121,7 @@ function operation(kind: Kind, count: number, random: Random): Step[] {
   if (roll < 11) return [{ method: "DELETE", path: pathOf(kind, name) }, settle(kind)];
   if (roll < 12) return [labeled(kind, name, `v${random.below(1000)}`, random), settle(kind)];
   const all = kind.collection.replace("namespaces/$ns/", "");
-  if (roll < 13)
-    return [
-      { method: "GET", path: `${all}?fieldSelector=metadata.namespace%3D$ns${random.chance(0.4) ? "&limit=2" : ""}` },
-    ];
+  if (roll < 13) return [{ method: "GET", path: `${all}?fieldSelector=metadata.namespace%3D$ns` }];
   const body = { metadata: { labels: random.pick(labelSets) ?? null } };
   return [
     { method: "PATCH", path: pathOf(kind, name), headers: { "content-type": patchTypes.merge }, body },

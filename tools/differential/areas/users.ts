@@ -120,7 +120,6 @@ const requests: readonly (readonly [method: string, path: string, body?: object]
   ["GET", `${core}/configmaps?fieldSelector=metadata.name%3Da`],
   ["GET", `${core}/configmaps?watch=true&timeoutSeconds=1&resourceVersion=a`],
   ["POST", `${core}/configmaps`, { metadata: { name: "b" } }],
-  ["POST", `${core}/configmaps`, { metadata: { generateName: "g-" } }],
   ["PUT", `${core}/configmaps/a`, { metadata: { name: "a" }, data: { a: "b" } }],
   ["PUT", `${core}/configmaps/new`, { metadata: { name: "new" } }],
   ["DELETE", `${core}/configmaps/a`],

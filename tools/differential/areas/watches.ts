@@ -82,6 +82,6 @@ function watch(kind: Kind, random: Random): Step {
   )}`;
   const accept = random.pick(accepts);
   // The bookmark after the initial events follows the last object.
-  const hasEnd = path.includes("allowWatchBookmarks=true") && (version === "" || version === "0");
+  const hasEnd = path.includes("allowWatchBookmarks=true") && (initial || version === "" || version === "0");
   return { method: "GET", path, headers: { accept }, watchUntil: hasEnd ? "k8s.io/initial-events-end" : marker };
 }
