@@ -113,7 +113,6 @@ const metadataChanges: readonly Json[] = [
   { namespace: "" },
   { generateName: "g-" },
   { generateName: "G_" },
-  { managedFields: [] },
   { managedFields: [{}] },
   { managedFields: [{ manager: "m", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }] },
   {

@@ -65,6 +65,11 @@ for (const [step, ours, theirs, cause] of rows)
     assert.equal(difference && causeOf("objects", step, difference), cause);
   });
 
+test("compares deep lists in linear time", () => {
+  const deep = (leaf: string): unknown => Array.from({ length: 60 }).reduce<unknown>((inner) => ["a", inner], leaf);
+  assert.equal(compareReplies(reply(200, deep("a")), reply(200, deep("b")))?.what.startsWith("body."), true);
+});
+
 test("finds the reason of a known cause", () => {
   const known = [{ cause: "lists \\| .* \\| 400: .* \\| 422", reason: "decided" }];
   assert.equal(findKnown(known, "lists | GET pods (all) | status | 400: a | 422: a")?.reason, "decided");

@@ -32,25 +32,21 @@ function orderOr(
   theirs: unknown,
   first: { readonly ours: unknown; readonly theirs: unknown },
 ): Difference {
-  const isOrder = JSON.stringify(unordered(ours)) === JSON.stringify(unordered(theirs));
+  const isOrder = unordered(ours) === unordered(theirs);
   return { what: isOrder ? `order of ${what}` : what, ours: first.ours, theirs: first.theirs };
 }
 
-/** Lists sorted, and messages as their sorted parts. */
-function unordered(value: unknown): unknown {
+/** A text that is equal for values which differ in the order of lists, and of the parts of messages. */
+function unordered(value: unknown): string {
   if (typeof value === "string")
     return value
       .split(/[[\], \n]+/)
       .sort()
       .join(" ");
-  if (typeof value === "bigint") return String(value);
-  if (Array.isArray(value)) return value.map((item) => JSON.stringify(unordered(item)) ?? "").sort();
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, unordered(value[key])]),
-  );
+  if (Array.isArray(value)) return `[${value.map(unordered).sort().join()}]`;
+  if (!isObject(value)) return String(value);
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${key}:${unordered(value[key])}`).join()}}`;
 }
 
 function shortOf({ status, body }: Reply): string {

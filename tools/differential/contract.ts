@@ -16,7 +16,7 @@ export interface Step {
   /** With the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** See {@link formatBody} for values that JSON.stringify cannot write. */
+  /** See body-text.ts for values that JSON.stringify cannot write. */
   readonly body?: unknown;
   /** JSON by default; an object that an encoding cannot express is sent as JSON. */
   readonly encoding?: BodyEncoding;

@@ -9,7 +9,7 @@ export interface Normalizer {
   expectGeneratedNames(prefixes: readonly string[]): void;
   /** Texts that requests have are kept in answers. */
   keep(sent: string): void;
-  /** @param body see {@link parseAnswer} */
+  /** @param body as parse-answer.ts returns it */
   normalize(body: unknown): unknown;
   /** A text outside a body, such as a header. */
   text(text: string): string;

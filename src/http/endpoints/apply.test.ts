@@ -137,19 +137,13 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       managers: ["one Apply v1 data{z}", "before-first-apply Update v1 data{.,y}"],
     },
   ],
-  clearing: [
+  "clearing, and what does not clear": [
     { request: `POST ${maps}?fieldManager=m`, body: map({ a: "1" }), status: 201, managers: ["m Update v1 data{.,a}"] },
-    { request: `MERGE ${maps}/a`, body: { metadata: { managedFields: [] } }, managers: [] },
     {
-      request: `APPLY ${maps}/a?fieldManager=m`,
-      body: map({ a: "1" }),
-      managers: ["m Apply v1 data{a}", "before-first-apply Update v1 data{.,a}"],
-    },
-    { request: `PUT ${maps}/a`, body: map({ a: "1" }, { managedFields: [] }), managers: [] },
-    {
-      request: `APPLY ${maps}/a?fieldManager=m`,
-      body: map({ a: "1" }),
-      managers: ["m Apply v1 data{a}", "before-first-apply Update v1 data{.,a}"],
+      request: `MERGE ${maps}/a`,
+      body: { metadata: { managedFields: [] } },
+      managers: ["m Update v1 data{.,a}"],
+      unchanged: true,
     },
     {
       request: `JSON ${maps}/a`,

@@ -94,13 +94,12 @@ export function withoutManagedFields(object: KubeObject): PlainMap {
 }
 
 /**
- * The managed fields that the client sent, unless they are absent or malformed; through a
- * subresource, always those of the old object. An empty list, and a list with one empty entry, clear
- * them.
+ * The managed fields that the client sent, unless they are empty or malformed; through a
+ * subresource, always those of the old object.
  */
 function managedBefore({ subresource }: TrackedWrite, next: KubeObject, old: KubeObject | undefined): Managed {
-  const sent = next.metadata.managedFields;
-  if (subresource === "" && sent !== undefined) {
+  const sent = next.metadata.managedFields ?? [];
+  if (subresource === "" && sent.length > 0) {
     if (isReset(sent)) return noManagers;
     const managed = decodeOrNone(sent);
     if (managed.sets.size > 0) return { ...managed, read: unchangedEntries(managed, old?.metadata.managedFields) };
@@ -119,8 +118,9 @@ function unchangedEntries({ read }: Managed, old: readonly ManagedFieldsEntry[] 
   return unchanged;
 }
 
+/** One empty entry. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
-  return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0] as object).length === 0);
+  return entries.length === 1 && Object.keys(entries[0] as object).length === 0;
 }
 
 function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {

@@ -79,7 +79,6 @@ function mergeStep(kind: Kind, random: Random): Step {
   const body = random.pick<object>([
     { metadata: { labels: { a: "b" } } },
     { metadata: { labels: { a: null } } },
-    { metadata: { managedFields: [] } },
     { metadata: { managedFields: [{}] } },
     { metadata: { annotations: { "example.com/a": "b" } } },
     { metadata: { finalizers: ["example.com/a"] } },

@@ -166,7 +166,6 @@ const damaged: readonly unknown[] = [
   '{"metadata":{"name":"other"}}',
   '{"metadata":{"resourceVersion":"1"}}',
   '{"metadata":{"resourceVersion":""}}',
-  '{"metadata":{"managedFields":[]}}',
   '{"metadata":{"managedFields":[{}]}}',
   '{"a":1,"a":2}',
   '{"$patch":"replace","metadata":{"name":"a"}}',
