@@ -181,7 +181,7 @@ function hideRevisions(message: string): string {
     .replace(/, current: \d+/g, ", current: <revision>")
     .replace(/resource version: (\d+) \(\d+\)/, "resource version: $1 (<revision>)")
     .replace(/(ResourceVersion in (?:the precondition|record) \()\d+/g, "$1<revision>")
-    .replace(/ in scheme "[^"]*"/g, ' in scheme "…"') // A line of upstream's sources, which depends on its build.
+    .replace(/ in scheme\s+"[^"]*"/g, ' in scheme "…"') // A line of upstream's sources, which depends on its build.
     .replace(/continue parameter is too old.*/, "continue parameter is too old");
 }
 
