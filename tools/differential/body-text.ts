@@ -36,7 +36,7 @@ function format(value: unknown): string {
   if (typeof value[rawKey] === "string") return value[rawKey];
   const members = Array.isArray(value[membersKey]) ? (value[membersKey] as [string, unknown][]) : Object.entries(value);
   return `{${members
-    .filter(([, member]) => member !== undefined)
+    .filter((pair) => Array.isArray(pair) && pair[1] !== undefined) // A change may have added another item.
     .map(([key, member]) => `${JSON.stringify(key)}:${format(member)}`)
     .join()}}`;
 }
