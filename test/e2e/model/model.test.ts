@@ -18,7 +18,7 @@ import { type ModelOptions, runModel } from "./run.ts";
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** For each row with an embedded engine. */
-const size = isFull ? { operations: 50_000, informersPerView: 3 } : { operations: 800, informersPerView: 1 };
+const size = isFull ? { operations: 20_000, informersPerView: 3 } : { operations: 800, informersPerView: 1 };
 
 type Row = [what: string, options: Pick<ModelOptions, "storage" | "historyMs" | "historyBytesMax" | "featureGates">];
 const rows: Row[] = [
@@ -42,7 +42,7 @@ for (const [what, options] of isFull ? [...rows, ...moreRows] : rows) {
 }
 
 // Requests to etcd need time that passes, so waits last as long as they do for users.
-const etcdSize = { operations: isFull ? 20_000 : 1000, informersPerView: 1 };
+const etcdSize = { operations: isFull ? 8000 : 1000, informersPerView: 1 };
 test(`reads and watches agree with the log: etcd, history of two seconds (SEED=${seed})`, {
   skip: skipWithoutEtcd,
 }, async (context) => {

@@ -12,12 +12,13 @@ import { startServerProcess } from "../../../test/support/server-process.ts";
 import { type SharedCertificates, writeSharedCertificates } from "../../../test/support/shared-certificates.ts";
 
 export interface Cluster {
+  readonly name: "coxswain" | "upstream";
   /** Of an administrator. */
   readonly kubeconfig: string;
   close(): Promise<void>;
 }
 
-interface Server extends Cluster {
+interface Server extends Omit<Cluster, "name"> {
   readonly url: string;
   readonly certificates: SharedCertificates;
   readonly directory: string;
@@ -30,7 +31,7 @@ const nodeController = "node-lifecycle-controller";
 const publishedEndpoints = ["--endpoint-reconciler-type=lease", "--advertise-address=192.0.2.1"];
 
 /** Starts the server, and a kube-controller-manager with the controllers that the server does not run. */
-export async function startCluster(name: "coxswain" | "upstream"): Promise<Cluster> {
+export async function startCluster(name: Cluster["name"]): Promise<Cluster> {
   const server = name === "coxswain" ? await startCoxswain() : await startKubeApiserver({ flags: publishedEndpoints });
   const own = name === "coxswain" ? controllerNames : [];
   const controllers = ["*", ...[...own, nodeController].map((one) => `-${one}`)];
@@ -42,7 +43,7 @@ export async function startCluster(name: "coxswain" | "upstream"): Promise<Clust
   };
   try {
     await createNodes(server.kubeconfig);
-    return { kubeconfig: server.kubeconfig, close };
+    return { name, kubeconfig: server.kubeconfig, close };
   } catch (error) {
     await close();
     throw error;

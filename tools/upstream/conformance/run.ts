@@ -34,8 +34,8 @@ interface Suite {
 }
 
 /** @param focus a regular expression of Go for names @throws Error when the program wrote no report */
-export async function runTests({ kubeconfig }: Cluster, focus: string): Promise<ConformanceReport> {
-  const directory = join(upstreamDirectory, "conformance");
+export async function runTests({ name, kubeconfig }: Cluster, focus: string): Promise<ConformanceReport> {
+  const directory = join(upstreamDirectory, `conformance-${name}`);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "kubeconfig"), kubeconfig, { mode: 0o600 });

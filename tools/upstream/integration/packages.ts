@@ -17,6 +17,11 @@ export interface TestModule {
 export type TestedServer = "coxswain" | "upstream";
 
 const kubernetes = "k8s.io/kubernetes";
+const changedFiles = [
+  "cmd/kube-apiserver/app/testing{,/*}",
+  "test/integration/framework{,/*}",
+  "test/integration/**/*.sh",
+];
 
 /** Prepares the module. When the adapter has changed, the tests are built again. */
 export function prepareTests(server: TestedServer): TestModule {
@@ -38,10 +43,8 @@ function copyModule(directory: string, sources: string): void {
   const preparing = join(upstreamDirectory, "programs");
   writeModule(preparing);
   cpSync(moduleDirectory(preparing, kubernetes), sources, { recursive: true });
-  for (const file of globSync(["cmd/kube-apiserver/app/testing{,/*}", "test/integration/framework{,/*}"], {
-    cwd: sources,
-  }))
-    chmodSync(join(sources, file), 0o755); // Go's cache is not writable.
+  // Go's cache has neither files that can be written nor programs that can be executed.
+  for (const file of globSync(changedFiles, { cwd: sources })) chmodSync(join(sources, file), 0o755);
   writeModule(directory, `\nreplace ${kubernetes} => ${sources}\n`);
 }
 
