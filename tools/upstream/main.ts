@@ -1,5 +1,5 @@
 /** `npm run upstream`: upstream's own programs and tests as judges. docs/how-to/judge.md describes it for contributors. */
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { type UpstreamProgram, upstreamPrograms } from "../../test/support/upstream-programs.ts";
 
 const program = new Command("npm run upstream --").description(
@@ -34,7 +34,7 @@ program
   .option("--test <regexp>", "runs only tests whose names match")
   .option("--server <name>", "coxswain, or upstream: a kube-apiserver, which shows what a failure means", "coxswain")
   .option("--list", "prints the packages and runs none")
-  .option("--write", "writes the counts to docs/conformance.md")
+  .addOption(new Option("--write", "writes the counts to docs/conformance.md").conflicts("test"))
   .action(async (packages: string[], options) => {
     process.exitCode = await (await import("./integration/main.ts")).runIntegration(packages, options);
   });

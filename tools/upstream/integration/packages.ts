@@ -20,7 +20,7 @@ const kubernetes = "k8s.io/kubernetes";
 const changedFiles = [
   "cmd/kube-apiserver/app/testing{,/*}",
   "test/integration/framework{,/*}",
-  "test/integration/**/*.sh",
+  "test/integration/client/testdata/exec-plugin.sh",
 ];
 
 /** Prepares the module. When the adapter has changed, the tests are built again. */
