@@ -14,6 +14,7 @@ import { selfDescribed } from "../../src/lib/cbor/wire.ts";
 import { skipWithout } from "../support/needs.ts";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { eventually } from "../support/until.ts";
 
 const cbor = "application/cbor";
 const namespace = "/api/v1/namespaces/default";
@@ -297,6 +298,31 @@ for (const { title, featureGates, rows, goMode } of [
           (items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length,
           20,
         );
+      });
+
+      test("has no discovery of custom resources in CBOR, as upstream", async () => {
+        const schema = { openAPIV3Schema: { type: "object" } };
+        const definition = {
+          metadata: { name: "foos.example.com" },
+          spec: {
+            group: "example.com",
+            scope: "Cluster",
+            names: { plural: "foos", kind: "Foo" },
+            versions: [{ name: "v1", served: true, storage: true, schema }],
+          },
+        };
+        const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        const body = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", ...definition };
+        const created = await client.send(send("POST", path, body));
+        assert.equal(created.status, 201, created.bytes.toString());
+        const accept = `${cbor},application/json;q=0.9`;
+        const custom = await eventually("the group is served", async () => {
+          const answer = await client.send(get("/apis/example.com/v1", accept));
+          return answer.status === 200 && answer.headers["content-type"];
+        });
+        const builtin = (await client.send(get("/apis/apps/v1", accept))).headers["content-type"];
+        assert.deepEqual([custom, builtin], ["application/json", cbor]);
+        assert.equal((await client.send(get("/apis/example.com/v1"))).status, 406);
       });
 
       for (const accept of [cbor, `${cbor};stream=watch`]) {

@@ -84,7 +84,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
     const found = current().document(key, make);
     if (found === undefined) return rejectPath(context, catalog);
     if (!allowsMethod(context)) throw methodNotAllowed();
-    sendPlain(context, found);
+    sendPlain(context, found, catalog);
   };
   const answerList = (
     context: RequestContext,
@@ -252,9 +252,16 @@ function allowsMethod(context: RequestContext): boolean {
   return isAggregated || context.exchange.method === "GET";
 }
 
-function sendPlain(context: RequestContext, { shown, body }: Document): void {
+function isOfBuiltinGroup(context: RequestContext, catalog: Catalog): boolean {
+  const [prefix, group = ""] = segmentsOf(context);
+  return prefix === "api" || isBuiltinGroup(catalog.definitions(), group);
+}
+
+/** Upstream has CBOR for the resources of a built-in group and version alone, which is another server than that of definitions. */
+function sendPlain(context: RequestContext, { shown, body }: Document, catalog: Catalog): void {
   if (shown === undefined) return send(context, 200, "application/json", indentJson(body.subarray(0, -1)));
-  const target = shown.kind === "APIResourceList" ? context : outsideGroups(context);
+  const target =
+    shown.kind === "APIResourceList" && isOfBuiltinGroup(context, catalog) ? context : outsideGroups(context);
   checkRoute(target);
   const encoding = negotiatePlain(target);
   if (encoding === undefined) throw notAcceptable(namesOf(target.encodings));
