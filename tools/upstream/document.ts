@@ -59,7 +59,7 @@ export function readResults(): Results {
 }
 
 function write(results: Results): void {
-  writeFileSync(file, `${JSON.stringify(results, undefined, 1)}\n`);
+  writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`);
   writeFileSync(page, formatPage(results));
 }
 
