@@ -23,7 +23,8 @@ export function checkPath({ info }: RequestContext, { resource, version }: Resol
   if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
   if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
   if (info.subresource === "") {
-    if (!hasVerb(name === undefined ? collectionVerbs(info, resource) : itemVerbs, version)) throw resourceNotServed();
+    const ofCollection = namespaced && info.namespace === "" ? acrossNamespacesVerbs : collectionVerbs;
+    if (!hasVerb(name === undefined ? ofCollection : itemVerbs, version)) throw resourceNotServed();
     return;
   }
   if (name === "") throw resourceNotServed();
@@ -32,11 +33,9 @@ export function checkPath({ info }: RequestContext, { resource, version }: Resol
 }
 
 const itemVerbs = ["get", "update", "patch", "delete"];
-
+const collectionVerbs = ["list", "create"];
 /** Objects with a namespace are not created across all namespaces. */
-function collectionVerbs({ namespace }: RequestInfo, { definition }: Resolved["resource"]): readonly string[] {
-  return definition.namespaced && namespace === "" ? ["list"] : ["list", "create"];
-}
+const acrossNamespacesVerbs = ["list"];
 
 /** A path without a verb has no route, as those of objects that are not stored. */
 function hasVerb(verbs: readonly string[], version: Resolved["version"]): boolean {

@@ -81,13 +81,9 @@ function changeFramework(text: string): string {
   const begin = "\tgenericConfig, versionedInformers, storageFactory, err := controlplaneapiserver.BuildGenericConfig(";
   const options = "\topts := options.NewServerRunOptions()\n";
   const imported = '\t"k8s.io/kubernetes/cmd/kube-apiserver/app/options"\n';
-  return [
-    [options, `${options}\tflagSets := opts.Flags()\n`],
-    [imported, `${imported}\tkubeapiservertesting "k8s.io/kubernetes/${testServer}"\n`],
-  ].reduce(
-    (changed, [from, to]) => replaceOnce(changed, from as string, to as string),
-    replaceBetween(text, begin, "\t// wait for health", start),
-  );
+  const started = replaceBetween(text, begin, "\t// wait for health", start);
+  const withFlags = replaceOnce(started, options, `${options}\tflagSets := opts.Flags()\n`);
+  return replaceOnce(withFlags, imported, `${imported}\tkubeapiservertesting "k8s.io/kubernetes/${testServer}"\n`);
 }
 
 function replaceBetween(text: string, begin: string, end: string, replacement: string): string {
@@ -98,7 +94,8 @@ function replaceBetween(text: string, begin: string, end: string, replacement: s
 }
 
 function replaceOnce(text: string, from: string, to: string): string {
-  return replaceBetween(text, from, text.slice(text.indexOf(from) + from.length), to);
+  if (!text.includes(from)) throw new Error(`upstream's test server has no ${JSON.stringify(from.trim())}`);
+  return text.replace(from, () => to);
 }
 
 /** Go rejects imports that only the removed part used. */
