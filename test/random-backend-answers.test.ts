@@ -15,9 +15,9 @@ import { WebhookError } from "../src/webhook/contract.ts";
 import { type LeavingClients, leavingClients } from "./support/leaving-clients.ts";
 import { manualClock } from "./support/manual-clock.ts";
 import { listenWithRoutes, type RouteListener } from "./support/route-listener.ts";
+import { seed } from "./support/seed.ts";
 import { seededRandom } from "./support/seeded-random.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 const random = seededRandom(seed);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";

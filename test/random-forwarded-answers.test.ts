@@ -17,9 +17,9 @@ import { type LeavingClients, leavingClients } from "./support/leaving-clients.t
 import { manualClock } from "./support/manual-clock.ts";
 import { randomBackends } from "./support/random-backends.ts";
 import { listenWithRoutes, type RouteListener } from "./support/route-listener.ts";
+import { seed } from "./support/seed.ts";
 import { seededRandom } from "./support/seeded-random.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 const random = seededRandom(seed);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 const backends = randomBackends(random);

@@ -7,6 +7,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { CompactSign } from "jose";
 import { jsonWords, mutate, yamlWords } from "../../test/support/mutate.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { systemClock } from "../apimachinery/clock.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
@@ -19,7 +20,6 @@ import { serviceAccountTokens } from "./service-account/token.ts";
 import { tokenWebhook } from "./webhook/token-webhook.ts";
 
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 50_000 : 500;
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
 
 const key = readSigningKey(

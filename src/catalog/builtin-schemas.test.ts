@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomObject } from "../../test/support/random-object.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { decodeEncoded, decodeJson } from "../lib/schema/decode.ts";
 import { encodeAny, encodeObject } from "../lib/schema/encode.ts";
 import { equalBySchema } from "../lib/schema/equal.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { builtinDefinitionNames, builtinSchema, builtinType, definitionOf } from "./builtin-schemas.ts";
-
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** Random objects are made of every tenth type without COXSWAIN_TEST_FULL=1, a different tenth for each seed. */

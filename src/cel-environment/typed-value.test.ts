@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinCatalog } from "../../test/support/builtin-catalog.ts";
 import { randomObject } from "../../test/support/random-object.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { CelDouble, CelList, CelMap, type CelValue, equal, type JsonValue, jsonValue } from "../lib/cel/index.ts";
@@ -12,8 +13,6 @@ import { plainValue } from "./plain-value.ts";
 import { typedObject } from "./typed-value.ts";
 
 type PlainObject = Record<string, unknown>;
-
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /** What expressions see of the JSON that Go writes. */
 function parsed(object: PlainObject, schema: Struct): CelMap {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { seed as firstSeed } from "../../test/support/seed.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { compileRules } from "./compile-rules.ts";
@@ -17,7 +18,6 @@ interface Row {
   readonly rules?: readonly string[];
 }
 
-const firstSeed = Number(process.env.SEED ?? 1);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 50 : 3;
 
 function generator(seed: number): () => number {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Part } from "../apis/fields.ts";
@@ -44,8 +45,6 @@ test("matches the rules of upstream's tests as upstream does", () => {
     assert.equal(found !== undefined, matches, JSON.stringify({ rule, request }));
   }
 });
-
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 test(`random flow schemas: the first match in order, as a walk over all of them (SEED=${seed})`, () => {
   const random = seededRandom(seed);

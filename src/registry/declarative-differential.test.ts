@@ -7,11 +7,11 @@ import { test } from "node:test";
 import { send } from "../../test/support/api-client.ts";
 import { DeclaredObjects } from "../../test/support/declared-object.ts";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import { compileRules } from "../apimachinery/validation/declarative/compile.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const count = Number(process.env.COUNT ?? 60);
 const gates =
   "GenericWorkload=true,WorkloadAwarePreemption=true,TopologyAwareWorkloadScheduling=true,DRAWorkloadResourceClaims=true,GangScheduling=true";

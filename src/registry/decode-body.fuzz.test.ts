@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decoderFuzzer, decoderNames } from "../../test/support/decoder-fuzz.ts";
+import { seed } from "../../test/support/seed.ts";
 
 const inputs = process.env.COXSWAIN_TEST_FULL === "1" ? 100_000 : 1000;
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 
 for (const name of decoderNames) {
   test(`decodes any bytes to an object or a 400: ${name}`, () => {

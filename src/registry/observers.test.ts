@@ -13,6 +13,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { passTurns } from "../../test/support/pass-turns.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resource } from "../catalog/contract.ts";
@@ -26,7 +27,6 @@ import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import { listEntries } from "./list.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 400 : 12;
 /** The state of one run. */
 const commitsMax = 250;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomObject } from "../../test/support/random-object.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { builtinConversions, builtinStrategies, storedConversions } from "../apis/index.ts";
@@ -19,7 +20,6 @@ const definitions = builtinDefinitions({
   storedConversions,
   served: { serves: () => true },
 });
-const seed = Number(process.env.SEED ?? 3);
 const objectsOfEachKind = 6;
 
 /** The object as it is stored: with the defaults that reading it sets. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passTurns } from "../../test/support/pass-turns.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { ignored, type Open, put, remove, suiteOptions, turn } from "../../test/support/storage-suite.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "./contract.ts";
 import type { StorageFaults, StorageOptions } from "./options.ts";
 
-const seedOf = (): number => Number(process.env.SEED ?? Date.now() % 1_000_000);
 const stepsMax = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 300;
 
 /** The state at each revision; the last one is current. */
@@ -58,7 +58,6 @@ class Model {
  * @param open opens an empty store
  */
 export function randomOperations(open: Open): void {
-  const seed = seedOf();
   test(`random operations agree with a model (SEED=${seed})`, async () => {
     const random = seededRandom(seed);
     const options: StorageOptions = { ...suiteOptions, historyBytesMax: random(2) === 0 ? 1 << 30 : 5000 };
@@ -146,7 +145,6 @@ export function randomOperations(open: Open): void {
  * @param open opens an empty store
  */
 export function randomConcurrency(open: Open): void {
-  const seed = seedOf();
   test(`acknowledged commits, and no others, are stored (SEED=${seed})`, async () =>
     writeAndRead((await open(suiteOptions)).storage, seededRandom(seed)));
 }
@@ -156,7 +154,6 @@ export function randomConcurrency(open: Open): void {
  * @param open opens an empty store of an embedded engine
  */
 export function randomFailures(open: Open): void {
-  const seed = seedOf();
   test(`acknowledged commits, and no others, are stored while writes fail at random (SEED=${seed})`, async () => {
     const random = seededRandom(seed);
     const faults: StorageFaults = {

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
 import { type EntrySource, makeEntry } from "./entry.ts";
@@ -95,7 +96,6 @@ test("rejects too many concurrent reads of different old states, and serves them
 });
 
 test("returns the correct state for random revisions in random order", async (context) => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
   context.diagnostic(`SEED=${seed}`);
   const random = seededRandom(seed);
   const { cache, write, exactly, close } = await openWorld();

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { Entry } from "./contract.ts";
 import { IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
-
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 function entry(key: string, node: string, revision = 1): Entry {
   return { key, revision, index: { fields: new Map(node === "" ? [] : [["node", node]]) } } as unknown as Entry;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passTurns } from "../../test/support/pass-turns.ts";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
@@ -336,7 +337,6 @@ test("closing the cache ends subscriptions, and later reads are served from the 
   await storage.close();
 });
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const steps = Number(process.env.STEPS ?? 3000);
 
 test(`subscribers that pause, resume and reconnect at random observe the same history (SEED=${seed})`, async () => {

@@ -5,12 +5,12 @@
 import assert from "node:assert/strict";
 import net, { type AddressInfo } from "node:net";
 import { after, test } from "node:test";
+import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { webhookClient } from "./client.ts";
 import { WebhookError } from "./contract.ts";
 
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 60 : 6;
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 const random = seededRandom(seed);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { peerLatency } from "../support/peer-latency.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { eventually } from "../support/until.ts";
@@ -16,7 +17,6 @@ import { definitionOf, good, target } from "./conversion/targets.ts";
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
 type Json = any;
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 300 : 15;
 const writers = 8;

@@ -9,6 +9,7 @@ import { jsonWords, mutate } from "../support/mutate.ts";
 import { skipWithout } from "../support/needs.ts";
 import { peerLatency } from "../support/peer-latency.ts";
 import type { Answer } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { eventually } from "../support/until.ts";
@@ -407,7 +408,6 @@ for (const [what, answer, message] of badRows) {
   });
 }
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const damagedAnswers = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 100;
 
 test(`invalid reviews do not damage objects (SEED=${seed})`, async () => {

@@ -7,13 +7,13 @@ import { builtinCatalog } from "../support/builtin-catalog.ts";
 import { damagedBodies } from "../support/decoder-fuzz.ts";
 import { jsonWords, mutate } from "../support/mutate.ts";
 import type { Answer } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 
 const bodies = process.env.COXSWAIN_TEST_FULL === "1" ? 20_000 : 500;
 /** The server accepts some seven of 500 bodies, and seldom none: then more follow. */
 const bodiesMax = 10 * bodies;
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 const everything = "api/all=true";
 const catalog = builtinCatalog(everything);
 

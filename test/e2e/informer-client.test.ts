@@ -11,12 +11,12 @@ import { after, before, describe, test } from "node:test";
 import { type Http2Client, http2Client } from "../support/http2-client.ts";
 import { skipWithout } from "../support/needs.ts";
 import { openRelay, type Relay } from "../support/relay.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { engines } from "../support/test-engine.ts";
 
 const skipWithoutGo = skipWithout("full", "go");
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const merge = "application/merge-patch+json";
 const rounds = 12;
 const writesPerRound = 150;

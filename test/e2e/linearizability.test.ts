@@ -17,6 +17,7 @@ import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../su
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { peerLatency } from "../support/peer-latency.ts";
 import { rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers, startTestServer } from "../support/start-test-server.ts";
 import { eventually, until } from "../support/until.ts";
@@ -29,7 +30,6 @@ import { faultKinds, startNemesis } from "./linearizability/nemesis.ts";
 import { observe } from "./linearizability/observe.ts";
 import { type PlantedFault, plantedFaults, withFault } from "./linearizability/planted-faults.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 const operationsMax = Number(process.env.OPERATIONS ?? (isFull ? 100_000 : 1_000));
 const keys = Array.from({ length: 8 }, (_, at) => `k${at}`);

@@ -11,11 +11,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Fault, startTestServer } from "../../src/testing/index.ts";
 import { rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers } from "../support/start-test-server.ts";
 
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const path = "/api/v1/namespaces/default/configmaps";
 
 /** The status of a request that got no answer. */

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { skipWithout } from "../support/needs.ts";
 import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { quietControllers, startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
@@ -17,7 +18,6 @@ import { damaged, randomSample } from "./real-definitions/samples.ts";
 import { type Twins, twins } from "./real-definitions/twins.ts";
 
 const chosen = process.env.COXSWAIN_PROJECTS?.split(",");
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const missing = (chosen === undefined && skipWithout("full")) || skipWithout("go") || upstreamMissing();
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

@@ -14,6 +14,7 @@ import { after, describe, test } from "node:test";
 import { startServer } from "../../src/index.ts";
 import { main } from "../support/program.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { engines, openTestEngine } from "../support/test-engine.ts";
 import { until } from "../support/until.ts";
@@ -74,7 +75,6 @@ for (const [storage, skip] of engines)
   });
 
 const rounds = isFull ? 20 : 1;
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 interface Started {
   readonly child: ChildProcess;

@@ -20,6 +20,7 @@ import { startServer } from "../../src/index.ts";
 import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { eventually } from "../support/until.ts";
 
@@ -29,7 +30,6 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 const builtin = builtinVersions(builtinConversions);
 const groupVersions = [...new Set(builtin.map(({ group, version }) => `${group === "" ? "api" : group}/${version}`))];
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const full = process.env.COXSWAIN_TEST_FULL === "1";
 

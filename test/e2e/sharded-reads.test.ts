@@ -11,13 +11,13 @@ import { after, before, describe, test } from "node:test";
 import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
 import { decodeAnswer } from "../support/protobuf-answers.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { engines } from "../support/test-engine.ts";
 import { until } from "../support/until.ts";
 import { type CuttableWatch, http1Watches, http2Watches, type WatchConnection } from "../support/watch-connection.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 
 const featureGates = "ShardedListAndWatch=true,CBORServingAndStorage=true";

@@ -19,13 +19,13 @@ import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts
 import { peerLatency } from "../support/peer-latency.ts";
 import { main } from "../support/program.ts";
 import { rawClient } from "../support/raw-client.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 import { until } from "../support/until.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-store-copy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const sizes =
   process.env.COXSWAIN_TEST_FULL === "1"
     ? { killed: 20_000, killDelaysMs: [300, 600, 900, 1200, 1500], large: 5000, peakMiB: 400 }

@@ -14,11 +14,11 @@ import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
 import { valueBytesMaxDefault } from "../../src/storage/options.ts";
 import { damageStore } from "../support/damage-store.ts";
 import { main } from "../support/program.ts";
+import { seed } from "../support/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-heavy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 const random = seededRandom(seed);
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 100 : 2;
 

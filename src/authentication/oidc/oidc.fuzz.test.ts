@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CompactSign } from "jose";
 import { jsonWords, mutate } from "../../../test/support/mutate.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { issuerKey, publishedKey, startTokenIssuer, type TokenIssuer } from "../../../test/support/token-issuer.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
@@ -16,7 +17,6 @@ import { type JwtAuthenticators, jwtAuthenticators, signingAlgorithms } from "./
 import { remoteKeySet } from "./key-set.ts";
 
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 50_000 : 500;
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
 
 let issuer: TokenIssuer;

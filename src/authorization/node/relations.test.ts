@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed as firstSeed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { type NodeBoundKind, NodeRelations, type RelatedKind } from "./relations.ts";
@@ -192,7 +193,6 @@ function namesOf({ metadata, spec, status }: KubeObject, kind: RelatedKind): unk
 }
 
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 500 : 10;
-const firstSeed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 test(`${rounds} rounds of random writes from SEED=${firstSeed}: maintained relations equal a scan`, () => {
   const lookups = [...names, ...names.flatMap((pod) => names.map((volume) => `${pod}-${volume}`))];

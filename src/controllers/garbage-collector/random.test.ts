@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Cluster, refTo, settled, withCluster } from "../../../test/support/collector-cluster.ts";
 import type { Place } from "../../../test/support/memory-registry.ts";
+import { seed as firstSeed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { eventually } from "../../../test/support/until.ts";
 import type { OwnerReference } from "../../apimachinery/object.ts";
@@ -16,7 +17,6 @@ const full = process.env.COXSWAIN_TEST_FULL === "1";
 const rounds = full ? 60 : 6;
 const stepsMax = 12;
 const objectsMax = 30;
-const firstSeed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 const places: readonly Place[] = [
   ["/configmaps", "ns"],

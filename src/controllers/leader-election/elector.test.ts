@@ -7,6 +7,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 import { passTurns } from "../../../test/support/pass-turns.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -278,7 +279,6 @@ test("work that does not end after the term is a problem, and delays the next at
 
 /** Random faults and clients; each write that succeeds is compared with the Lease at its revision. */
 test("a write succeeds only while the stored Lease names its writer", async () => {
-  const seed = process.env.SEED === undefined ? Date.now() % 1e9 : Number(process.env.SEED);
   const random = seededRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
   const all = ["a", "b", "c"].map((identity) => ({ identity, self: candidate(identity) }));

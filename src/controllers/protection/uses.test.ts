@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { type Reference, Uses } from "./uses.ts";
-
-const seed = Number(process.env.SEED ?? 1);
 
 test(`the index equals a search of all users, and keeps nothing of removed users (SEED=${seed})`, () => {
   const random = seededRandom(seed);

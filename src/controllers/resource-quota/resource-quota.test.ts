@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { runStatusScenario, type Statuses, statusesOf, statusScenarios } from "../../../test/support/quota-status.ts";
 import { type RawClient, rawClient } from "../../../test/support/raw-client.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { startTestServer, type TestServer } from "../../../test/support/start-test-server.ts";
 import { eventually, until } from "../../../test/support/until.ts";
@@ -157,7 +158,6 @@ test("counts deletions and changes of usage as keys of upstream's queue", async 
   assert.deepEqual(await counts(), [adds + 2, worked + 2, depth, retries]);
 });
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 test(`concurrent creates and deletes never exceed the quota, and the usage becomes exact (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   await createNamespace("busy", { pods: "30", "requests.cpu": "2", configmaps: "20" });

@@ -1,6 +1,7 @@
 /** Error messages with carets, failures, costs, and limits. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import {
   boolType,
   CelError,
@@ -197,7 +198,6 @@ const pieces =
   );
 
 test("random texts throw only errors of the library", () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   const count = process.env.COXSWAIN_TEST_FULL === "1" ? 200_000 : 5_000;
   let state = seed;
   const random = (below: number): number => {

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { standardFunctions } from "./functions/standard/standard.ts";
 import {
@@ -227,7 +228,6 @@ function unexpectedError(step: () => void): string | undefined {
 }
 
 test("random and mutated expressions return a value or throw an error of the library", (context) => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const count = process.env.COXSWAIN_TEST_FULL === "1" ? 300_000 : 1_500;
   context.diagnostic(`SEED=${seed}`);
   const random = seededRandom(seed);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RE2JS } from "re2js";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { plainPart, plainPattern } from "./values/plain-pattern.ts";
 
@@ -56,7 +57,6 @@ const pieces = [
 const characters = ["a", "b", "c", "d", "-", ".", "1", "\n", "é", "\u{1f600}", "\u2028"];
 
 test("plain patterns match what RE2 matches", () => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = seededRandom(seed);
   const pick = (from: readonly string[], max: number): string =>
     Array.from({ length: random(max + 1) }, () => from[random(from.length)]).join("");
@@ -98,7 +98,6 @@ for (const [pattern, isPart] of partRows)
     assert.equal(plainPart(pattern) !== undefined, isPart));
 
 test("plain parts find what RE2 finds", () => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = seededRandom(seed);
   for (const pattern of pieces.flatMap((piece) => [piece, `${piece}+`])) {
     const part = plainPart(pattern);

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { manualClock } from "../../../test/support/manual-clock.ts";
+import { seed } from "../../../test/support/seed.ts";
 import type { Ticket } from "./contract.ts";
 import { FairQueueSet } from "./fair-queue-set.ts";
 
@@ -79,6 +80,6 @@ test("seats are limited and used, and all requests run", () => {
       clock.advance(100_000);
       assert.deepEqual([ended, queues.idle, queues.counts.seatsInUse], [accepted, true, 0]);
     }),
-    { numRuns: 300 },
+    { numRuns: 300, seed },
   );
 });

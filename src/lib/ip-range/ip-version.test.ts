@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { ipVersion } from "./ip-version.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 const parts = ["", "0", "ff", "12345", "g", "::", ":", ".", "1.2.3.4", "01", "256", "%", "]", "[", "/", "@", " ", "AB"];
 
 test("finds the same versions as Node.js", (t) => {

@@ -1,6 +1,7 @@
 /** Quoting escapes the characters that `escapeGo` escapes, one by one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { escapeGo, quoteGo } from "./quote.ts";
 
@@ -21,7 +22,6 @@ for (const [text, quoted] of rows)
   });
 
 test("quotes each character of random texts", () => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = seededRandom(seed);
   for (let times = 0; times < 2000; times++) {
     const codes = Array.from({ length: random(20) }, () =>

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
@@ -60,7 +61,6 @@ const writerNamed = (manager: string, subresource = ""): ManagerInfo => ({
 });
 
 test("random updates by several managers", () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
   console.log(`SEED=${seed}`);
   const random = seededRandom(seed);
   const chance = (percent: number): boolean => random(100) < percent;

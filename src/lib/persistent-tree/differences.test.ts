@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { differences } from "./differences.ts";
 import { type Node, Tree } from "./tree.ts";
-
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 const keyOf = (number: number): string => `/k/${number.toString(36).padStart(4, "0")}`;
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { type NodeFilter, Tree } from "./tree.ts";
-
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 test(`random changes agree with a model, and older states do not change (SEED=${seed})`, () => {
   const random = seededRandom(seed);

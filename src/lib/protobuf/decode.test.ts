@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomObject } from "../../../test/support/random-object.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { JsonSyntaxError } from "../json/syntax-error.ts";
@@ -284,7 +285,6 @@ for (const [what, definition, hex, expected] of messages) {
   });
 }
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1_000_000 : 2000;
 const kinds = ["Pod", "ConfigMap", "Node", "Event", "Service"].map((kind) => builtinSchema(`${core}.${kind}`));
 kinds.push(

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomObject } from "../../../test/support/random-object.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { builtinDefinitionNames, builtinSchema, builtinType } from "../../catalog/builtin-schemas.ts";
 import { encodeAny } from "../json/encode-any.ts";
@@ -10,7 +11,6 @@ import type { Field, Struct, Type } from "../schema/schema.ts";
 import { decodeProtobuf } from "./decode.ts";
 import { encodeProtobuf } from "./encode.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const rounds = process.env.COXSWAIN_TEST_FULL ? 100 : 1;
 
 /** Every type that has a message. */

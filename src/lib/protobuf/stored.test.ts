@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { messageWords, mutate } from "../../../test/support/mutate.ts";
 import { randomObject } from "../../../test/support/random-object.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { JsonText } from "../json/json-text.ts";
@@ -21,7 +22,6 @@ const schemas = [
   "io.k8s.api.certificates.v1.CertificateSigningRequest",
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
 ].map(builtinSchema);
-const seed = Number(process.env.SEED ?? 11);
 const bytes = (...parts: (Buffer | string | number)[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === "number" ? Buffer.from([part]) : Buffer.from(part as Buffer))));
 

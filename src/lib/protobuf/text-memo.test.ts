@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { TextMemo } from "./text-memo.ts";
 
 test("every text is that of its bytes", () => {
-  const random = seededRandom(Number(process.env.SEED ?? 1));
+  const random = seededRandom(seed);
   const memo = new TextMemo();
   const alphabets = [Buffer.from("ab"), Buffer.from("é\u{1f600}"), Buffer.from([0, 0x7f, 0x80, 0xff])];
   for (let count = 0; count < 50_000; count++) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import {
   addQuantities,
@@ -106,7 +107,6 @@ for (const [a, b, sum, difference, order] of arithmeticRows) {
   });
 }
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 test(`comparisons agree with whole numbers of nanos (SEED=${seed})`, () => {
   const random = seededRandom(seed);
   const quantity = (): Quantity => {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { SelectorError } from "./selector-error.ts";
 import { isInShard, joinRanges, type ShardRange, type ShardSelector } from "./shard.ts";
@@ -74,7 +75,7 @@ for (const name of ["shard-selectors.jsonl", "shard-selectors-random.jsonl.gz"])
 }
 
 test("joins ranges that overlap or touch, and finds hashes in any number of them", () => {
-  const random = seededRandom(Number(process.env.SEED ?? 5));
+  const random = seededRandom(seed);
   for (let run = 0; run < 200; run++) {
     const ranges = Array.from({ length: 1 + random(12) }, () => {
       const start = BigInt(random(60));

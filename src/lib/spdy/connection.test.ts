@@ -5,6 +5,7 @@ import { type Duplex, duplexPair } from "node:stream";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { passTurns } from "../../../test/support/pass-turns.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { SpdyConnection, type SpdyStream, streamsMax } from "./connection.ts";
 import { FrameReader } from "./frame-reader.ts";
@@ -40,7 +41,6 @@ async function readAll(stream: Duplex): Promise<Buffer> {
 }
 
 test("carries random data of many streams in both directions", async () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 1e9);
   console.log(`SEED=${seed}`);
   const random = seededRandom(seed);
   const bytes = (): Buffer => Buffer.from(Array.from({ length: random(300_000) }, () => random(256)));

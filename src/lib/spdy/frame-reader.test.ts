@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { headerDictionary } from "./dictionary.ts";
 import { controlBytesMax, FrameReader } from "./frame-reader.ts";
@@ -64,7 +65,6 @@ test(`reads ${rows.length} frames of moby/spdystream`, () => {
 });
 
 test("reads frames in pieces of any size", () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 1e9);
   console.log(`SEED=${seed}`);
   const random = seededRandom(seed);
   const whole = Buffer.concat(rows.map(bytesOf));

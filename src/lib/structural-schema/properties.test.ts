@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { seed } from "../../../test/support/seed.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { cloneJson, identical } from "../json/values.ts";
 import { Correlation } from "./correlation.ts";
@@ -17,7 +18,7 @@ import { ValueSchema } from "./validate/value-schema.ts";
 import { valueValidator } from "./validate/value-validator.ts";
 
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 20_000 : 500;
-const options = { numRuns: runs, ...(process.env.SEED !== undefined && { seed: Number(process.env.SEED) }) };
+const options = { numRuns: runs, seed };
 
 const name = fc.constantFrom("a", "b", "c", "__proto__", "constructor");
 const scalar = fc.constantFrom(null, true, 0, 1, 1.5, -2, "", "a", "ab", "x");

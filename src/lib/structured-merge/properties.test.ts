@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc, { type Arbitrary } from "fast-check";
+import { seed } from "../../../test/support/seed.ts";
 import { compare, isUnchanged } from "./compare.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
@@ -32,7 +33,6 @@ import type { PlainMap } from "./typed.ts";
 import { ApplyConflict, applyIntent, type Managers, updateManagers } from "./updater.ts";
 import { withParentFields } from "./with-parent-fields.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const numRuns = process.env.COXSWAIN_TEST_FULL === "1" ? 3000 : 40;
 console.log(`SEED=${seed}`);
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { encodeAny } from "../json/encode-any.ts";
 import { resolveLiterals } from "../json/parse.ts";
@@ -54,7 +55,6 @@ const bits = [
 ];
 
 const count = process.env.COXSWAIN_TEST_FULL === "1" ? 300_000 : 5000;
-const seed = Number(process.env.SEED ?? 1);
 
 test(`${count} randomly changed texts (SEED=${seed})`, () => {
   const random = seededRandom(seed);

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leastOf } from "../../../test/support/measure-growth.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import type { Json } from "../dialect.ts";
 import { mergeDocument, mergeTarget } from "./merge.ts";
@@ -37,8 +38,6 @@ function namesByRule(documents: readonly Readonly<Record<string, Json>>[]): Map<
   }
   return merged;
 }
-
-const seed = Number(process.env.SEED ?? Date.now() % 2 ** 32);
 
 test(`names definitions by the rule, SEED=${seed}`, () => {
   const random = seededRandom(seed);

@@ -12,6 +12,7 @@ import { Server, ServerCredentials, type ServiceDefinition } from "@grpc/grpc-js
 import { damageStore } from "../../../test/support/damage-store.ts";
 import { type EtcdCluster, etcdOptions, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
 import { peerLatency } from "../../../test/support/peer-latency.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { put, suiteOptions } from "../../../test/support/storage-suite.ts";
 import { until, untilSteady } from "../../../test/support/until.ts";
@@ -35,7 +36,6 @@ import { openLmdbTarget } from "./lmdb-target.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-copy-"));
 after(() => rmSync(base, { recursive: true, force: true }));
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 /**
  * More writes than those by which a directory raises its revision; the pauses of random writers, and
  * of how many of their writes one compacts.

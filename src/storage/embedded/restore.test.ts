@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { passTurns } from "../../../test/support/pass-turns.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { gate, ignored, listed, put, remove, suiteOptions, turn } from "../../../test/support/storage-suite.ts";
 import { until } from "../../../test/support/until.ts";
@@ -15,7 +16,6 @@ import { type LogEvent, StorageUnavailable, type Write } from "../contract.ts";
 import { type MemoryState, type MemoryStorage, openMemoryStorage } from "../memory.ts";
 import type { StorageOptions } from "../options.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 10;
 
 const stateOf = (storage: MemoryStorage): Promise<MemoryState> => storage.state((state) => state);

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import { DamagedStore, type Storage, type Write } from "../contract.ts";
@@ -39,7 +40,6 @@ import {
   storedValue,
 } from "./page-file.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 2;
 const pageSize = 4096;

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import type { Storage } from "../contract.ts";
@@ -110,7 +111,6 @@ async function checkLog(storage: Storage): Promise<void> {
   );
 }
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 test(`kill -9 loses no acknowledged commit and leaves no partial commit (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const base = mkdtempSync(join(tmpdir(), "coxswain-crash-"));

@@ -23,6 +23,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../test/support/storage-suite.ts";
 import type { ReadStore } from "../../../test/support/store-reader.ts";
@@ -30,7 +31,6 @@ import { systemClock } from "../../apimachinery/clock.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { PageFile, readMeta } from "./page-file.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 const places = isFull ? 3_000 : 12;

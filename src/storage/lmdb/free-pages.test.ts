@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
+import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import type { Change } from "../embedded/ledger.ts";
 import { valueBytesMaxDefault } from "../options.ts";
@@ -37,7 +38,6 @@ for (const [what, runs, need, expected] of rows) {
   test(`${expected ? "accepts" : "rejects"} ${what}`, () => assert.equal(suffices(runs, need), expected));
 }
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 test(`LMDB's file does not grow by a write for which its free pages suffice (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const dir = join(base, "random");

@@ -13,9 +13,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { skipWithoutEtcd } from "../../support/etcd.ts";
+import { seed } from "../../support/seed.ts";
 import { type ModelOptions, runModel } from "./run.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 /** For each row with an embedded engine. */
 const size = isFull ? { operations: 20_000, informersPerView: 3 } : { operations: 800, informersPerView: 1 };

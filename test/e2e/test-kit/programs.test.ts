@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../src/testing/index.ts";
+import { seed } from "../../support/seed.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { until } from "../../support/until.ts";
 import { fleetOptions } from "./programs/fleet.ts";
@@ -24,7 +25,6 @@ import { kindAt, widgetDefinition } from "./programs/kinds.ts";
 import { formatProgram, randomProgram, type Step, shortest } from "./programs/program.ts";
 import { runProgram } from "./programs/run-program.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const isFull = process.env.COXSWAIN_TEST_FULL === "1";
 const programs = isFull ? 2000 : 2;
 const length = 80;

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../../test/support/memory-registry.ts";
+import { seed } from "../../../../test/support/seed.ts";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { systemClock } from "../../../apimachinery/clock.ts";
 import { parseFeatureGates } from "../../../apimachinery/feature-gates.ts";
@@ -126,7 +127,6 @@ test("dry runs are checked and not charged", async () => {
   await assert.rejects(cluster.create(maps, map("dry"), true), /exceeded quota: q/);
 });
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 test(`random concurrent writes never exceed three quotas, and usage equals what is stored (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   await createQuota("pods", { pods: "40" });

@@ -19,6 +19,7 @@ import {
   type Place,
 } from "../../../../test/support/memory-registry.ts";
 import { passTurns } from "../../../../test/support/pass-turns.ts";
+import { seed } from "../../../../test/support/seed.ts";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { systemClock } from "../../../apimachinery/clock.ts";
 import { ApiError } from "../../../apimachinery/errors.ts";
@@ -31,7 +32,6 @@ import type { LogSubscriber, Storage } from "../../../storage/contract.ts";
 import { openMemoryStorage } from "../../../storage/memory.ts";
 import { valuesOf } from "./release-values.ts";
 
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const services: Place = ["/services", "ns"];
 const addresses = "networking.k8s.io/ipaddresses";
 const ports = { first: 100, last: 139 };

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { peerLatency } from "../../../../test/support/peer-latency.ts";
+import { seed } from "../../../../test/support/seed.ts";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../../test/support/storage-suite.ts";
 import { until } from "../../../../test/support/until.ts";
@@ -19,7 +20,6 @@ import { DamagedBackup, readBackup } from "./read-backup.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-backup-"));
 after(() => rmSync(base, { recursive: true, force: true }));
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 /** Pauses of writers, which write as long as backups take. */
 const pauseMsMax = process.env.COXSWAIN_TEST_FULL === "1" ? 0 : 4;
 let count = 0;

@@ -9,6 +9,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { seed } from "../../../../test/support/seed.ts";
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../../../test/support/storage-suite.ts";
 import { type Expiry, positionOf, revisionOf } from "../../embedded/ledger.ts";
@@ -19,7 +20,6 @@ import { type Salvage, salvage } from "./salvage.ts";
 import { StoreFile } from "./store-file.ts";
 import { findSnapshot } from "./trees.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 1000 : 3;
 const base = mkdtempSync(join(tmpdir(), "coxswain-salvage-"));
