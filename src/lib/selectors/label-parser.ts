@@ -30,29 +30,28 @@ interface Token {
 const blanks = " \t\r\n";
 const specials = "()!=<>,";
 const pairs = ["==", "!="];
+const endsWord: ReadonlySet<number> = new Set(
+  [...`\0${blanks}${specials}`].map((character) => character.charCodeAt(0)),
+);
 const end: Token = { text: "", isWord: false };
 
 /** Upstream's lexer takes a NUL for the end: it skips one that follows a token, and stops at another one. */
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < text.length; ) {
-    const character = text.charAt(at);
-    if (blanks.includes(character)) {
-      at++;
-      continue;
-    }
-    if (character === "\0") break;
     const start = at;
-    if (specials.includes(character)) at += pairs.includes(text.slice(at, at + 2)) ? 2 : 1;
-    else while (at < text.length && !endsWord(text.charAt(at))) at++;
-    tokens.push({ text: text.slice(start, at), isWord: !specials.includes(character) });
+    while (at < text.length && !endsWord.has(text.charCodeAt(at))) at++;
+    const isWord = at > start;
+    if (!isWord) {
+      const character = text.charAt(at++);
+      if (character === "\0") break;
+      if (blanks.includes(character)) continue;
+      if (pairs.includes(character + text.charAt(at))) at++;
+    }
+    tokens.push({ text: text.slice(start, at), isWord });
     if (text.charAt(at) === "\0") at++;
   }
   return tokens;
-}
-
-function endsWord(character: string): boolean {
-  return character === "\0" || blanks.includes(character) || specials.includes(character);
 }
 
 const operators: ReadonlyMap<string, LabelOperator> = new Map([

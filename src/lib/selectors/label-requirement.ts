@@ -26,14 +26,15 @@ export const everything: LabelSelector = { requirements: [] };
 
 /** Creates a requirement. @throws SelectorError with all problems */
 export function labelRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
-  const problems = [
-    invalid("key", key, keyProblems(key)),
-    ...countProblems(operator, values),
-    ...(operator === "gt" || operator === "lt" ? values.map(numberProblem) : []),
-    ...values.map((value, index) => invalid(`values[${index}][${key}]`, value, valueProblems(value))),
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0) throw new SelectorError(joinErrors(problems));
-  return { key, operator, values: values.toSorted() };
+  const problems = [invalid("key", key, keyProblems(key)), ...countProblems(operator, values)];
+  if (operator === "gt" || operator === "lt") problems.push(...values.map(numberProblem));
+  for (let index = 0; index < values.length; index++) {
+    const found = valueProblems(values[index] as string);
+    if (found.length > 0) problems.push(invalid(`values[${index}][${key}]`, values[index] as string, found));
+  }
+  const texts = problems.filter((problem) => problem !== undefined);
+  if (texts.length > 0) throw new SelectorError(joinErrors(texts));
+  return { key, operator, values: values.length > 1 ? values.toSorted() : values };
 }
 
 /** Sorts requirements by key, so that equal selectors have the same text. */

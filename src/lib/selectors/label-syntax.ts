@@ -18,8 +18,11 @@ const nameBytesMax = 63;
 const prefixBytesMax = 253;
 const valueBytesMax = 63;
 
+const noProblems: readonly string[] = [];
+
 /** @returns the problems of a label key; empty for a valid one */
-export function keyProblems(key: string): string[] {
+export function keyProblems(key: string): readonly string[] {
+  if (key.length <= nameBytesMax && name.test(key)) return noProblems;
   const parts = key.split("/", 3);
   if (parts.length > 2)
     return [`a valid label key ${nameText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
@@ -41,7 +44,8 @@ function prefixProblems(prefix: string): string[] {
 }
 
 /** @returns the problems of a label value; empty for a valid one */
-export function valueProblems(text: string): string[] {
+export function valueProblems(text: string): readonly string[] {
+  if (text.length <= valueBytesMax && value.test(text)) return noProblems;
   const problems: string[] = [];
   if (Buffer.byteLength(text) > valueBytesMax) problems.push(`must be no more than ${valueBytesMax} bytes`);
   if (!value.test(text)) problems.push(valueText);
