@@ -48,14 +48,14 @@ export const etcdFlags: readonly Flag[] = [
   etcdFlag("--etcd-keyfile <file>", "PEM file with the key of --etcd-certfile.", (keyFile) => ({ keyFile })),
   etcdFlag(
     "--etcd-healthcheck-timeout <duration>",
-    "How long a health check waits for etcd.",
-    (text) => ({ healthTimeoutMs: durationMs(text) }),
+    "How long a health check waits for etcd; 0 is the default.",
+    (text) => ({ healthTimeoutMs: durationMs(text) || etcdDefaults.healthTimeoutMs }),
     "2s",
   ),
   etcdFlag(
     "--etcd-readycheck-timeout <duration>",
-    "How long a readiness check waits for etcd.",
-    (text) => ({ readyTimeoutMs: durationMs(text) }),
+    "How long a readiness check waits for etcd; 0 is the default.",
+    (text) => ({ readyTimeoutMs: durationMs(text) || etcdDefaults.readyTimeoutMs }),
     "2s",
   ),
   {

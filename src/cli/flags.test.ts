@@ -283,6 +283,8 @@ test("reads the servers of etcd and of some resources", () => {
     "--etcd-servers-overrides=/events#http://d;http://e,coordination.k8s.io/leases#http://f",
     "--etcd-prefix=/other",
     "--etcd-compaction-interval=1m",
+    "--etcd-healthcheck-timeout=0",
+    "--etcd-readycheck-timeout=0s",
   );
   assert.deepEqual(server.etcd, {
     ...etcdDefaults,
