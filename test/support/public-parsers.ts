@@ -7,9 +7,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { FieldErrors } from "../../src/apimachinery/field-errors.ts";
 import { pathMatches } from "../../src/apimachinery/path-pattern.ts";
 import { caBundleProblem } from "../../src/apis/apiextensions/ca-bundle.ts";
 import { scheduleProblem } from "../../src/apis/batch/cron-schedule.ts";
+import { validateBundle } from "../../src/apis/certificates/cluster-trust-bundle.ts";
 import { imageTag } from "../../src/apis/core/pod/image-name.ts";
 import { sourceIps } from "../../src/audit/source-ips.ts";
 import { publicKeysIn } from "../../src/authentication/service-account/keys.ts";
@@ -291,6 +293,7 @@ const bodies: readonly PublicParser[] = [
 
 const pemShapes = [
   ["", "-----BEGIN A-----\n", "-----END A-----\n"],
+  ["", "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", ""],
   ["", "-----BEGIN A-----\n", "\n-----END B-----     "],
   ["", "-----BEGIN A-----\nAA==\n-----END A-----\n", ""],
   ["", "-----BEGIN A-----\na: b\n", "-----END A-----\n"],
@@ -501,6 +504,7 @@ const files: readonly PublicParser[] = [
   parser("certificates", parseCertificates, pemShapes),
   parser("keys", publicKeysIn, pemShapes),
   parser("CA bundles", (text) => caBundleProblem(Buffer.from(text).toString("base64")), pemShapes),
+  parser("ClusterTrustBundles", (text) => validateBundle(text, new FieldErrors()), pemShapes),
   parser("JWT", (text) => tokens(text, ["api"]), [
     ["", "a.", "a"],
     ["e30.", "a", ".a"],

@@ -57,27 +57,35 @@ function validateSigner({ spec }: KubeObject, errors: FieldErrors): void {
   if (signer !== "") validateSignerName(signer, "spec.signerName", errors);
 }
 
-function validateBundle(bundle: string, errors: FieldErrors): void {
+/** Parses each different block once, and no more of them than errors are reported. */
+export function validateBundle(bundle: string, errors: FieldErrors): void {
   if (Buffer.byteLength(bundle) > bundleBytesMax) return errors.tooLong(bundlePath, bundleBytesMax);
   const before = errors.causes.length;
-  const indexes = new Map<string, number[]>();
+  const anchors = new Map<string, { readonly problem: string | undefined; readonly indexes: number[] }>();
   for (const [index, block] of pemBlocks(bundle).entries()) {
-    const problem = anchorProblem(block);
-    if (problem !== undefined) errors.invalid(bundlePath, hidden, `entry ${index} ${problem}`);
+    if (errors.full) break;
     const der = block.bytes.toString("base64");
-    indexes.set(der, [...(indexes.get(der) ?? []), index]);
+    const anchor = anchors.get(der) ?? { problem: anchorProblem(block.bytes), indexes: [] };
+    anchors.set(der, anchor);
+    anchor.indexes.push(index);
+    const problem = blockProblem(block) ?? anchor.problem;
+    if (problem !== undefined) errors.invalid(bundlePath, hidden, `entry ${index} ${problem}`);
   }
   if (errors.causes.length > before) return;
-  if (indexes.size === 0) errors.invalid(bundlePath, hidden, "at least one trust anchor must be provided");
-  for (const same of indexes.values()) {
-    if (same.length > 1) errors.invalid(bundlePath, hidden, `duplicate trust anchor (indices [${same.join(" ")}])`);
+  if (anchors.size === 0) errors.invalid(bundlePath, hidden, "at least one trust anchor must be provided");
+  for (const { indexes } of anchors.values()) {
+    if (indexes.length > 1)
+      errors.invalid(bundlePath, hidden, `duplicate trust anchor (indices [${indexes.join(" ")}])`);
   }
 }
 
-function anchorProblem({ type, hasHeaders, bytes }: PemBlock): string | undefined {
+function blockProblem({ type, hasHeaders }: PemBlock): string | undefined {
   if (type !== "CERTIFICATE") return `has bad block type: ${type}`;
-  if (hasHeaders) return "has PEM block headers";
-  const certificate = parseCertificate(bytes);
+  return hasHeaders ? "has PEM block headers" : undefined;
+}
+
+function anchorProblem(der: Buffer): string | undefined {
+  const certificate = parseCertificate(der);
   if (certificate === undefined) return "does not parse as X.509";
   return certificate.ca ? undefined : "does not have the CA bit set";
 }
