@@ -14,3 +14,25 @@ for (const [what, value, causes] of boundRows) {
     assert.equal(errors.causes.at(-1)?.field, `spec[${causes - 1}]`);
   });
 }
+
+for (const isAsync of [false, true]) {
+  test(`a full list ends ${isAsync ? "an asynchronous" : "a"} validation, and nothing after it`, async () => {
+    const errors = new FieldErrors();
+    let validated = 0;
+    const validate = (): void => {
+      for (; validated < 1_000_000; validated++) errors.covered().required(`spec[${validated}]`);
+    };
+    await errors.collect(isAsync ? async () => validate() : validate);
+    assert.deepEqual([validated, errors.causes.length], [1000, 1000]);
+    errors.required("spec");
+    assert.equal(errors.causes.length, 1000);
+  });
+}
+
+test("a validation that fails for another reason fails", () => {
+  assert.throws(() => {
+    new FieldErrors().collect(() => {
+      throw new TypeError("a defect");
+    });
+  }, /a defect/);
+});

@@ -52,7 +52,16 @@ export type RuleLevel = "alpha" | "beta" | "standard";
 interface Shared {
   readonly causes: StatusCause[];
   characters: number;
+  /** Whether an error that exceeds a limit ends the validation. */
+  endsWhenFull: boolean;
   marks: Map<StatusCause, RuleMark> | undefined;
+}
+
+/** Ends a validation whose list of errors is full. */
+class FullListError extends Error {}
+
+function ignoreFullList(error: unknown): void {
+  if (!(error instanceof FullListError)) throw error;
 }
 
 const noMarks: ReadonlyMap<StatusCause, RuleMark> = new Map();
@@ -69,7 +78,8 @@ export class FieldErrors {
 
   /** @param list creates a view of this list that adds errors with the mark */
   constructor(list?: FieldErrors, mark?: RuleMark) {
-    this.#shared = list === undefined ? { causes: [], characters: 0, marks: undefined } : list.#shared;
+    this.#shared =
+      list === undefined ? { causes: [], characters: 0, endsWhenFull: false, marks: undefined } : list.#shared;
     this.#mark = mark;
     this.#isView = list !== undefined;
     this.causes = this.#shared.causes;
@@ -189,7 +199,7 @@ export class FieldErrors {
 
   /** @param text is not called if a limit is reached */
   #add(reason: string, field: string, text: () => string): void {
-    if (this.full) return;
+    if (this.#isFull()) return;
     const message = text();
     this.#shared.characters += message.length;
     this.#push({ reason, message, field }, this.#mark);
@@ -197,7 +207,36 @@ export class FieldErrors {
 
   /** Adds the errors of another list with their marks. */
   addAll({ causes, marks }: FieldErrors): void {
-    for (const cause of causes) this.#push(cause, marks.get(cause));
+    for (const cause of causes) {
+      if (this.#isFull()) return;
+      this.#shared.characters += cause.message?.length ?? 0;
+      this.#push(cause, marks.get(cause));
+    }
+  }
+
+  /**
+   * Runs a validation that adds to this list, at most until the list is full: a body of 3 MiB can have a million
+   * items with errors.
+   */
+  collect(validate: () => void | Promise<void>): void | Promise<void> {
+    this.#shared.endsWhenFull = true;
+    try {
+      const validating = validate();
+      if (validating !== undefined) return validating.catch(ignoreFullList).finally(() => this.#keepOpen());
+    } catch (error) {
+      ignoreFullList(error);
+    }
+    this.#keepOpen();
+  }
+
+  #keepOpen(): void {
+    this.#shared.endsWhenFull = false;
+  }
+
+  /** @throws FullListError within {@link collect} */
+  #isFull(): boolean {
+    if (this.full && this.#shared.endsWhenFull) throw new FullListError();
+    return this.full;
   }
 
   /** Removes the errors for which `keep` returns false. */

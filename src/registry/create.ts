@@ -148,7 +148,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
     checkPathSegment(request, object);
     request.warnings.push(...strategy.warnings(object, undefined, context));
   };
-  const validating = strategy.validate(object, errors, context);
+  const validating = errors.collect(() => strategy.validate(object, errors, context));
   return validating === undefined ? finish() : validating.then(finish);
 }
 

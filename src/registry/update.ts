@@ -224,7 +224,7 @@ function checkValidUpdate(
     const warningsOf = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
     warnings.push(...warningsOf(next, old, context));
   };
-  const validating = rules.validate(next, old, errors, context);
+  const validating = errors.collect(() => rules.validate(next, old, errors, context));
   return validating === undefined ? conclude() : validating.then(conclude);
 }
 

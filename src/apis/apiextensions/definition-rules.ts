@@ -26,7 +26,7 @@ import {
   schemasOf,
   type VersionParts,
 } from "./definition.ts";
-import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
+import { goPointer, goSchema, goVersions, isFieldSet, schemaFields, shownForm } from "./go-form.ts";
 import { checkAcceptedNames, checkNames } from "./names-rules.ts";
 import { createRequirements, type Requirements, updateRequirements } from "./requirements.ts";
 import type { RuleChecker } from "./rule-checker.ts";
@@ -227,7 +227,8 @@ class DefinitionRules {
     for (const [index, version] of versions.entries())
       yield* this.#checkVersion(version, index, firsts.get(version.name));
     const names = versions.map(({ name = "" }) => name);
-    const shown = (): unknown => (this.#spec.versions === undefined ? null : goVersions(versions));
+    const shown = (): unknown =>
+      this.#spec.versions === undefined ? null : shownForm(versions, () => goVersions(versions));
     if (new Set(names).size < names.length)
       this.#errors.invalid("spec.versions", shown(), "must contain unique version names");
     if (versions.filter(({ storage }) => storage === true).length !== 1) {
@@ -408,7 +409,7 @@ function checkRootWithStatus(schema: JsonSchemaProps, path: string, errors: Fiel
   } else {
     errors.invalid(
       `${path}.openAPIV3Schema`,
-      goSchema(schema),
+      shownForm(schema, () => goSchema(schema)),
       `only [${fieldsAllowedWithStatus.join(" ")}] fields are allowed at the root ${why}`,
     );
   }

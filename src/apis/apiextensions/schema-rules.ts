@@ -20,7 +20,7 @@ import {
   parseStructuralSchema,
   type StructuralSchema,
 } from "../../lib/structural-schema/structural-schema.ts";
-import { goItems } from "./go-form.ts";
+import { goItems, shownForm } from "./go-form.ts";
 import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./requirements.ts";
 
 /** The context of a node. */
@@ -189,7 +189,7 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
     else
       errors.invalid(
         `${path}.items`,
-        goItems(schema),
+        shownForm(schema, () => goItems(schema)),
         "must only have a single schema if x-kubernetes-list-type is map",
       );
     return;

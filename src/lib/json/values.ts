@@ -75,6 +75,17 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value contains more objects and arrays than `most`, itself included. Reads no more of them. */
+export function hasMoreParts(value: unknown, most: number): boolean {
+  const parts: unknown[] = [value];
+  for (let at = 0; at < parts.length; at++) {
+    if (parts.length > most) return true;
+    for (const member of Object.values(parts[at] as object))
+      if (typeof member === "object" && member !== null && parts.push(member) > most) return true;
+  }
+  return false;
+}
+
 /** Returns a deep copy. `__proto__` is an ordinary member. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;

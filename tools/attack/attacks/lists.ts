@@ -162,6 +162,34 @@ export const listRows: readonly RequestRow[] = [
     size: 30_000,
     request: (size, target) => pod(target, {}, { finalizers: numbers(size).map((index) => `a.b/f${index % 100}`) }),
   },
+  {
+    group: "h",
+    name: "a pod with thousands of empty containers",
+    size: 50_000,
+    statuses: [422],
+    request: (size, target) => pod(target, { containers: numbers(size).map(() => ({})) }),
+  },
+  {
+    group: "h",
+    name: "a definition with an error that shows thousands of empty schemas",
+    size: 20_000,
+    statuses: [422],
+    request: (size) => ({
+      method: "POST",
+      path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All",
+      body: {
+        metadata: { name: "as.b.c" },
+        spec: {
+          group: "b.c",
+          scope: "Namespaced",
+          names: { plural: "as", kind: "A" },
+          versions: [
+            { name: "v1", schema: { openAPIV3Schema: { type: "object", oneOf: numbers(size).map(() => ({})) } } },
+          ],
+        },
+      },
+    }),
+  },
   ...(
     [
       [
