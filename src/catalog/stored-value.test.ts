@@ -90,6 +90,24 @@ test("an object without metadata has the name in its key", () => {
   });
 });
 
+const services = storeOf(definitions.find(({ group, resource }) => group === "" && resource === "services"));
+const oldServices: [stored: object, shown: object][] = [
+  [{ clusterIP: "10.0.0.9" }, { clusterIPs: ["10.0.0.9"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" }],
+  [{ clusterIP: "fd00::9" }, { clusterIPs: ["fd00::9"], ipFamilies: ["IPv6"], ipFamilyPolicy: "SingleStack" }],
+  [{ clusterIP: "None" }, { clusterIPs: ["None"], ipFamilies: undefined }],
+  [
+    { type: "ExternalName", externalName: "a", internalTrafficPolicy: "Cluster" },
+    { clusterIPs: undefined, internalTrafficPolicy: undefined },
+  ],
+];
+for (const [stored, want] of oldServices) {
+  test(`completes a Service of an older release: ${JSON.stringify(stored)}`, () => {
+    const object = { apiVersion: "v1", kind: "Service", metadata: { name: "a" }, spec: stored };
+    const { spec } = read(services, Buffer.from(JSON.stringify(object))) as { spec: Record<string, unknown> };
+    assert.deepEqual(Object.fromEntries(Object.keys(want).map((field) => [field, spec[field]])), want);
+  });
+}
+
 const failures: [what: string, store: ResourceStore, value: Buffer, message: RegExp][] = [
   ["an encrypted object", configMaps, Buffer.from("k8s:enc:aescbc:v1:key1:xyz"), /^identity transformer tried to read/],
   ["an encrypted custom resource", things, Buffer.from("k8s:enc:secretbox:v1:k:x"), /^identity transformer tried to/],

@@ -10,9 +10,11 @@ import { validateObjectMeta } from "../../../apimachinery/validation/metadata.ts
 import { strategy } from "../../../catalog/strategy.ts";
 import { dns1035LabelProblems, dnsLabelProblems } from "../../../lib/names/names.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../../fields.ts";
+import { familyOf } from "./cluster-ips.ts";
 import {
   clusterIps,
   ipFamilies,
+  isHeadless,
   isReachedFromOutside,
   mayHaveNodePorts,
   needsAddress,
@@ -30,6 +32,7 @@ export const service = strategy({
   selectableFields: selectableAt("spec.clusterIP", "spec.type"),
   companion: "endpoints",
   setDefaults,
+  setStoredDefaults: ({ spec }) => completeStored(spec),
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };
     normalizeClusterIps(object.spec);
@@ -97,6 +100,21 @@ export function normalizeClusterIps(spec: Part): void {
 function dropInternalPolicy(spec: Part): void {
   if (spec.type === "ExternalName" && ["Cluster", "Local"].includes(spec.internalTrafficPolicy))
     delete spec.internalTrafficPolicy;
+}
+
+/**
+ * Kubernetes before 1.20 stored Services with `clusterIP` alone, and later releases those of type ExternalName with
+ * an internal policy. Source: `defaultOnRead` of
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/storage.go`; the families of a headless Service, which
+ * depend on the cluster, stay absent.
+ */
+function completeStored(spec: Part): void {
+  dropInternalPolicy(spec);
+  if (!needsAddress(spec)) return;
+  normalizeClusterIps(spec);
+  if (ipFamilies(spec).length > 0 || clusterIps(spec).length === 0 || isHeadless(spec)) return;
+  spec.ipFamilies = clusterIps(spec).map((address) => (familyOf(address) === "IPv6" ? "IPv6" : "IPv4"));
+  spec.ipFamilyPolicy = spec.ipFamilies.length === 1 ? "SingleStack" : "RequireDualStack";
 }
 
 /** Keeps allocated addresses and ports that an update omits. */
