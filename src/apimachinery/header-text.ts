@@ -1,3 +1,13 @@
+/**
+ * Returns the lines of a repeated header, in order.
+ *
+ * @param rawHeaders names, in any case, and values alternately
+ * @param name lower-case
+ */
+export function headerLines(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+}
+
 /** Decodes a header value as UTF-8, as Go does. Node decodes the bytes as Latin-1. */
 export function headerText(value: string): string {
   for (let at = 0; at < value.length; at++) {

@@ -159,7 +159,6 @@ export class AuditedExchange implements Exchange {
   #auditedSocket(request: WebSocketRequest): WebSocketRequest {
     return {
       protocols: request.protocols,
-      bearerTokens: request.bearerTokens,
       accept: async (protocol) => {
         const body = await request.accept(protocol);
         this.#listener.started(101);

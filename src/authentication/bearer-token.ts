@@ -3,6 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/bearertoken/bearertoken.go and
  * request/websocket/protocol.go.
  */
+import { requestedWebSocket } from "../apimachinery/web-socket-protocols.ts";
 import type { Exchange } from "../http/contract.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
@@ -10,20 +11,20 @@ const spaceWarning = "the provided Authorization header contains extra space bef
 
 /**
  * @param audiences the audiences of this server, at least one
- * @returns an authenticator of requests with a bearer token
+ * @returns the authenticators of requests with a bearer token: in a header, and in a subprotocol
  */
-export function bearerTokenAuthenticator(
+export function bearerTokenAuthenticators(
   authenticate: TokenAuthenticator,
   audiences: readonly string[],
-): Authenticator {
-  return (exchange, notes) => {
-    const token = headerToken(exchange, notes.warnings) ?? webSocketToken(exchange);
+): Authenticator[] {
+  return [headerToken, webSocketToken].map((find) => (exchange, notes) => {
+    const token = find(exchange, notes);
     if (token === undefined || token === "rejected") return token;
     const answer = authenticate(token.text, audiences);
     return answer instanceof Promise
       ? answer.then((found) => authenticated(found, notes))
       : authenticated(answer, notes);
-  };
+  });
 }
 
 function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authenticated {
@@ -36,7 +37,7 @@ function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authent
 type FoundToken = { readonly text: string } | "rejected" | undefined;
 
 /** Ignores other schemes than Bearer. */
-function headerToken(exchange: Exchange, warnings: string[]): FoundToken {
+function headerToken(exchange: Exchange, { warnings }: AuthenticationNotes): FoundToken {
   const header = exchange.header("authorization");
   if (header === undefined) return undefined;
   const [scheme = "", token, ...rest] = header.trim().split(" ");
@@ -46,12 +47,15 @@ function headerToken(exchange: Exchange, warnings: string[]): FoundToken {
   return undefined;
 }
 
-function webSocketToken({ webSocket }: Exchange): FoundToken {
-  const [encoded, ...more] = webSocket?.bearerTokens ?? [];
+/** A client that sends a token must offer another subprotocol, because the server does not select the token. */
+function webSocketToken(exchange: Exchange): FoundToken {
+  const { protocols = [], bearerTokens: [encoded, ...more] = [] } = requestedWebSocket(exchange) ?? {};
   if (encoded === undefined) return undefined;
   // Buffer.from ignores characters outside of the alphabet, so check them first.
-  if (more.length > 0 || !/^[A-Za-z0-9_-]+$/.test(encoded) || encoded.length % 4 === 1) return "rejected";
+  if (more.length > 0 || !/^[A-Za-z0-9_-]*$/.test(encoded) || encoded.length % 4 === 1) return "rejected";
   const bytes = Buffer.from(encoded, "base64url");
   const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? { text } : "rejected";
+  if (!Buffer.from(text).equals(bytes)) return "rejected";
+  if (text === "") return undefined;
+  return protocols.length === 0 ? "rejected" : { text };
 }

@@ -22,7 +22,7 @@ export interface Exchange {
   /** Path and query as sent. */
   readonly target: string;
   readonly protocol: "HTTP/1.1" | "HTTP/2.0";
-  /** Lower-case name. Repeated headers are joined with `, `. */
+  /** Returns the first line of a header, as Go's `Header.Get`. `headerLines` returns all. @param name lower-case */
   header(name: string): string | undefined;
   /** Names, in any case, and values alternately, one pair per header line. */
   readonly rawHeaders: readonly string[];
@@ -129,11 +129,6 @@ export interface BodyStream {
 export interface WebSocketRequest {
   /** The requested subprotocols, without those that carry a token. */
   readonly protocols: readonly string[];
-  /**
-   * Tokens sent as subprotocols, in base64url; authentication rejects unknown and multiple ones.
-   * They are never sent back.
-   */
-  readonly bearerTokens: readonly string[];
   /**
    * Opens the WebSocket. Messages of the client are discarded.
    * @param protocol one of the requested ones

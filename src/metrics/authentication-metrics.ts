@@ -4,6 +4,7 @@
 
 import type { Clock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
+import { requestedWebSocket } from "../apimachinery/web-socket-protocols.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
@@ -91,7 +92,7 @@ function hasCredentials({ exchange }: RequestContext): boolean {
   return (
     exchange.header("authorization") !== undefined ||
     exchange.peerCertificate !== undefined ||
-    (exchange.webSocket?.bearerTokens.length ?? 0) > 0
+    (requestedWebSocket(exchange)?.bearerTokens.length ?? 0) > 0
   );
 }
 

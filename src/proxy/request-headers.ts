@@ -2,8 +2,9 @@
  * The headers of a request to a backend. Source: Go's httputil.ReverseProxy, and `RoundTrip` in
  * k8s.io/apimachinery@v0.36.0/pkg/util/proxy/transport.go.
  */
+import { headerLines } from "../apimachinery/header-text.ts";
+import { webSocketProtocols } from "../apimachinery/web-socket-protocols.ts";
 import type { Exchange } from "../http/contract.ts";
-import { webSocketProtocols } from "../http/listener/web-socket.ts";
 import type { ProxyOptions, ProxyTarget } from "./contract.ts";
 import { isHopByHop, listedInConnection } from "./hop-by-hop.ts";
 
@@ -19,7 +20,7 @@ interface HeaderOptions extends Pick<ProxyOptions, "headers"> {
 export function requestHeaders(exchange: Exchange, options: HeaderOptions): string[] {
   const { host, forwardedUri, upgrade, headers = {} } = options;
   const own = ownHeaders(exchange, { forwardedUri, headers });
-  const listed = listedInConnection(exchange.header("connection") ?? "");
+  const listed = listedInConnection(headerLines(exchange.rawHeaders, "connection").join());
   const lines: string[] = ["host", host];
   const { rawHeaders } = exchange;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -56,13 +57,15 @@ function ownHeaders(
   exchange: Exchange,
   { forwardedUri, headers }: Pick<HeaderOptions, "forwardedUri" | "headers">,
 ): Headers {
-  const forwardedFor = exchange.header("x-forwarded-for");
-  const protocols = exchange.header("sec-websocket-protocol");
+  const { rawHeaders, remoteAddress } = exchange;
+  const protocols = headerLines(rawHeaders, "sec-websocket-protocol");
   return {
-    "x-forwarded-for": `${forwardedFor === undefined ? "" : `${forwardedFor}, `}${exchange.remoteAddress}`,
+    "x-forwarded-for": [...headerLines(rawHeaders, "x-forwarded-for"), remoteAddress].join(", "),
     ...(forwardedUri !== undefined && { "x-forwarded-uri": forwardedUri }),
-    ...(protocols !== undefined && { "sec-websocket-protocol": webSocketProtocols(protocols).protocols.join(", ") }),
-    ...(/\btrailers\b/.test(exchange.header("te") ?? "") && { te: "trailers" }),
+    ...(protocols.length > 0 && {
+      "sec-websocket-protocol": webSocketProtocols(protocols.join()).protocols.join(", "),
+    }),
+    ...(/\btrailers\b/.test(headerLines(rawHeaders, "te").join()) && { te: "trailers" }),
     ...headers,
   };
 }

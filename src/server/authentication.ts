@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { TokenReviewOptions } from "../apis/authentication/token-review.ts";
 import { tokenRequests } from "../apis/core/service-account-token.ts";
-import { bearerTokenAuthenticator } from "../authentication/bearer-token.ts";
+import { bearerTokenAuthenticators } from "../authentication/bearer-token.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
 import { clientCertificateAuthenticator } from "../authentication/client-certificate.ts";
 import type { Authenticator, TokenAuthenticator } from "../authentication/contract.ts";
@@ -127,7 +127,7 @@ export async function openAuthentication(
       authenticate(
         [
           ...certificateAuthenticators(options, { serving, gates, metrics }),
-          bearerTokenAuthenticator(authenticateToken, audiences),
+          ...bearerTokenAuthenticators(authenticateToken, audiences),
         ],
         settings.jwt.anonymous,
       ),

@@ -464,7 +464,17 @@ const rows: [
   ["a token in another case", () => bearer("Static-Token"), 401],
   ["the name of a user as token", () => bearer("eve"), 401],
   [
-    "two tokens",
+    "two tokens of which the first one is valid",
+    () => ({
+      headers: [
+        ["authorization", "Bearer static-token"],
+        ["authorization", "Bearer x"],
+      ],
+    }),
+    { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
+  ],
+  [
+    "two tokens of which the second one is valid",
     () => ({
       headers: [
         ["authorization", "Bearer x"],
@@ -525,6 +535,32 @@ describe("header lines that no library sends", () => {
       socket.destroy();
     });
   }
+});
+
+const webSocket = "Connection: Upgrade\r\nUpgrade: websocket";
+const [goodToken, badToken] = ["static-token", "x"].map(
+  (token) => `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`,
+);
+const webSocketRows: [request: string, headers: string, protocols: string, status: 200 | 401 | 403][] = [
+  ["GET /version", webSocket, `${badToken}, x`, 401],
+  ["GET /version", webSocket, `${goodToken}`, 401],
+  ["GET /version", webSocket, `x, ${goodToken}`, 200],
+  ["GET /version", "Upgrade: websocket", `${badToken}, x`, 200],
+  ["GET /version", "Connection: Upgrade", `${badToken}, x`, 200],
+  ["POST /version", webSocket, `${badToken}, x`, 401],
+  ["GET /api/v1/pods?watch=1", webSocket, `${goodToken}`, 401],
+  ["GET /api/v1/pods?watch=1", webSocket, `${goodToken}, x`, 403],
+  ["GET /api/v1/namespaces/a/pods/b/exec", webSocket, `${goodToken}`, 401],
+  ["GET /api/v1/namespaces/a/pods/b/exec", webSocket, `${goodToken}, v5.channel.k8s.io`, 403],
+];
+describe("tokens in subprotocols of WebSockets", () => {
+  for (const [request, lines, requested, status] of webSocketRows)
+    test(`answers ${status} to ${request} with ${JSON.stringify(lines)} and ${requested}`, async () => {
+      const { socket, until } = await rawSocket(server.kubeconfig, { ca });
+      socket.write(`${request} HTTP/1.1\r\nHost: x\r\n${lines}\r\nSec-WebSocket-Protocol: ${requested}\r\n\r\n`);
+      assert.match(await until(/\r\n\r\n/), new RegExp(`^HTTP/1\\.1 ${status} `));
+      socket.destroy();
+    });
 });
 
 /** A header list that no library encodes, as HPACK literals without indexing. */

@@ -17,15 +17,21 @@ export interface RawSocket {
   all(): Promise<string>;
 }
 
-/** @param kubeconfig the text of a kubeconfig that this project wrote */
-export async function rawSocket(kubeconfig: string): Promise<RawSocket> {
+/**
+ * @param kubeconfig the text of a kubeconfig that this project wrote
+ * @param credentials those of its user, unless given
+ */
+export async function rawSocket(
+  kubeconfig: string,
+  credentials: tls.ConnectionOptions = credentialsOf(kubeconfig),
+): Promise<RawSocket> {
   const { hostname, port } = new URL(/server: (\S+)/.exec(kubeconfig)?.[1] as string);
   const options: tls.ConnectionOptions & { readonly allowHalfOpen: boolean } = {
     host: hostname,
     port: Number(port),
     ALPNProtocols: ["http/1.1"],
     allowHalfOpen: true,
-    ...credentialsOf(kubeconfig),
+    ...credentials,
   };
   const socket = tls.connect(options);
   let received = "";

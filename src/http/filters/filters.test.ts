@@ -4,7 +4,7 @@ import { ApiError, type Status } from "../../apimachinery/errors.ts";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import { bearerTokenAuthenticator } from "../../authentication/bearer-token.ts";
+import { bearerTokenAuthenticators } from "../../authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
 import type { Authenticator } from "../../authentication/contract.ts";
 import { isCredentialHeader } from "../../authentication/credential-headers.ts";
@@ -22,7 +22,7 @@ import {
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
 import { bootstrapPolicy } from "../../bootstrap/rbac/policy.ts";
-import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from "../contract.ts";
+import type { Exchange, PeerCertificate, RequestContext } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
 import { authenticationFilter } from "./authentication.ts";
 import { authorizationFilter } from "./authorization.ts";
@@ -73,16 +73,22 @@ const known: UserInfo = {
 const anonymous = user("system:anonymous", "system:unauthenticated");
 const authenticated = user("bob", "system:authenticated");
 const eve: UserInfo = { ...noUser, name: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
-const tokens = bearerTokenAuthenticator(tokenFileAuthenticator('secret,eve,7,"a,b"\n', "tokens.csv"), ["api"]);
+const tokens = bearerTokenAuthenticators(tokenFileAuthenticator('secret,eve,7,"a,b"\n', "tokens.csv"), ["api"]);
 const later: Authenticator = async ({ header }) =>
   header("x-user") === undefined ? undefined : user(header("x-user") as string);
 
 interface Caller {
   readonly certificate?: PeerCertificate;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly bearerTokens?: readonly string[];
   readonly anonymousAuth?: boolean;
 }
+const webSocket = { connection: "keep-alive, Upgrade", upgrade: "WebSocket" };
+const protocols = "sec-websocket-protocol";
+const bearer = "base64url.bearer.authorization.k8s.io.";
+const withToken = (...tokens: string[]): Caller["headers"] & object => ({
+  ...webSocket,
+  [protocols]: ["v4.channel.k8s.io", ...tokens.map((token) => bearer + token)].join(", "),
+});
 const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][] = [
   ["a certificate names the user and the groups", { certificate }, known],
   ["a certificate of another authority", { certificate: untrusted }, 401],
@@ -94,7 +100,7 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["nothing", {}, anonymous],
   ["nothing, and anonymous requests are error", { anonymousAuth: false }, 401],
   ["a token noUser knows", { headers: { authorization: "Bearer x" } }, 401],
-  ["a token noUser knows, as a sub-protocol", { bearerTokens: ["eA"] }, 401],
+  ["a token noUser knows, as a subprotocol", { headers: withToken("eA") }, 401],
   ["a token of the file", { headers: { authorization: "Bearer secret" } }, eve],
   ["the scheme in any case, spaces around", { headers: { authorization: " bEaReR secret " } }, eve],
   ["text after the token is ignored", { headers: { authorization: "Bearer secret x" } }, eve],
@@ -104,37 +110,42 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["a token without a scheme", { headers: { authorization: "secret" } }, anonymous],
   ["a space too many before the token", { headers: { authorization: "Bearer  x" } }, anonymous],
   ["a scheme alone", { headers: { authorization: "Bearer " } }, anonymous],
-  ["a token of the file, as a sub-protocol", { bearerTokens: ["c2VjcmV0"] }, eve],
-  ["two sub-protocols with tokens", { bearerTokens: ["c2VjcmV0", "c2VjcmV0"] }, 401],
-  ["a sub-protocol that is no base64url", { bearerTokens: ["c2Vjc+V0"] }, 401],
-  ["a sub-protocol with padding", { bearerTokens: ["c2VjcmV0eA=="] }, 401],
-  ["a sub-protocol that is no UTF-8", { bearerTokens: ["_w"] }, 401],
+  ["a token of the file, as a subprotocol", { headers: withToken("c2VjcmV0") }, eve],
+  ["two subprotocols with tokens", { headers: withToken("c2VjcmV0", "c2VjcmV0") }, 401],
+  ["a subprotocol that is no base64url", { headers: withToken("c2Vjc+V0") }, 401],
+  ["a subprotocol with padding", { headers: withToken("c2VjcmV0eA==") }, 401],
+  ["a subprotocol that is no UTF-8", { headers: withToken("_w") }, 401],
+  ["a subprotocol with an empty token", { headers: withToken("") }, anonymous],
+  ["a token without another subprotocol", { headers: { ...webSocket, [protocols]: `${bearer}c2VjcmV0` } }, 401],
+  ["an empty token without another subprotocol", { headers: { ...webSocket, [protocols]: bearer } }, anonymous],
+  ["a subprotocol without Connection", { headers: { ...withToken("eA"), connection: "keep-alive" } }, anonymous],
+  ["a subprotocol with another Upgrade", { headers: { ...withToken("eA"), upgrade: "SPDY/3.1" } }, anonymous],
+  [
+    "a wrong token in the header and a good one as a subprotocol",
+    { headers: { ...withToken("c2VjcmV0"), authorization: "Bearer x" } },
+    eve,
+  ],
   [
     "a wrong certificate and a good token",
     { certificate: untrusted, headers: { authorization: "Bearer secret" } },
     eve,
   ],
   ["a good certificate and a wrong token", { certificate, headers: { authorization: "Bearer x" } }, known],
-  ["a WebSocket without a token", { bearerTokens: [] }, anonymous],
+  ["a WebSocket without a token", { headers: withToken() }, anonymous],
   ["a method that has to wait", { headers: { "x-user": "bob" } }, authenticated],
   ["the first method that knows the caller decides", { certificate, headers: { "x-user": "bob" } }, known],
 ];
-for (const [
-  what,
-  { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true },
-  want,
-] of authenticationRows) {
+for (const [what, { certificate: peerCertificate, headers = {}, anonymousAuth = true }, want] of authenticationRows) {
   test(`authentication: ${what}`, async () => {
     const filter = authenticationFilter(
-      authenticate([certificates, tokens, later], { enabled: anonymousAuth, conditions: [] }),
+      authenticate([certificates, ...tokens, later], { enabled: anonymousAuth, conditions: [] }),
       noCredentials,
     );
-    const webSocket = bearerTokens && ({ protocols: [], bearerTokens } as unknown as WebSocketRequest);
     const context = contextOf({
       peerCertificate,
       header: (name) => headers[name],
       rawHeaders: Object.entries(headers).flat(),
-      webSocket,
+      protocol: "HTTP/1.1",
     });
     const error = await errorOf(() => filter(context));
     if (want === 401) assert.deepEqual(error, { code: 401, reason: "Unauthorized", message: "Unauthorized" });

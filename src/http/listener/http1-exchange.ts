@@ -2,6 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { headerLines } from "../../apimachinery/header-text.ts";
+import { webSocketProtocols } from "../../apimachinery/web-socket-protocols.ts";
 import type {
   AnswerHeaders,
   BodyStream,
@@ -12,8 +14,8 @@ import type {
 } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { Connection } from "./http2.ts";
-import { bodyPieces, CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
-import { openWebSocket, type Upgrade, webSocketProtocols } from "./web-socket.ts";
+import { bodyPieces, CloseCallbacks, firstLine, forgetHeaders, readBody } from "./request-stream.ts";
+import { openWebSocket, type Upgrade } from "./web-socket.ts";
 
 /** An exchange on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
@@ -81,8 +83,7 @@ export class Http1Exchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers[name];
-    return Array.isArray(value) ? value.join(", ") : value;
+    return firstLine(this.#request.headers, this.#request.rawHeaders, name);
   }
 
   forgetHeaders(isMeant: (name: string) => boolean): void {
@@ -188,7 +189,7 @@ export class Http1Exchange implements Exchange {
 
   #webSocketRequest(upgrade: Upgrade): WebSocketRequest {
     return {
-      ...webSocketProtocols(this.header("sec-websocket-protocol")),
+      protocols: webSocketProtocols(headerLines(this.rawHeaders, "sec-websocket-protocol").join()).protocols,
       accept: async (protocol) => {
         const body = await openWebSocket(this.#request, upgrade, { protocol, lingerMs: this.#connection.lingerMs });
         this.status = 101;

@@ -10,7 +10,7 @@ import type { WorkObserver } from "./contract.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { type Peer, peerOf } from "./peer.ts";
-import { bodyPieces, CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
+import { bodyPieces, CloseCallbacks, firstLine, forgetHeaders, readBody } from "./request-stream.ts";
 import { WriteSlots } from "./write-slots.ts";
 
 interface Parts {
@@ -161,8 +161,7 @@ class Http2Exchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return Array.isArray(value) ? value.join(", ") : value;
+    return firstLine(this.#headers, this.rawHeaders, name);
   }
 
   forgetHeaders(isMeant: (name: string) => boolean): void {

@@ -1,7 +1,9 @@
 /** The request side of an exchange, over HTTP/1.1 and HTTP/2: its body, its headers, its end. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
+import { headerLines } from "../../apimachinery/header-text.ts";
 import { BytePieces } from "../../lib/byte-pieces/byte-pieces.ts";
 import { type FailingExchange, runGuarded } from "../boundary.ts";
 
@@ -98,6 +100,20 @@ export class CloseCallbacks {
     if (this.#callbacks === undefined) runGuarded(this.#exchange, "close", run);
     else this.#callbacks.push(run);
   }
+}
+
+/**
+ * Returns the first line of a header. Node joins the lines of repeated headers.
+ * @param name lower-case
+ */
+export function firstLine(
+  headers: Readonly<IncomingHttpHeaders>,
+  rawHeaders: readonly string[],
+  name: string,
+): string | undefined {
+  const value = headers[name];
+  const joined = Array.isArray(value) ? value.join(", ") : value;
+  return joined?.includes(", ") ? headerLines(rawHeaders, name)[0] : joined;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { WebSocket } from "ws";
 import { acceptWebSocket } from "../accept-web-socket.ts";
-import type { BodyStream, WebSocketRequest } from "../contract.ts";
+import type { BodyStream } from "../contract.ts";
 import { drained } from "./body-stream.ts";
 
 /** A connection that the HTTP server has released. */
@@ -77,19 +77,3 @@ class WebSocketBody implements BodyStream {
 }
 
 const normalClosure = 1000;
-
-/**
- * Browsers cannot set `Authorization` on a WebSocket, so that upstream accepts a token as a
- * subprotocol.
- */
-const bearerPrefix = "base64url.bearer.authorization.k8s.io.";
-
-/** Parses `Sec-WebSocket-Protocol`. */
-export function webSocketProtocols(header = ""): Pick<WebSocketRequest, "protocols" | "bearerTokens"> {
-  if (header.trim() === "") return { protocols: [], bearerTokens: [] };
-  const names = header.split(",").map((name) => name.trim());
-  return {
-    protocols: names.filter((name) => !name.startsWith(bearerPrefix)),
-    bearerTokens: names.filter((name) => name.startsWith(bearerPrefix)).map((name) => name.slice(bearerPrefix.length)),
-  };
-}
