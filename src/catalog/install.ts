@@ -122,6 +122,7 @@ function openSharedCache(
     prefix: form.prefix,
     resource: name,
     keepsSnapshots,
+    watchesCompacted: !strategy.uncached,
     ...(historyMs !== undefined && { historyMs }),
     ...(subscriberFailed !== undefined && { failed: subscriberFailed }),
     indexedFields: strategy.indexedFields,

@@ -127,17 +127,23 @@ async function stateFor(
   { resourceVersion, resourceVersionMatch, limit }: ListOptions,
   { uncached }: Pick<Strategy, "uncached">,
 ): Promise<Snapshot> {
-  if (resourceVersion === "") return consistent(cache);
+  if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
   const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0));
   if (uncached) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
-    return isExact ? cache.exactly(revision) : current;
+    return isExact ? cache.exactly(revision) : newest(cache, current);
   }
   if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
-  if (revision === 0) return cache.latest();
-  return isExact ? cache.exactly(revision) : cache.notOlderThan(revision);
+  if (isExact) return cache.exactly(revision);
+  return newest(cache, revision === 0 ? cache.latest() : await cache.notOlderThan(revision));
+}
+
+/** The client can continue the list for some time. */
+function newest(cache: WatchCache, snapshot: Snapshot): Snapshot {
+  cache.listed(snapshot);
+  return snapshot;
 }
 
 async function consistent(cache: WatchCache): Promise<Snapshot> {
@@ -165,7 +171,7 @@ function continueFrom({ continueToken, resourceVersion }: ListOptions): Continue
 }
 
 async function continuedState(cache: WatchCache, token: ContinueToken): Promise<Snapshot> {
-  if (token.revision < 0) return consistent(cache);
+  if (token.revision < 0) return newest(cache, await consistent(cache));
   try {
     return await cache.exactly(token.revision);
   } catch (error) {

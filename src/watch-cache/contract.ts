@@ -132,18 +132,20 @@ export interface WatchCache {
   notOlderThan(revision: number): Promise<Snapshot>;
   /**
    * Returns the state at the revision, from a cached snapshot, recent events or the store.
-   * @throws ApiError 410 when it was superseded before the history window, or was compacted
+   * @throws ApiError 410 when it was made, and last listed, before the history window, or was compacted
    * @throws ApiError 429 when too many reads of old states are waiting
    * @throws ApiError 504 with cause ResourceVersionTooLarge, as `notOlderThan`
    */
   exactly(revision: number): Promise<Snapshot>;
+  /** Reports that a client receives the newest state, which `exactly` then returns for the history window at least. */
+  listed(snapshot: Snapshot): void;
   /** Caches a snapshot for some time, for a later call of `exactly`: the next chunk of a list. */
   keep(snapshot: Snapshot): void;
   /**
    * Ensures that `subscribe` can start at the revision; reads events from the store's history if
    * needed.
    * @throws ApiError 410 when the state at the revision was superseded before the history window,
-   * or later changes were compacted
+   * or later changes were compacted; also where `exactly` does, for resources that upstream does not cache
    */
   loadEventsAfter(revision: number): Promise<void>;
   /**

@@ -32,6 +32,7 @@ import { findDifference } from "./find-difference.ts";
 import { followReadable, type ReadableFollower } from "./follow-readable.ts";
 import { readHistory, supersededAt } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
+import { ListedRevisions } from "./listed-revisions.ts";
 import { isTreeSnapshot, KeptSnapshots, snapshotOf, type TreeSnapshot } from "./snapshots.ts";
 import { readStored, readStoredAt, type StoredState } from "./stored-state.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
@@ -60,8 +61,13 @@ export interface WatchCacheOptions {
   readonly eventAgeMaxMs?: number;
   /** How long snapshots are cached for the next chunk of a list; bounded by the history window. */
   readonly snapshotAgeMaxMs?: number;
-  /** The history window: lists and watches of states that were superseded earlier are rejected. */
+  /**
+   * The history window: watches of states that were superseded earlier are rejected, and exact lists
+   * of states that were last listed earlier.
+   */
   readonly historyMs?: number;
+  /** False rejects watches of the states that exact lists reject, as upstream for resources without a cache. */
+  readonly watchesCompacted?: boolean;
   /** False reads all exact states from the store. */
   readonly keepsSnapshots?: boolean;
   /** Selectable fields to index. */
@@ -84,6 +90,7 @@ const defaults = {
   eventAgeMaxMs: 5 * 60_000,
   snapshotAgeMaxMs: 75_000,
   historyMs: Number.POSITIVE_INFINITY,
+  watchesCompacted: true,
   keepsSnapshots: true,
   indexedFields: [],
   resource: { group: "", resource: "objects" },
@@ -147,6 +154,7 @@ class StorageWatchCache implements WatchCache {
   #lost = 0;
   #snapshot: TreeSnapshot | undefined;
   #ring: EventRing;
+  #listed: ListedRevisions;
   /**
    * Events that are applied to the tree; they are delivered as one batch at the end of this event
    * loop turn.
@@ -168,6 +176,7 @@ class StorageWatchCache implements WatchCache {
     this.#options = { ...defaults, ...others };
     this.#kept = new KeptSnapshots(Math.min(this.#options.snapshotAgeMaxMs, this.#options.historyMs));
     this.#ring = this.#emptyRing(0);
+    this.#listed = new ListedRevisions(this.#options.historyMs);
     this.#tree = this.#emptyTree();
     if (initial !== undefined && isTreeSnapshot(initial)) {
       this.#loading = Promise.resolve();
@@ -234,8 +243,8 @@ class StorageWatchCache implements WatchCache {
     if (!this.#reportsProgress && (await this.#isBehindStore(revision))) return this.#queueReadAt(revision);
     if (!this.#loaded || revision > this.#revision) await this.#reach(revision);
     if (this.#closed) return this.#readAt(revision);
+    if (this.#isForgotten(revision)) throw listExpired();
     if (revision === this.#revision) return this.latest();
-    if (revision < this.#compacted || this.#isExpired(revision)) throw listExpired();
     if (!this.#options.keepsSnapshots) return this.#queueReadAt(revision);
     const snapshot =
       this.#kept.find(revision, this.#options.clock.now()) ??
@@ -247,6 +256,10 @@ class StorageWatchCache implements WatchCache {
 
   keep(snapshot: Snapshot): void {
     if (this.#options.keepsSnapshots && isTreeSnapshot(snapshot)) this.#kept.keep(snapshot, this.#options.clock.now());
+  }
+
+  listed({ revision }: Snapshot): void {
+    this.#listed.add(revision, this.#options.clock.now());
   }
 
   /**
@@ -282,6 +295,8 @@ class StorageWatchCache implements WatchCache {
     for (let attempt = 1; attempt <= reloadAttemptsMax; attempt++) {
       if (!this.#loaded && !this.#closed) await this.ready();
       if (!this.#loaded) return; // `subscribe` ends the subscription.
+      if (!this.#options.watchesCompacted && this.#isForgotten(revision))
+        throw expired("The resourceVersion for the provided watch is too old.");
       if (this.#isExpired(revision))
         throw expired(
           `too old resource version: ${revision} (${this.#ring.revisionAt(this.#options.clock.now() - this.#options.historyMs)})`,
@@ -326,6 +341,20 @@ class StorageWatchCache implements WatchCache {
     this.#deliver();
     const at = this.#ring.supersededAt(revision);
     return at !== undefined && this.#isBeforeWindow(at);
+  }
+
+  /** Returns whether exact lists of the state are rejected. */
+  #isForgotten(revision: number): boolean {
+    if (revision < this.#compacted) return true;
+    this.#deliver();
+    const listed = this.#listed.find(revision);
+    // The first event of the resource that made this state, or replaced it.
+    const [madeAt, replacedAt] = [revision - 1, revision].map((before) => this.#ring.supersededAt(before));
+    const at = listed?.isOwn
+      ? listed.until
+      : Math.min(...[listed?.until, madeAt, replacedAt].map((time) => time ?? Number.POSITIVE_INFINITY));
+    if (at === Number.POSITIVE_INFINITY) this.#listed.add(revision, this.#options.clock.now());
+    return this.#isBeforeWindow(at);
   }
 
   #isBeforeWindow(at: number): boolean {
@@ -459,6 +488,8 @@ class StorageWatchCache implements WatchCache {
     this.#revision = revision;
     this.#snapshot = undefined;
     this.#ring = this.#emptyRing(revision);
+    this.#listed = new ListedRevisions(this.#options.historyMs);
+    this.#listed.add(revision, this.#options.clock.now());
     this.#loaded = true;
   }
 

@@ -25,10 +25,10 @@ async function send(server: RunningServer, line: string, body?: object): Promise
 }
 
 /** The first event of a watch. */
-function firstEvent(server: RunningServer, query: string): Promise<WatchEvent> {
+function firstEvent(server: RunningServer, query: string, path = maps): Promise<WatchEvent> {
   const client = http2Client(server.kubeconfig);
   return new Promise((resolve) => {
-    const stop = client.watch(`${maps}?watch=1&${query}`, (event) => {
+    const stop = client.watch(`${path}?watch=1&${query}`, (event) => {
       stop();
       client.close();
       resolve(event);
@@ -71,19 +71,21 @@ function shiftedClock(): Clock & { advance(ms: number): void } {
 
 for (const [storage, skip] of engines)
   describe(`history window of the ${storage} storage`, { skip }, () => {
-    test("answers 410 for revisions that were superseded before the window, never for the newest", async (t) => {
+    test("answers 410 for revisions that were superseded before the window, and to lists also for the newest", async (t) => {
       const clock = shiftedClock();
       const server = await startTestServer({ storage, controllers: [], clock, historyMs: windowMs });
       t.after(() => server.close());
       for (const name of ["a", "b"]) await create(server, name);
-      const chunk = await send(server, `GET ${maps}?limit=1`);
-      const { resourceVersion, continue: token } = chunk.body.metadata;
-      clock.advance(10 * windowMs);
+      const { resourceVersion: ofEvents } = (await send(server, "GET /api/v1/events")).body.metadata;
+      const idle = (await send(server, `GET ${maps}?limit=1`)).body.metadata.continue;
+      clock.advance(windowMs);
       assert.deepEqual(
-        (await send(server, `GET ${maps}?limit=1&continue=${token}`)).status,
-        200,
+        (await send(server, `GET ${maps}?limit=1&continue=${idle}`)).status,
+        410,
         "nothing was written since",
       );
+      const chunk = await send(server, `GET ${maps}?limit=1`);
+      const { resourceVersion, continue: token } = chunk.body.metadata;
       const { resourceVersion: newest } = (await create(server, "c")).body.metadata;
       clock.advance(windowMs / 2);
       assert.deepEqual(await readFrom(server, resourceVersion, token), within);
@@ -100,8 +102,10 @@ for (const [storage, skip] of engines)
       clock.advance(3_600_000);
       assert.equal(
         (await send(server, `GET ${maps}?resourceVersion=${newest}&resourceVersionMatch=Exact`)).status,
-        200,
+        410,
       );
+      const { object } = await firstEvent(server, `resourceVersion=${ofEvents}`, "/api/v1/events");
+      assert.equal(`${object.code} ${object.message}`, "410 The resourceVersion for the provided watch is too old.");
       const watched = firstEvent(server, `resourceVersion=${newest}`);
       await create(server, "d");
       assert.equal((await watched).type, "ADDED");
