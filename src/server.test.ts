@@ -11,8 +11,13 @@ test.after(() => rmSync(directory, { recursive: true, force: true }));
 writeFileSync(join(directory, "file"), "");
 writeFileSync(join(directory, "policies"), "{}\nnonsense\n");
 
+const tooFewAddresses =
+  /^Error: error determining service IP ranges for primary service cidr: the service cluster IP range must be at least 8 IP addresses$/;
+
 const failingStarts: [what: string, options: Partial<ServerOptions>, message: RegExp][] = [
   ["an invalid service range", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
+  ["a service range of 2 addresses", { serviceClusterIpRange: "10.0.0.0/31" }, tooFewAddresses],
+  ["a first service range of 4 addresses", { serviceClusterIpRange: "fd00::/126,10.0.0.0/24" }, tooFewAddresses],
   ["an unknown feature gate", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
   ["an unknown API group", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
   [

@@ -87,6 +87,9 @@ async function readAdmissionConfigurations(
   return readPluginConfigurations({ file, enabled, gates, logger });
 }
 
+/** Source: `ServiceIPRange` in k8s.io/kubernetes@v1.36.0/pkg/controlplane/apiserver/options/options.go. */
+const serviceAddressesMin = 8;
+
 function readServiceSettings({
   serviceClusterIpRange,
   serviceNodePortRange,
@@ -98,6 +101,11 @@ function readServiceSettings({
     throw new Error(
       `invalid argument ${JSON.stringify(serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`,
     );
+  }
+  // The Service `kubernetes` has an address of the first range.
+  if ((serviceRanges[0] as IpRange).size < serviceAddressesMin) {
+    const why = `the service cluster IP range must be at least ${serviceAddressesMin} IP addresses`;
+    throw new Error(`error determining service IP ranges for primary service cidr: ${why}`);
   }
   const nodePorts = parsePortRange(serviceNodePortRange);
   if (typeof nodePorts === "string") {
