@@ -1,8 +1,10 @@
 /** Installs definitions: creates the watch cache, keys and fingerprint of a resource. */
 import type { Clock } from "../apimachinery/clock.ts";
+import { type ApiError, plainError } from "../apimachinery/errors.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import { openTurns, type Turns } from "../apimachinery/turns.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { decodeEncoded } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { Snapshot, WatchCache } from "../watch-cache/contract.ts";
@@ -183,6 +185,12 @@ class Source implements EntrySource {
   }
 }
 
+/** Source: `prepareKey` in k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/store.go. */
+function invalidKey({ prefix }: StorageForm, namespace: string, name: string): ApiError {
+  const path = `${prefix.replace(/^\/registry/, "")}${namespace}${name === "" ? "" : `/${name}`}`;
+  return plainError(`invalid key: ${quoteGo(path)}`);
+}
+
 class Store implements ResourceStore {
   readonly form: StorageForm;
   readonly source: EntrySource;
@@ -198,8 +206,10 @@ class Store implements ResourceStore {
     this.cache = cache;
     this.turns = turns;
     this.gates = gates;
-    this.keyOf = (namespace, name) =>
-      namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`;
+    this.keyOf = (namespace, name) => {
+      if (namespace === "." || namespace === "..") throw invalidKey(form, namespace, name);
+      return namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`;
+    };
     this.decode = ({ json }) => decodeEncoded(json, schemaFor(json, source)) as KubeObject;
   }
 

@@ -154,12 +154,12 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
 
 /** Every name must be valid in a path, whatever the kind allows. */
 function checkPathSegment({ target }: WriteRequest, object: KubeObject): void {
-  const name = object.metadata.name ?? "";
-  const problems = pathSegmentNameProblems(name, false);
-  if (problems.length === 0) return;
+  const { generateName = "", name = "" } = object.metadata;
   const errors = new FieldErrors();
-  for (const problem of problems) errors.invalid("metadata.name", name, problem);
-  throw invalidObject(target.resource, name, errors);
+  for (const problem of pathSegmentNameProblems(generateName, true))
+    errors.invalid("metadata.generateName", generateName, problem);
+  for (const problem of pathSegmentNameProblems(name)) errors.invalid("metadata.name", name, problem);
+  if (!errors.empty) throw invalidObject(target.resource, name, errors);
 }
 
 async function store(

@@ -113,10 +113,11 @@ const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 5;
 const generatedNameBase = 63 - suffixLength;
 
-/** The base, cut so that the name has at most 63 characters, and five random characters. */
+/** The base, cut so that the name has at most 63 bytes, and five random characters. */
 export function generateName({ random: randomBytes }: Pick<RegistryContext, "random">, base: string): string {
   const random = randomBytes(suffixLength * 4);
-  let name = base.slice(0, generatedNameBase);
+  let name =
+    Buffer.byteLength(base) <= generatedNameBase ? base : Buffer.from(base).toString("utf8", 0, generatedNameBase);
   for (let at = 0; at < random.length; at += 4) name += suffixAlphabet[random.readUInt32LE(at) % suffixAlphabet.length];
   return name;
 }

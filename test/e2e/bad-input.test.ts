@@ -21,7 +21,92 @@ const nested = (levels: number): string =>
 
 type Row = [what: string, request: RawRequest, status: number, text: RegExp];
 
+const label = "a lowercase RFC 1123 subdomain must consist of";
+const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+const named = (path: string, metadata: object, more: object = {}): RawRequest => ({
+  method: "POST",
+  path: `${path}?dryRun=All`,
+  body: { metadata, ...more },
+});
+const budget = { spec: { minAvailable: 1 } };
+
+const nameRows: Row[] = [
+  [
+    "a role with the prefix .",
+    named(roles, { generateName: "." }),
+    422,
+    /generateName: Invalid value: .*may not be .\.'"/,
+  ],
+  [
+    "a role with a name and the prefix ..",
+    named(roles, { name: "m", generateName: ".." }),
+    422,
+    /"Role.rbac.authorization.k8s.io \\"m\\" is invalid: metadata.generateName: Invalid value: \\"..\\": may not be '..'"/,
+  ],
+  [
+    "a prefix whose last character before the dash has two bytes",
+    named(configMaps, { name: "m", generateName: "é-" }),
+    422,
+    new RegExp(`"ConfigMap .* is invalid: metadata.generateName: Invalid value: .*"é-.*": ${label}`),
+  ],
+  ["a dash after a dash in a prefix", named(configMaps, { name: "m", generateName: "--" }), 201, /"name":"m"/],
+  ["a long prefix of two-byte characters", named(roles, { generateName: "xé".repeat(30) }), 201, /"(xé){19}x.{5}"/],
+  ["a budget with any path segment as name", named(budgets, { name: "A_" }, budget), 201, /"name":"A_"/],
+  ["a budget with the prefix ..", named(budgets, { generateName: ".." }, budget), 201, /"name":"\.\..{5}"/],
+  [
+    "a budget with a slash in its name",
+    named(budgets, { name: "a/" }, budget),
+    422,
+    /is invalid: metadata.name: Invalid value: .*"a\/.*": may not contain '\/'"/,
+  ],
+  [
+    "a budget with a name and a prefix with a percent sign",
+    named(budgets, { name: "m", generateName: "a%" }, budget),
+    422,
+    /is invalid: metadata.generateName: Invalid value: .*"a%.*": may not contain '%'"/,
+  ],
+  [
+    "a signing request with a wrong name, and nothing else",
+    named(requests, { name: "a/" }),
+    422,
+    /is invalid: \[spec\.(?!.*metadata)/,
+  ],
+  [
+    "the namespace .",
+    { path: "/api/v1/namespaces/./configmaps" },
+    500,
+    /"message":"invalid key: .*"\/configmaps\/\..*","code":500/,
+  ],
+  [
+    "the namespace ..",
+    { path: "/api/v1/namespaces/../services/x" },
+    500,
+    /"invalid key: .*"\/services\/specs\/\.\.\/x/,
+  ],
+  [
+    "a watch in the namespace .",
+    { path: "/apis/apps/v1/namespaces/./deployments?watch=1" },
+    500,
+    /"invalid key: .*"\/deployments\/\./,
+  ],
+  [
+    "a change in the namespace %2e",
+    { method: "PUT", path: "/api/v1/namespaces/%2e/configmaps/x", body: configMap("x") },
+    500,
+    /"invalid key: .*"\/configmaps\/\.\/x/,
+  ],
+  [
+    "a creation in the namespace ..",
+    { method: "POST", path: "/api/v1/namespaces/../configmaps", body: configMap("x") },
+    500,
+    /"Internal error occurred: invalid resource name .*"\.\..*": \[may not be '\.\.'\]"/,
+  ],
+];
+
 const rows: Row[] = [
+  ...nameRows,
   [
     "malformed JSON",
     { method: "POST", path: configMaps, body: "{" },

@@ -3,10 +3,11 @@
  * namespace that is terminating.
  * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/namespace/lifecycle/admission.go.
  */
-import { notFound } from "../../apimachinery/errors.ts";
+import { type ApiError, internalError, notFound } from "../../apimachinery/errors.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import { unreadableName } from "../lookup.ts";
 import { rejection } from "../rejection.ts";
 
 const namespaces = { group: "", resource: "namespaces" };
@@ -47,9 +48,14 @@ function check(attributes: AdmissionAttributes, store: ResourceStore): void | Pr
   // A cache that lags behind a remote storage engine may not have it yet.
   return store.cache.current().then((snapshot) => {
     const entry = snapshot.get(key);
-    if (entry === undefined) throw notFound(namespaces, attributes.namespace);
+    if (entry === undefined) throw missing(attributes.namespace);
     checkPhase(attributes, entry);
   });
+}
+
+function missing(namespace: string): ApiError {
+  const unreadable = unreadableName(namespace);
+  return unreadable === undefined ? notFound(namespaces, namespace) : internalError(unreadable);
 }
 
 function checkPhase(attributes: AdmissionAttributes, entry: Entry): void {

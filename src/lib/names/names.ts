@@ -73,9 +73,9 @@ const configKeyText = patternText(
   "key-name",
 );
 
-/** A generateName may end in a dash: the suffix follows it. */
+/** A generateName may end in a dash: the suffix follows it. Upstream also masks the byte before, not the character. */
 const maskTrailingDash = (text: string): string =>
-  text.length > 1 && text.endsWith("-") ? `${text.slice(0, -2)}a` : text;
+  text.length > 1 && text.endsWith("-") && text.charCodeAt(text.length - 2) < 0x80 ? `${text.slice(0, -2)}a` : text;
 
 const tooLong = (text: string, bytesMax: number): boolean =>
   text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
