@@ -51,6 +51,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
     clientKeyFile: undefined,
     preferredAddressTypes: ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"],
     port: 10250,
+    checksAddresses: false,
   },
   proxiedAddresses: { allowLoopback: false },
   proxyClientCertFile: undefined,

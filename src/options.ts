@@ -74,7 +74,7 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly enableAggregatorRouting: boolean;
   /** Connections to kubelets, for the logs and streams of pods. */
   readonly kubelet: KubeletOptions;
-  /** Addresses besides global ones that proxies and connections to kubelets may reach; only for tests. */
+  /** Addresses besides global ones that proxies, and connections whose addresses are checked, may reach; only for tests. */
   readonly proxiedAddresses: AddressPolicy;
   /** Resolves the Services of webhooks and APIServices to addresses, instead of either. */
   readonly serviceResolver?: ServiceResolver;

@@ -1,7 +1,7 @@
 /** Flags of connections to kubelets. Names and defaults are kube-apiserver's. */
 import { defaultOptions } from "../index.ts";
 import type { KubeletOptions } from "../kubelet/contract.ts";
-import { integerWithin, stringSlice, unlessEmpty } from "./flag-values.ts";
+import { boolValue, integerWithin, stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
 const file = (key: "certificateAuthorityFile" | "clientCertificateFile" | "clientKeyFile"): Flag["set"] => {
@@ -47,6 +47,14 @@ export const kubeletFlags: readonly Flag[] = [
     deprecated: willBeRemoved("kubelet-port"),
     set: (text, { server }) => {
       server.kubelet = { ...server.kubelet, port: integerWithin(text, port) };
+    },
+  },
+  {
+    term: "--kubelet-check-addresses [bool]",
+    help: "Rejects logs, exec, attach and port-forward of kubelets at loopback, link-local, multicast, broadcast and unspecified addresses, which are always rejected for proxies.",
+    shown: "false",
+    set: (text, { server }) => {
+      server.kubelet = { ...server.kubelet, checksAddresses: boolValue(text) };
     },
   },
   {

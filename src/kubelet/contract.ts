@@ -15,6 +15,8 @@ export interface KubeletOptions {
   readonly preferredAddressTypes: readonly string[];
   /** The port of nodes whose status has none. */
   readonly port: number;
+  /** Whether the kubelets of logs and streams must have addresses that proxies may connect to. */
+  readonly checksAddresses: boolean;
 }
 
 /** Where a kubelet listens. */

@@ -5,6 +5,7 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
+import { parseIp } from "../lib/ip-range/ip-address.ts";
 import { findProxyableAddress, type Lookup, lookupProblem, systemLookup } from "../proxy/check-address.ts";
 import type { AddressPolicy, OpenBackend } from "../proxy/contract.ts";
 import { constantly, type Live, openLiveFiles } from "../serving/followed-files.ts";
@@ -16,13 +17,19 @@ import type { KubeletAddress, KubeletOptions } from "./contract.ts";
 export interface KubeletClient {
   readonly options: KubeletOptions;
   /**
-   * @param verification whether a certificate that is not valid is accepted for this connection
-   * @returns a function that also throws ApiError 400 if the address is not allowed
+   * @returns a function that also throws ApiError 400 if the address is checked and not allowed
    */
-  opener(kubelet: KubeletAddress, verification?: { readonly skipped: boolean }): OpenBackend;
+  opener(kubelet: KubeletAddress, verification?: Verification): OpenBackend;
   /** Reloads the certificates when their files change. */
   follow(): void;
   close(): void;
+}
+
+interface Verification {
+  /** Accepts a certificate that is not valid. */
+  readonly skipped?: boolean;
+  /** Allows addresses for proxies only, whatever the options. */
+  readonly isProxied?: boolean;
 }
 
 interface Parts {
@@ -43,9 +50,10 @@ export async function openKubeletClient(options: KubeletOptions, parts: Parts): 
   return {
     options,
     opener:
-      ({ host, port }, { skipped } = { skipped: false }) =>
+      ({ host, port }, { skipped = false, isProxied = false } = {}) =>
       async (signal) => {
-        const address = await findProxyableAddress(host, parts.addresses, resolve);
+        const isChecked = isProxied || options.checksAddresses;
+        const address = isChecked ? await findProxyableAddress(host, parts.addresses, resolve) : await anyAddress(host);
         const { context, ca } = material.current();
         const insecureSkipTlsVerify = skipped || ca === undefined;
         return connect({ host: address, port, signal, tls: { context, ca, serverName: host, insecureSkipTlsVerify } });
@@ -62,6 +70,11 @@ const resolve: Lookup = async (host) => {
     throw new WebhookError("connect", `dial tcp: lookup ${host}: ${lookupProblem(error)}`);
   }
 };
+
+async function anyAddress(host: string): Promise<string> {
+  const [first = host] = parseIp(host) === undefined ? await resolve(host) : [host];
+  return first;
+}
 
 /** A context takes a millisecond to make, and most servers have no kubelets. */
 function onFirstUse(make: () => Material): Live<Material> {

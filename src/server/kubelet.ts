@@ -51,7 +51,7 @@ export async function openKubelet(
     async findKubelet(registry, node) {
       const { findKubelet } = await import("../kubelet/find-kubelet.ts");
       const found = await findKubelet(registry, node, client.options, "nodes");
-      return { ...found, open: client.opener(found) };
+      return { ...found, open: client.opener(found, { isProxied: true }) };
     },
   };
 }

@@ -40,11 +40,11 @@ const sendWith =
 before(async () => {
   kubelet = await startFakeKubelet();
   opened.add(() => kubelet.close());
-  const { kubelet: options, proxiedAddresses } = kubeletOptions(kubelet);
+  const { kubelet: options } = kubeletOptions(kubelet);
   const directory = join(options.clientKeyFile as string, "..");
   const tokenAuthFile = join(directory, "tokens.csv");
   writeFileSync(tokenAuthFile, `${token},caller,1,system:masters\n`);
-  server = await startTestServer({ kubelet: options, proxiedAddresses, admission, tokenAuthFile });
+  server = await startTestServer({ kubelet: options, admission, tokenAuthFile });
   opened.add(() => server.close());
   client = rawClient(server.kubeconfig);
   opened.add(() => client.close());
@@ -253,12 +253,18 @@ test("credentials of the caller do not reach a kubelet", async () => {
   }
 });
 
-describe("nodes with addresses that are not allowed", () => {
+test("a kubelet at 127.0.0.1 sends logs, and is not proxied to", async () => {
+  const log = await client.send({ path: `${pods}/one/log` });
+  const proxied = await client.send({ path: "/api/v1/nodes/worker/proxy/" });
+  assert.deepEqual([log.status, proxied.status, proxied.body.message], [200, 400, "address not allowed"]);
+});
+
+describe("nodes with addresses that are not allowed, with the check of addresses", () => {
   let strict: TestServer;
   let strictClient: RawClient;
   before(async () => {
     const { kubelet: options } = kubeletOptions(kubelet);
-    strict = await startTestServer({ kubelet: options, admission });
+    strict = await startTestServer({ kubelet: { ...options, checksAddresses: true }, admission });
     opened.add(() => strict.close());
     strictClient = rawClient(strict.kubeconfig);
     opened.add(() => strictClient.close());
