@@ -8,6 +8,7 @@ import {
   CelObject,
   type CelValue,
   dynType,
+  type Equality,
   equal,
   fail,
   opaqueType,
@@ -50,7 +51,7 @@ export class ObjectValue extends CelObject {
       return false;
     return [...this.fields].every(([name, value]) => {
       const found = other.fields.get(name);
-      return found !== undefined && equal(value, found);
+      return found !== undefined && equal(value, found) === true;
     });
   }
 }
@@ -74,11 +75,11 @@ class JsonPatchValue extends CelObject {
     return value !== undefined && (name === "value" || value !== "");
   }
 
-  equals(other: CelObject): boolean {
+  equals(other: CelObject): Equality {
     if (!(other instanceof JsonPatchValue)) return false;
+    if (texts.some((name) => this.field(name) !== other.field(name))) return false;
     const [value, found] = [this.field("value"), other.field("value")];
-    const isSameValue = value === undefined || found === undefined ? value === found : equal(value, found);
-    return isSameValue && texts.every((name) => this.field(name) === other.field(name));
+    return value === undefined || found === undefined ? value === found : equal(value, found);
   }
 }
 

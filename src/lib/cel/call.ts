@@ -17,7 +17,7 @@ interface Candidate {
 /**
  * Plans a call.
  *
- * @param overloads the overloads that fit; the cost of a single one applies
+ * @param overloads the overloads that fit; the cost of a single one applies before the function's
  * @param stopsEarly ends uncharged at the first failed argument, as calls with three arguments do
  */
 export function planCall(
@@ -26,33 +26,47 @@ export function planCall(
   args: readonly Step[],
   stopsEarly = false,
 ): Step {
-  const candidates = overloads.map(
-    (overload): Candidate => ({
-      evaluate: overload.evaluate as Evaluate,
-      matchers: overload.unguarded === true ? [] : overload.parameters.map(matcherOf),
-    }),
-  );
-  const cost = declaration.cost ?? (overloads.length === 1 ? overloads[0]?.cost : undefined);
+  const candidates = candidatesOf(declaration, overloads, { guarded: stopsEarly });
+  const cost = (overloads.length === 1 ? overloads[0]?.cost : undefined) ?? declaration.cost;
   const nonStrict = overloads.some((overload) => overload.nonStrict === true);
-  const none = (values: readonly CelValue[]): CelFailure => noOverload(declaration.name, values);
+  const none: NoOverload = stopsEarly ? noSuchOverload : (values) => noOverload(declaration.name, values);
   if (nonStrict) return lenientCall(candidates, args, cost, none);
   if (args.length === 1) return unaryCall(candidates, args[0] as Step, cost, none);
-  if (args.length === 2 && !stopsEarly && !isVariadic(declaration.name, overloads)) {
+  if (args.length === 2 && !stopsEarly && !isVariadic(declaration, overloads)) {
     const [left, right] = args as [Step, Step];
     const apply = binaryCall(candidates, cost, none);
-    return (
-      operatorOf(declaration.name, overloads)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)))
-    );
+    return operatorOf(declaration.name)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)));
   }
   return strictCall(candidates, args, cost, none);
 }
 
 /**
- * Whether cel-go calls the function with a list of arguments: functions with several matching
- * overloads, except operators, and `format()`.
+ * Returns the overloads that can be called. An implementation that a function's overloads share
+ * receives values of any type.
+ *
+ * @param options `guarded`: the values must have the types of the overload all the same
  */
-function isVariadic(name: string, overloads: readonly OverloadDeclaration[]): boolean {
-  return overloads.length > 1 ? /^[a-z]/i.test(name) : overloads[0]?.id === "string_format";
+function candidatesOf(
+  { evaluate: shared }: FunctionDeclaration,
+  overloads: readonly OverloadDeclaration[],
+  { guarded }: { readonly guarded: boolean },
+): Candidate[] {
+  const own = guarded ? overloads : overloads.filter((overload) => overload.evaluate !== undefined);
+  const candidates = own.map(
+    (overload): Candidate => ({
+      evaluate: (overload.evaluate ?? shared) as Evaluate,
+      matchers: overload.parameters.map(matcherOf),
+    }),
+  );
+  return guarded || shared === undefined ? candidates : [...candidates, { evaluate: shared as Evaluate, matchers: [] }];
+}
+
+/**
+ * Whether cel-go calls the function with a list of arguments: functions with several matching
+ * overloads that have their own implementations, and `format()`.
+ */
+function isVariadic(declaration: FunctionDeclaration, overloads: readonly OverloadDeclaration[]): boolean {
+  return overloads.length > 1 ? declaration.evaluate === undefined : overloads[0]?.id === "string_format";
 }
 
 /**
@@ -166,42 +180,12 @@ function dispatch(candidates: readonly Candidate[], values: readonly Result[]): 
   return found?.evaluate(...values);
 }
 
-/**
- * Returns cel-go's message, which depends on whether the type of the first value implements the
- * operator, and is short for functions that values implement themselves.
- * Source: cel-go, evalUnary and evalBinary in interpreter/interpretable.go, and common/stdlib
- */
+/** Returns cel-go's message, which is short for operators and functions that values implement themselves. */
 function noOverload(name: string, values: readonly CelValue[]): CelFailure {
-  const types = values.map(typeNameOf);
-  const operandTypes = operands.get(name);
-  if (operandTypes !== undefined)
-    return operandTypes.has(types[0] as string) || receivers.has(types[0] as string)
-      ? noSuchOverload()
-      : fail(`no such overload: ${name}`);
   return /^[a-z]/i.test(name) && !shortMessages.has(name)
-    ? fail(`no such overload: ${name}(${types.join(", ")})`)
+    ? fail(`no such overload: ${name}(${values.map(typeNameOf).join(", ")})`)
     : noSuchOverload();
 }
 
-/** Types that receive all member calls themselves. */
-const receivers = new Set(["string", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
-const ordered = new Set(["bool", "bytes", "double", "int", "uint"]);
-const numbers = new Set(["int", "uint", "double"]);
-
-/** The types that implement an operator as its first operand. */
-const operands = new Map<string, ReadonlySet<string>>([
-  ["_+_", new Set([...numbers, "bytes", "list"])],
-  ["_-_", numbers],
-  ["_*_", numbers],
-  ["_/_", numbers],
-  ["_%_", new Set(["int", "uint"])],
-  ["-_", new Set(["bool", "int", "double"])],
-  ["_<_", ordered],
-  ["_<=_", ordered],
-  ["_>_", ordered],
-  ["_>=_", ordered],
-  ["size", new Set(["bytes", "list", "map"])],
-]);
-
 /** Functions with the short message of operators. */
-const shortMessages = new Set(["startsWith", "endsWith", "contains", "matches", "find", "findAll"]);
+const shortMessages = new Set(["startsWith", "endsWith", "contains"]);

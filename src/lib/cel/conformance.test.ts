@@ -166,7 +166,7 @@ function typeFrom(described: Described): CelType {
 function same(left: CelValue, right: CelValue): boolean {
   if (left instanceof CelDouble && right instanceof CelDouble && Number.isNaN(left.value))
     return Number.isNaN(right.value);
-  if (left instanceof CelOptional) return right instanceof CelOptional && equal(left, right);
+  if (left instanceof CelOptional) return right instanceof CelOptional && equal(left, right) === true;
   if (left instanceof CelList)
     return (
       right instanceof CelList &&
@@ -174,7 +174,7 @@ function same(left: CelValue, right: CelValue): boolean {
       [...Array(left.size).keys()].every((at) => same(left.at(at), right.at(at)))
     );
   return (
-    equal(left, right) &&
+    equal(left, right) === true &&
     (left instanceof CelMap || left?.constructor === right?.constructor || typeof left === typeof right)
   );
 }

@@ -73,11 +73,12 @@ export interface OverloadDeclaration {
   readonly result: CelType;
   /** The call is made even if arguments failed; `evaluate` receives the failures. */
   readonly nonStrict?: boolean;
-  /** `evaluate` receives values of any type and checks them. */
-  readonly unguarded?: boolean;
-  /** Receives one value per parameter, the receiver first, each of the parameter's type. */
-  readonly evaluate: (...args: never[]) => Result;
-  /** Used if this is the only overload that fits the argument types. Default: one unit. */
+  /**
+   * Receives one value per parameter, the receiver first, each of the parameter's type. Without it,
+   * `FunctionDeclaration.evaluate` is called.
+   */
+  readonly evaluate?: (...args: never[]) => Result;
+  /** Used if this is the only overload that fits the argument types. Default: the function's cost, or one unit. */
   readonly cost?: RuntimeCost;
   /** Default: one unit. */
   readonly estimate?: CostEstimate;
@@ -87,7 +88,13 @@ export interface OverloadDeclaration {
 export interface FunctionDeclaration {
   readonly name: string;
   readonly overloads: readonly OverloadDeclaration[];
-  /** The cost of every overload; replaces the costs of the overloads. */
+  /**
+   * The implementation of all overloads. It receives values of any type: with an argument of a type
+   * that is known at run time only, the overload of the checker says nothing about the values.
+   * Source: cel-go, SingletonUnaryBinding and SingletonBinaryBinding in common/decls
+   */
+  readonly evaluate?: (...args: never[]) => Result;
+  /** The cost of overloads without an own cost, and of a call that several overloads fit. */
   readonly cost?: RuntimeCost;
   /** The estimate for every overload; replaces those of the overloads. */
   readonly estimate?: CostEstimate;

@@ -3,7 +3,6 @@
  * strings. The cost is that of the overloads: one unit for ints, and for strings one unit per ten
  * code points of the shorter string.
  */
-import type { OverloadDeclaration } from "./declarations.ts";
 import { traversalFactor } from "./functions/costs.ts";
 import type { Run, Step } from "./program.ts";
 import { sizeOf } from "./values/containers.ts";
@@ -65,20 +64,19 @@ function computing(compute: (left: number, right: number) => number): Operator {
   };
 }
 
-const operators = new Map<string, readonly [overload: string, operator: Operator]>([
-  ["_<_", ["less_int64", comparing((left, right) => left < right)]],
-  ["_<=_", ["less_equals_int64", comparing((left, right) => left <= right)]],
-  ["_>_", ["greater_int64", comparing((left, right) => left > right)]],
-  ["_>=_", ["greater_equals_int64", comparing((left, right) => left >= right)]],
-  ["_==_", ["equals", equating(true)]],
-  ["_!=_", ["not_equals", equating(false)]],
-  ["_+_", ["add_int64", computing((left, right) => left + right)]],
-  ["_-_", ["subtract_int64", computing((left, right) => left - right)]],
-  ["_*_", ["multiply_int64", computing((left, right) => left * right)]],
+const operators: ReadonlyMap<string, Operator> = new Map([
+  ["_<_", comparing((left, right) => left < right)],
+  ["_<=_", comparing((left, right) => left <= right)],
+  ["_>_", comparing((left, right) => left > right)],
+  ["_>=_", comparing((left, right) => left >= right)],
+  ["_==_", equating(true)],
+  ["_!=_", equating(false)],
+  ["_+_", computing((left, right) => left + right)],
+  ["_-_", computing((left, right) => left - right)],
+  ["_*_", computing((left, right) => left * right)],
 ]);
 
-/** @returns undefined if the operator has no fast path or the checker excluded its int overload */
-export function operatorOf(name: string, overloads: readonly OverloadDeclaration[]): Operator | undefined {
-  const found = operators.get(name);
-  return found !== undefined && overloads.some((overload) => overload.id === found[0]) ? found[1] : undefined;
+/** @returns undefined if the operator has no fast path */
+export function operatorOf(name: string): Operator | undefined {
+  return operators.get(name);
 }

@@ -21,8 +21,8 @@ import { CelSyntaxError } from "./errors.ts";
 import { type FoldVariables, fold, growingList, growingListOf, quantifier, quantifierOf } from "./folds.ts";
 import { type Program, programOf, Run, type Step } from "./program.ts";
 import { hasField, isKey, noKey, selectField, selectIndex, selectOptional } from "./values/access.ts";
-import { ArrayList, HashMap } from "./values/containers.ts";
-import { equal } from "./values/equality.ts";
+import { ArrayList, HashMap, noHash } from "./values/containers.ts";
+import { equal, isNumber } from "./values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { compileRegex } from "./values/regex.ts";
 import { typeNameOf } from "./values/type-names.ts";
@@ -232,6 +232,7 @@ class Planner {
     const whole = named((run) => {
       const value = operand(run);
       if (value instanceof CelFailure) return value;
+      if (value instanceof CelOptional && value.value === undefined) return optionalNone;
       const at = index(run);
       const result = at instanceof CelFailure ? at : select(value, at);
       run.charge(selectionUnits(value, result, select === selectOptional));
@@ -240,7 +241,7 @@ class Planner {
     return container.nameless === true ? nameless(whole) : whole;
   }
 
-  /** `in` with a list of constants: a free lookup in a set, as in cel-go. */
+  /** `in` with a list of constant scalars: a free lookup in a set, as in cel-go. */
   #membership(expr: Call): Planned | undefined {
     const [element, container] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
     const list = container.constant?.value;
@@ -248,13 +249,18 @@ class Planner {
     if (list.size === 0) return constant(false);
     const strings = new Set<CelValue>();
     const others: CelValue[] = [];
-    for (let at = 0; at < list.size; at++)
-      typeof list.at(at) === "string" ? strings.add(list.at(at)) : others.push(list.at(at));
+    for (let at = 0; at < list.size; at++) {
+      const item = list.at(at);
+      if (typeof item === "string") strings.add(item);
+      else if (typeof item === "boolean" || isNumber(item)) others.push(item);
+      else return undefined;
+    }
     return {
       step: (run) => {
         const value = element.step(run);
         if (value instanceof CelFailure) return value;
-        return typeof value === "string" ? strings.has(value) : others.some((other) => equal(value, other));
+        if (value instanceof Uint8Array) return noHash(value);
+        return typeof value === "string" ? strings.has(value) : others.some((other) => equal(value, other) === true);
       },
     };
   }
@@ -277,7 +283,7 @@ class Planner {
         if (!(value instanceof CelOptional)) return value; // As in cel-go for a value that is not an optional.
         if (value.value !== undefined) return unwrap ? value.value : value;
         const other = right(run);
-        return unwrap || other instanceof CelOptional || other instanceof CelFailure ? other : noSuchOverload();
+        return other; // As in cel-go, of any type.
       },
     };
   }
@@ -551,6 +557,7 @@ function pairsOf(
     if (key instanceof CelFailure) return key;
     const value = (values[at] as Planned).step(run);
     if (value instanceof CelFailure) return value;
+    if (key instanceof Uint8Array) return noHash(key);
     if (!entry.optional) pairs.push([key, value]);
     else if (!(value instanceof CelOptional)) return notOptional(value);
     else if (value.value !== undefined) pairs.push([key, value.value]);

@@ -29,7 +29,7 @@ export * from "./declarations.ts";
 export { type Environment, type Extension, standardEnvironment } from "./environment.ts";
 export { CelError, CelSyntaxError, type Issue } from "./errors.ts";
 export * from "./functions/costs.ts";
-export { declare, member, type OverloadBody, overload } from "./functions/declare.ts";
+export { declare, declareShared, member, type OverloadBody, overload } from "./functions/declare.ts";
 export * from "./functions/kubernetes/authorizer.ts";
 export { CelQuantity, quantityType } from "./functions/kubernetes/quantity.ts";
 export { optionalTypes } from "./functions/optional.ts";

@@ -453,6 +453,127 @@ function* expressions(): Generator<string> {
     "1 / 0",
     "9223372036854775807 + 1",
   ];
+  yield* overflows();
+  yield* times();
+  yield* comparisons();
+  yield* freeTypes();
+}
+
+function* overflows(): Generator<string> {
+  const [most, least] = ["9223372036854775807", "-9223372036854775808"];
+  const [longest, shortest] = ["duration('2562047h47m16.854775807s')", "duration('-2562047h47m16.854775808s')"];
+  const [last, first] = ["timestamp('9999-12-31T23:59:59Z')", "timestamp('0001-01-01T00:00:00Z')"];
+  yield* [
+    `${least} - 1`,
+    `${most} * 2`,
+    `-(${least})`,
+    `${least} / -1`,
+    `${least} % -1`,
+    "1 % 0",
+    "1u % 0u",
+    "1u / 0u",
+  ];
+  yield* ["18446744073709551615u + 1u", "0u - 1u", "18446744073709551615u * 2u", "int(18446744073709551615u)"];
+  yield* ["int(1e30)", "int(-1e30)", "uint(-1)", "uint(-1.0)", "uint(1e30)", "double('1e400')", "1.0 / 0.0"];
+  yield* [`${longest} + ${longest}`, `${shortest} - ${longest}`, `-dyn(${shortest})`, `${longest} + duration('1ns')`];
+  yield* [`${last} + duration('1s')`, `${first} - duration('1s')`, `${first} - duration('0.1s')`, `${last} - ${first}`];
+  yield* [`${last} - ${shortest}`, `duration('1s') + ${last}`, "timestamp(253402300800)", "timestamp(-62135596801)"];
+  yield* ["timestamp(0)", `int(${longest})`, "timestamp('9999-12-31T23:59:59-01:00')", `[${most}, 1].sum()`];
+  yield* ["[18446744073709551615u, 1u].sum()", `[${longest}, ${longest}].sum()`];
+}
+
+function* times(): Generator<string> {
+  for (const offset of "Z +00:00 -00:00 +01:00 -05:30 +23:59 +24:00 +24:60 +25:00 +01:61 +1:00 +01".split(" "))
+    yield* [
+      `string(timestamp('2026-01-02T03:04:05${offset}'))`,
+      `timestamp('2026-01-02T03:04:05.120${offset}') + duration('1h')`,
+    ];
+  const there = "timestamp('2026-01-02T00:04:05+01:00')";
+  yield* [`'%s'.format([${there}])`, `'%s'.format([[${there}, {'a': ${there}}]])`, `timestamp(${there})`];
+  yield* [`duration('1h') + ${there}`, `${there} - duration('1h')`, `${there} - ${there}`, `dyn(${there})`];
+  yield* [`${there} == timestamp('2026-01-01T23:04:05Z')`, `${there} < timestamp('2026-01-01T23:04:06Z')`];
+  yield* [`[${there}].min()`, `string(timestamp(string(${there})))`, `{'a': ${there}}.a`, `int(${there})`];
+  const zones =
+    "UTC Local Europe/Berlin europe/berlin US/Central +01:00 -01:30 01:00 +1:0 -0:30 : +: 1 Nowhere utc".split(" ");
+  for (const zone of ["", ...zones]) yield* [`${there}.getHours('${zone}')`, `${there}.getDate('${zone}')`];
+  yield* ["getHours", "getDate", "getDayOfMonth", "getDayOfYear", "getMonth"].map((name) => `${there}.${name}()`);
+}
+
+function* comparisons(): Generator<string> {
+  const nan = "double('NaN')";
+  yield* ["<", "<=", ">", ">=", "==", "!="].flatMap((sign) => [
+    `${nan} ${sign} 1.0`,
+    `1 ${sign} ${nan}`,
+    `${nan} ${sign} ${nan}`,
+  ]);
+  for (const list of [`[${nan}, 1.0]`, `[1.0, ${nan}]`, `[2.0, ${nan}, 1.0]`])
+    yield* ["min()", "max()", "isSorted()", "sum()", "sort()", "distinct()", "indexOf(1.0)"].map((f) => `${list}.${f}`);
+  yield* [`${nan} in [${nan}]`, `[${nan}] == [${nan}]`, `[${nan}, ${nan}].distinct()`, `[${nan}].indexOf(${nan})`];
+  for (const [item, constants] of [
+    ["null", "[dyn(null)]"],
+    ["duration('1s')", "[duration('1s'), duration('2s')]"],
+    ["timestamp(0)", "[timestamp(0), timestamp(1)]"],
+    ["[1]", "[[1], [2]]"],
+    ["{'a': 1}", "[{'a': 1}]"],
+    ["b'a'", "[b'a']"],
+    ["dyn(b'a')", "['a']"],
+    ["dyn(1)", "[dyn(1.0), dyn('a')]"],
+    ["type(1)", "[int, string]"],
+    ["true", "[true]"],
+    ["1u", "[1u]"],
+    ["1.5", "[1.5, 2.0]"],
+    ["dyn(1)", "[]"],
+  ])
+    yield `${item} in ${constants}`;
+  const opaque = [
+    "quantity('1')",
+    "url('http://a')",
+    "ip('10.0.0.1')",
+    "cidr('10.0.0.0/8')",
+    "semver('1.0.0')",
+    "format.uri()",
+  ];
+  for (const value of opaque)
+    yield* [
+      `${value} == dyn(1)`,
+      `${value} != dyn(1)`,
+      `dyn(1) == ${value}`,
+      `${value} == dyn(null)`,
+      `[${value}] == dyn([1])`,
+      `{'a': ${value}} == dyn({'a': 1})`,
+      `optional.of(${value}) == dyn(optional.of(1))`,
+      `dyn(${value}) in [1]`,
+      `dyn(${value}) in [dyn(1), dyn(null)]`,
+      `1 in [dyn(${value})]`,
+      `[dyn(${value}), dyn(1)].distinct().size()`,
+      `[dyn(${value})].indexOf(1)`,
+      `sets.contains([dyn(${value})], [dyn(1)])`,
+      `sets.equivalent([dyn(1)], [dyn(${value})])`,
+    ];
+  for (const text of ["10.0.0.0", "x", "10.0.0.0/33", "::ffff:1.2.3.4/100", "10.0.0.0/8/9", "", "10.1.0.0/16"])
+    yield* [`cidr('10.0.0.0/8').containsCIDR('${text}')`, `cidr('10.0.0.0/8').containsIP('${text}')`];
+}
+
+/** Calls whose arguments have a type that the checker leaves free. */
+function* freeTypes(): Generator<string> {
+  const each = (text: string): string[] => text.split("; ");
+  const ofLists = each(
+    "size(); sort(); sortBy(x, x); isSorted(); min(); max(); sum(); join(); join('-'); first(); last(); indexOf('a'); lastIndexOf(1); reverse(); " +
+      "slice(0, 1); distinct(); unwrapOpt(); flatten()",
+  );
+  for (const list of each("d.slice(0, 1); d.slice(1, 2); d.distinct(); d.reverse(); d.flatten(); d.flatten(1)")) {
+    yield* ofLists.map((f) => `${list}.${f}`);
+    yield* each("+ []; + ['b']; + [2]; + d; == d; != ['a']").map((sign) => `${list} ${sign}`);
+    yield* each("size() < 64; startsWith('a'); size() == 1 || true").map((test) => `${list}.all(x, x.${test})`);
+  }
+  const ofElements = each(
+    "x.size(); size(x); -x; !x; x + x; x + 'b'; 'b' + x; x + 1; 1 + x; x - x; x - 1; x * 2; x / 2; x % 2; x < x; x < 'b'; x < 2; 2 >= x; x <= 1.5; " +
+      "x == 1; x in ['a']; x in d; 1 in x; x.matches('a'); matches(x, 'a'); x ? 1 : 2; x.startsWith('a'); x.contains('a'); x.lowerAscii(); " +
+      "x.split(''); string(x); int(x); double(x); bytes(x); type(x); dyn(x); x.a; x[0]; x.?a; has(x.a); quantity(x); duration(x); x.all(y, true); " +
+      "x.map(y, y); '%s'.format([x]); [x].sort()",
+  );
+  for (const part of each("[0]; [?0].value(); .first().value(); .last().orValue('b'); [?0].orValue(2)"))
+    for (const call of ofElements) yield call.replace(/\bx\b(?!,)/g, `d.distinct()${part}`);
 }
 
 for (const expression of new Set(expressions())) console.log(expression);

@@ -4,7 +4,8 @@
 // string, list, map; `unchecked` skips the type checker.
 //
 // With the argument `table`, each line of standard input is an expression, and the answer is a row [expression, value or error, min,
-// max, cost] (table.go). With the argument `declarations`, the program lists what each version declares (declarations.go).
+// max, cost] (table.go). With the argument `dispatch`, the program calls each function and operator with values of all types
+// (dispatch.go). With the argument `declarations`, the program lists what each version declares (declarations.go).
 package main
 
 import (
@@ -48,7 +49,7 @@ func (noHints) EstimateSize(checker.AstNode) *checker.SizeEstimate { return nil 
 
 func main() {
 	if len(os.Args) > 1 {
-		map[string]func(){"table": printTable, "declarations": printDeclarations}[os.Args[1]]()
+		map[string]func(){"table": printTable, "declarations": printDeclarations, "dispatch": printDispatch}[os.Args[1]]()
 		return
 	}
 	base, err := environment.MustBaseEnvSet(version.MajorMinor(1, 36)).Env(environment.NewExpressions)

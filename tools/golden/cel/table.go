@@ -149,11 +149,14 @@ func canonical(value ref.Val) string {
 	case types.Uint:
 		return fmt.Sprintf("%du", uint64(value))
 	case types.Double:
+		if math.IsNaN(float64(value)) {
+			return "NaN"
+		}
 		return fmt.Sprintf("d%016x", math.Float64bits(float64(value)))
 	case types.Duration:
 		return fmt.Sprintf("duration(%d)", value.Duration.Nanoseconds())
 	case types.Timestamp:
-		return value.UTC().Format(time.RFC3339Nano)
+		return value.Format(time.RFC3339Nano)
 	case types.Null:
 		return "null"
 	case *types.Optional:

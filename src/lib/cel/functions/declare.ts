@@ -10,7 +10,7 @@ export function overload(
   id: string,
   parameters: readonly CelType[],
   result: CelType,
-  body: OverloadBody,
+  body: OverloadBody = {},
 ): OverloadDeclaration {
   return { id, member: false, parameters, result, ...body };
 }
@@ -20,7 +20,7 @@ export function member(
   id: string,
   parameters: readonly CelType[],
   result: CelType,
-  body: OverloadBody,
+  body: OverloadBody = {},
 ): OverloadDeclaration {
   return { id, member: true, parameters, result, ...body };
 }
@@ -28,4 +28,13 @@ export function member(
 /** Declares a function or operator. */
 export function declare(name: string, ...overloads: OverloadDeclaration[]): FunctionDeclaration {
   return { name, overloads };
+}
+
+/** Declares a function or operator with one implementation, which receives values of any type. */
+export function declareShared(
+  name: string,
+  evaluate: FunctionDeclaration["evaluate"],
+  ...overloads: OverloadDeclaration[]
+): FunctionDeclaration {
+  return { name, overloads, evaluate };
 }

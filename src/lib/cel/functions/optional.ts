@@ -3,7 +3,7 @@ import { type Library, library } from "../library.ts";
 import { optionalMacros } from "../macros.ts";
 import { boolType, type CelType, dynType, listType, optionalType, parameterType, typeOf } from "../types.ts";
 import { ArrayList, sizeOf } from "../values/containers.ts";
-import { fail, noSuchOverload } from "../values/failure.ts";
+import { fail } from "../values/failure.ts";
 import {
   CelDouble,
   CelDuration,
@@ -21,8 +21,6 @@ import { optionalAccess } from "./standard/logic.ts";
 
 const value = parameterType("V");
 const optional = optionalType(value);
-/** The planner implements the function. */
-const planned = { evaluate: noSuchOverload };
 
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === 0 || value === "") return true;
@@ -77,8 +75,8 @@ export const optionalTypes: Library = library({
       "hasValue",
       member("optional_hasValue", [optional], boolType, { evaluate: (of: CelOptional) => of.value !== undefined }),
     ),
-    declare("or", member("optional_or_optional", [optional, optional], optional, planned)),
-    declare("orValue", member("optional_orValue_value", [optional, value], value, planned)),
+    declare("or", member("optional_or_optional", [optional, optional], optional)),
+    declare("orValue", member("optional_orValue_value", [optional, value], value)),
     declare("optional.unwrap", overload("optional_unwrap", [optionals], listType(value), { evaluate: unwrapAll })),
     declare("unwrapOpt", member("optional_unwrapOpt", [optionals], listType(value), { evaluate: unwrapAll })),
     declare(

@@ -4,13 +4,46 @@
  * k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
 import { ArrayList } from "../values/containers.ts";
-import { equal } from "../values/equality.ts";
+import { equalUnlessNull } from "../values/equality.ts";
+import { noSuchOverload } from "../values/failure.ts";
 import { isInt } from "../values/int.ts";
-import { CelDouble, CelDuration, CelList, CelTimestamp, type CelValue } from "../values/value.ts";
+import { CelDouble, CelDuration, CelList, CelTimestamp, type CelValue, type Equality } from "../values/value.ts";
 import { SchemaMap, SchemaObject, type Wrap } from "./schema-objects.ts";
 
+/** A list that can be compared with lists only, and whose indices are ints. */
+abstract class StrictList extends CelList {
+  override get hasIntIndices(): boolean {
+    return true;
+  }
+
+  override equals(other: CelValue): Equality {
+    if (!(other instanceof CelList)) return noSuchOverload();
+    return this.size === other.size && this.equalsList(other);
+  }
+
+  /** Compares with a list of the same size. */
+  protected equalsList(other: CelList): Equality {
+    for (let at = 0; at < this.size; at++) {
+      const isSame = equalUnlessNull(this.at(at), other.at(at));
+      if (isSame !== true) return isSame;
+    }
+    return true;
+  }
+
+  /** Fails if no element is equal, and one cannot be compared. */
+  override contains(value: CelValue): Equality {
+    let result: Equality = false;
+    for (let at = 0; at < this.size; at++) {
+      const isSame = equalUnlessNull(this.at(at), value);
+      if (isSame === true) return true;
+      if (isSame !== false) result = isSame;
+    }
+    return result;
+  }
+}
+
 /** `x-kubernetes-list-type: atomic`. */
-export class SchemaList extends CelList {
+export class SchemaList extends StrictList {
   readonly #json: readonly unknown[];
   readonly #element: Wrap;
 
@@ -34,7 +67,7 @@ function* elementsOf(list: CelList): Generator<CelValue> {
 }
 
 /** A set or a map list: equality and concatenation use the keys of the elements. */
-abstract class KeyedList extends CelList {
+abstract class KeyedList extends StrictList {
   readonly #elements: CelList;
   #byKey: Map<unknown, CelValue> | undefined;
 
@@ -61,12 +94,13 @@ abstract class KeyedList extends CelList {
   }
 
   /** The order of elements is ignored. */
-  override equals(other: CelList): boolean {
-    if (this.size !== other.size) return false;
+  protected override equalsList(other: CelList): Equality {
     const own = this.byKey();
     for (const element of elementsOf(other)) {
       const found = own.get(this.keyOf(element));
-      if (found === undefined || !equal(found, element)) return false;
+      if (found === undefined) return false;
+      const isSame = equalUnlessNull(found, element);
+      if (isSame !== true) return isSame;
     }
     return true;
   }

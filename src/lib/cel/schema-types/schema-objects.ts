@@ -3,10 +3,11 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
 import { deepEqual } from "../../json/values.ts";
-import { equal } from "../values/equality.ts";
+import { equalUnlessNull } from "../values/equality.ts";
+import { failedValue, noSuchOverload } from "../values/failure.ts";
 import { PlainMap } from "../values/plain-map.ts";
-import { CelMap, type CelValue } from "../values/value.ts";
-import { isReserved } from "./escape.ts";
+import { CelMap, type CelValue, type Equality } from "../values/value.ts";
+import { escapeName, isReserved } from "./escape.ts";
 
 /** Wraps plain JSON as a value. Returns a failure, typed as a value, for data that does not fit. */
 export type Wrap = (json: unknown) => CelValue;
@@ -45,10 +46,8 @@ export class SchemaObject extends CelMap {
   }
 
   find(key: CelValue): CelValue | undefined {
-    const property =
-      typeof key === "string"
-        ? (this.#shape.get(key) ?? (isReserved(key) ? this.#shape.get(`__${key}__`) : undefined))
-        : undefined;
+    if (typeof key !== "string") return failedValue("no such overload");
+    const property = this.#shape.get(key) ?? (isReserved(key) ? this.#shape.get(`__${key}__`) : undefined);
     return property === undefined ? undefined : this.#value(property);
   }
 
@@ -61,18 +60,30 @@ export class SchemaObject extends CelMap {
     return [...this.#shape].filter(([, property]) => this.#value(property) !== undefined).map(([escaped]) => escaped);
   }
 
+  override has(key: CelValue): Equality {
+    return typeof key === "string" ? this.find(key) !== undefined : noSuchOverload();
+  }
+
   /** As in Kubernetes, members without a schema are compared only if both objects have them. */
-  override equals(other: CelMap): boolean | undefined {
-    if (!(other instanceof SchemaObject)) return undefined;
+  override equals(other: CelValue): Equality {
+    if (!(other instanceof CelMap)) return noSuchOverload();
     if (this.size !== other.size) return false;
-    const declared = new Set<string>();
-    for (const [escaped, property] of this.#shape) {
-      declared.add(property.name);
-      const [one, two] = [this.#value(property), other.find(escaped)];
-      if (one === undefined || two === undefined ? one !== two : !equal(one, two)) return false;
+    for (const name of Object.keys(this.json)) {
+      const isSame = this.#equalsMember(name, other);
+      if (isSame !== true) return isSame;
     }
-    const undeclared = Object.keys(this.json).filter((key) => !declared.has(key) && Object.hasOwn(other.json, key));
-    return undeclared.every((key) => deepEqual(this.json[key], other.json[key]));
+    return true;
+  }
+
+  #equalsMember(name: string, other: CelMap): Equality {
+    const written = this.#shape.has(name) ? name : (escapeName(name) ?? name);
+    const property = this.#shape.get(written);
+    if (property?.name === name) {
+      const [one, two] = [this.#value(property), other.find(written)];
+      return one === undefined || two === undefined ? one === two : equalUnlessNull(one, two);
+    }
+    if (!(other instanceof SchemaObject || other instanceof SchemaMap)) return noSuchOverload();
+    return !Object.hasOwn(other.json, name) || deepEqual(this.json[name], other.json[name]);
   }
 }
 
@@ -93,5 +104,17 @@ export class SchemaMap extends PlainMap {
 
   protected listKeys(): readonly string[] {
     return Object.keys(this.json);
+  }
+
+  override find(key: CelValue): CelValue | undefined {
+    return typeof key === "string" ? super.find(key) : failedValue("no such overload");
+  }
+
+  override has(key: CelValue): Equality {
+    return typeof key === "string" ? super.has(key) : noSuchOverload();
+  }
+
+  override equals(other: CelValue): Equality | undefined {
+    return other instanceof CelMap ? undefined : noSuchOverload();
   }
 }

@@ -165,7 +165,7 @@ class UnknownData extends CelOpaque {
     super();
     this.#json = json;
   }
-  equals(other: CelOpaque): boolean {
+  equals(other: CelValue): boolean {
     return other instanceof UnknownData && deepEqual(this.#json, other.#json);
   }
   toString(): string {

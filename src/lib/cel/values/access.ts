@@ -1,6 +1,7 @@
 /** Field selection, indexing and `has()`. Source: cel-go, interpreter/attributes.go */
 import { isNumber, rawNumber } from "./equality.ts";
 import { CelFailure, fail } from "./failure.ts";
+import { isInt } from "./int.ts";
 import { goTypeNameOf, typeNameOf } from "./type-names.ts";
 import { CelList, CelMap, CelObject, CelOptional, type CelValue, optionalNone, type Result } from "./value.ts";
 
@@ -28,7 +29,8 @@ function elementAt(list: CelList, key: CelValue): Result | undefined {
   if (!isNumber(key)) return fail(`unsupported index type '${typeNameOf(key)}' in list`);
   const at = Number(rawNumber(key));
   if (!Number.isInteger(at)) return fail(`unsupported index value ${at} in list`);
-  return at >= 0 && at < list.size ? list.at(at) : undefined;
+  if (at < 0 || at >= list.size) return undefined;
+  return list.hasIntIndices && !isInt(key) ? fail(`unsupported index: ${at}`) : list.at(at);
 }
 
 /** Whether a value can be an index or a key. */
@@ -80,6 +82,6 @@ function optionalOf(value: CelValue | undefined): CelOptional {
 export function hasField(operand: CelValue, name: string): Result {
   if (operand instanceof CelMap) return operand.has(name);
   if (operand instanceof CelObject) return operand.has(name);
-  if (operand instanceof CelOptional) return find(operand, name) !== undefined;
+  if (operand instanceof CelOptional) return operand.value === undefined ? false : hasField(operand.value, name);
   return operand instanceof CelList ? fail(`unsupported index type 'string' in list`) : false;
 }

@@ -1,6 +1,8 @@
 /** Lists and maps created by expressions, and sizes of values. */
 import { isNumber, rawNumber } from "./equality.ts";
-import { CelList, CelMap, CelOpaque, CelUint, type CelValue } from "./value.ts";
+import { type CelFailure, fail } from "./failure.ts";
+import { goTypeNameOf } from "./type-names.ts";
+import { CelList, CelMap, CelOpaque, CelUint, type CelValue, type Equality } from "./value.ts";
 
 /** A list over an array, which the caller must not change afterwards. */
 export class ArrayList extends CelList {
@@ -119,6 +121,10 @@ export class HashMap extends CelMap {
     return entry !== undefined && entry[2] < this.size ? entry[1] : undefined;
   }
 
+  override has(key: CelValue): Equality {
+    return key instanceof Uint8Array ? noHash(key) : super.has(key);
+  }
+
   keys(): readonly CelValue[] {
     return this.#pairs().map(([key]) => key);
   }
@@ -126,6 +132,11 @@ export class HashMap extends CelMap {
   #pairs(): (readonly [CelValue, CelValue, number])[] {
     return [...this.#entries.values()].slice(0, this.size);
   }
+}
+
+/** The failure of a map whose key is bytes. Source: cel-go, whose maps are Go's */
+export function noHash(key: Uint8Array): CelFailure {
+  return fail(`internal error: runtime error: hash of unhashable type ${goTypeNameOf(key)}`);
 }
 
 /** Whether a value can be a key of a map literal. */

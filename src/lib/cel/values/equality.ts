@@ -13,6 +13,7 @@ import {
   CelTypeValue,
   CelUint,
   type CelValue,
+  type Equality,
 } from "./value.ts";
 
 /** A value of type int, uint or double. */
@@ -28,26 +29,35 @@ export function isNumber(value: unknown): value is CelNumber {
   return isInt(value) || value instanceof CelDouble || value instanceof CelUint;
 }
 
-/** The operator `==`. Numbers of different types are compared by value; NaN differs from itself. */
-export function equal(left: CelValue, right: CelValue): boolean {
-  if (left === right) return true;
-  if (typeof left === "string" || typeof left === "boolean" || left === null || right === null) return false;
+/**
+ * The operator `==`. Numbers of different types are compared by value; NaN differs from itself.
+ *
+ * @returns a failure for values that cannot be compared, such as a quantity and an int
+ */
+export function equal(left: CelValue, right: CelValue): Equality {
+  return left === null || right === null ? left === right : equalUnlessNull(left, right);
+}
+
+/** Compares elements of data with a schema: with null, too, an object or a list cannot be compared. */
+export function equalUnlessNull(left: CelValue, right: CelValue): Equality {
+  if (typeof left !== "object" || left === null)
+    return left === right || (isNumber(left) && isNumber(right) && compareNumbers(left, right) === 0);
   if (isNumber(left)) return isNumber(right) && compareNumbers(left, right) === 0;
-  if (typeof right !== "object") return false;
-  if (left instanceof CelList) return right instanceof CelList && (left.equals(right) ?? equalLists(left, right));
-  if (left instanceof CelMap) return right instanceof CelMap && (left.equals(right) ?? equalMaps(left, right));
+  if (left instanceof CelList) return left.equals(right) ?? (right instanceof CelList && equalLists(left, right));
+  if (left instanceof CelMap) return left.equals(right) ?? (right instanceof CelMap && equalMaps(left, right));
   if (left instanceof CelObject) return right instanceof CelObject && left.equals(right);
   if (left instanceof CelTimestamp) return right instanceof CelTimestamp && left.nanoseconds === right.nanoseconds;
   if (left instanceof CelDuration) return right instanceof CelDuration && left.nanoseconds === right.nanoseconds;
   if (left instanceof CelTypeValue) return right instanceof CelTypeValue && left.name === right.name;
   if (left instanceof CelOptional) return right instanceof CelOptional && equalOptionals(left, right);
-  if (left instanceof CelOpaque) return right instanceof CelOpaque && left.equals(right);
+  if (left instanceof CelOpaque) return left.equals(right);
   return left instanceof Uint8Array && right instanceof Uint8Array && compareBytes(left, right) === 0;
 }
 
+/** As in cel-go, elements that cannot be compared count as equal. */
 function equalLists(left: CelList, right: CelList): boolean {
   if (left.size !== right.size) return false;
-  for (let at = 0; at < left.size; at++) if (!equal(left.at(at), right.at(at))) return false;
+  for (let at = 0; at < left.size; at++) if (equal(left.at(at), right.at(at)) === false) return false;
   return true;
 }
 
@@ -55,13 +65,21 @@ function equalMaps(left: CelMap, right: CelMap): boolean {
   if (left.size !== right.size) return false;
   return left.keys().every((key) => {
     const other = right.find(key);
-    return other !== undefined && equal(left.find(key) as CelValue, other);
+    return other !== undefined && equal(left.find(key) as CelValue, other) !== false;
   });
 }
 
-function equalOptionals(left: CelOptional, right: CelOptional): boolean {
+function equalOptionals(left: CelOptional, right: CelOptional): Equality {
   if (left.value === undefined || right.value === undefined) return left.value === right.value;
   return equal(left.value, right.value);
+}
+
+/** Whether a list has an element. An element that cannot be compared with the value differs from it. */
+export function contains(list: CelList, value: CelValue): Equality {
+  const own = list.contains(value);
+  if (own !== undefined) return own;
+  for (let at = 0; at < list.size; at++) if (equal(value, list.at(at)) === true) return true;
+  return false;
 }
 
 /** @returns negative, 0 or positive */

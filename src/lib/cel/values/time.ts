@@ -8,8 +8,9 @@ const first = -62_135_596_800n * nanosecondsPerSecond;
 const last = 253_402_300_799n * nanosecondsPerSecond + 999_999_999n;
 
 /** @returns a failure outside of year 1 to year 9999 */
-export function checkedTimestamp(nanoseconds: bigint): Result {
-  return nanoseconds < first || nanoseconds > last ? fail("timestamp overflow") : new CelTimestamp(nanoseconds);
+export function checkedTimestamp(nanoseconds: bigint, offsetSeconds = 0): Result {
+  if (nanoseconds < first || nanoseconds > last) return fail("timestamp overflow");
+  return new CelTimestamp(nanoseconds, offsetSeconds);
 }
 
 const rfc3339 =
@@ -36,26 +37,33 @@ export function parseTimestamp(text: string): Result {
   if (minute > 59) return outOfRange("minute");
   if (second > 59) return outOfRange("second");
   const ms = new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000;
-  const offsetMs =
-    match[8] === "Z" ? 0 : (match[9] === "-" ? -1 : 1) * (Number(match[10]) * 60 + Number(match[11])) * 60_000;
+  const [offsetHours, offsetMinutes] = match.slice(10, 12).map((digits = "0") => Number(digits)) as [number, number];
+  if (offsetHours > 24) return outOfRange("time zone offset hour");
+  if (offsetMinutes > 60) return outOfRange("time zone offset minute");
+  const offsetSeconds = (match[9] === "-" ? -60 : 60) * (offsetHours * 60 + offsetMinutes);
   const nanoseconds = BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
-  return checkedTimestamp(BigInt(ms - offsetMs) * 1_000_000n + nanoseconds);
+  return checkedTimestamp(BigInt(ms - offsetSeconds * 1000) * 1_000_000n + nanoseconds, offsetSeconds + 0);
 }
 
 function daysIn(year: number, month: number): number {
   return new Date(new Date(0).setUTCFullYear(year, month, 0)).getUTCDate();
 }
 
-/** Formats like Go's RFC3339Nano, in UTC. */
-export function formatTimestamp(timestamp: CelTimestamp): string {
-  const fraction = ((timestamp.nanoseconds % nanosecondsPerSecond) + nanosecondsPerSecond) % nanosecondsPerSecond;
-  return formatNanoTime(Number((timestamp.nanoseconds - fraction) / nanosecondsPerSecond), Number(fraction));
+/** Formats like Go's RFC3339Nano, with the offset of the timestamp. */
+export function formatTimestamp({ nanoseconds, offsetSeconds }: CelTimestamp): string {
+  const fraction = ((nanoseconds % nanosecondsPerSecond) + nanosecondsPerSecond) % nanosecondsPerSecond;
+  const seconds = Number((nanoseconds - fraction) / nanosecondsPerSecond);
+  const text = formatNanoTime(seconds + offsetSeconds, Number(fraction));
+  if (offsetSeconds === 0) return text;
+  const minutes = Math.abs(offsetSeconds) / 60;
+  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0"));
+  return `${text.slice(0, -1)}${offsetSeconds < 0 ? "-" : "+"}${parts.join(":")}`;
 }
 
 /**
  * Returns a date whose UTC fields are the wall clock time in a zone.
  *
- * @param zone `UTC`, an IANA name, or `[+-]hh:mm`
+ * @param zone `UTC`, `Local` for the zone of the process, an IANA name, or `[+-]hh:mm`
  */
 export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFailure {
   const ms = Number(
@@ -69,7 +77,7 @@ export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFail
     if (minutes instanceof CelFailure) return minutes;
     return new Date(ms + (hours * 60 + (zone.startsWith("-") ? -minutes : minutes)) * 60_000);
   }
-  const format = zoneFormat(zone);
+  const format = zone === "Local" ? zoneFormat(new Intl.DateTimeFormat().resolvedOptions().timeZone) : zoneFormat(zone);
   if (format === undefined) return fail(`unknown time zone ${zone}`);
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
   const [year, month, day] = ["year", "month", "day"].map((part) => parts.get(part as "year")) as [
@@ -91,6 +99,11 @@ function atoi(text: string): number | CelFailure {
   const failure = (why: string): CelFailure => fail(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`);
   if (!/^[+-]?[0-9]+$/.test(text)) return failure("invalid syntax");
   return Math.abs(Number(text)) <= 1e9 ? Number(text) : failure("value out of range");
+}
+
+/** Go finds only the spelling of the zone database; JavaScript ignores the case of letters. */
+function differsInCase(written: string, canonical: string): boolean {
+  return written !== canonical && written.toLowerCase() === canonical.toLowerCase();
 }
 
 /** Cached because creating a format is slow. There are about 600 zones. */
@@ -116,6 +129,7 @@ function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
       calendar: "iso8601",
       ...fields,
     });
+    if (differsInCase(zone, format.resolvedOptions().timeZone)) return undefined;
     if (formats.size < formatsMax) formats.set(zone, format);
     return format;
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Run-time types of values. */
 import type { CelType } from "../types.ts";
+import { type CelFailure, fail, noSuchOverload } from "./failure.ts";
 import { isInt } from "./int.ts";
 import {
   CelDouble,
@@ -38,6 +39,16 @@ const names: [new (...args: never[]) => unknown, string][] = [
   [Uint8Array, "bytes"],
 ];
 
+/**
+ * The failure of a function that the type of the first value does not implement. It is short for the
+ * types that receive all calls themselves.
+ * Source: cel-go, evalUnary and evalBinary in interpreter/interpretable.go
+ */
+export function noImplementation(name: string, value: CelValue): CelFailure {
+  const receives = typeof value === "string" || value instanceof CelTimestamp || value instanceof CelDuration;
+  return receives ? noSuchOverload() : fail(`no such overload: ${name}`);
+}
+
 const goTypeNames = new Map([
   ["null_type", "types.Null"],
   ["bool", "types.Bool"],
@@ -52,6 +63,17 @@ const goTypeNames = new Map([
   ["optional_type", "*types.Optional"],
   ["list", "*types.baseList"],
   ["map", "*types.baseMap"],
+  ["kubernetes.URL", "cel.URL"],
+  ["kubernetes.Quantity", "cel.Quantity"],
+  ["kubernetes.Semver", "cel.Semver"],
+  ["kubernetes.NamedFormat", "cel.Format"],
+  ["net.IP", "cel.IP"],
+  ["net.CIDR", "cel.CIDR"],
+  ["kubernetes.authorization.Authorizer", "library.authorizerVal"],
+  ["kubernetes.authorization.PathCheck", "library.pathCheckVal"],
+  ["kubernetes.authorization.GroupCheck", "library.groupCheckVal"],
+  ["kubernetes.authorization.ResourceCheck", "library.resourceCheckVal"],
+  ["kubernetes.authorization.Decision", "library.decisionVal"],
 ]);
 
 /** The name of the value's Go type, which occurs in some messages of cel-go. */

@@ -40,6 +40,9 @@ export type CelValue =
 /** The result of an expression. Failures are values, because `||` and `&&` can absorb them. */
 export type Result = CelValue | CelFailure;
 
+/** The result of a comparison: a failure for values that cannot be compared. */
+export type Equality = boolean | CelFailure;
+
 /** A uint. */
 export class CelUint {
   /** 0 to 2^64 - 1. */
@@ -62,8 +65,11 @@ export class CelDouble {
 export class CelTimestamp {
   /** Nanoseconds since 1970, from year 1 to year 9999. */
   readonly nanoseconds: bigint;
-  constructor(nanoseconds: bigint) {
+  /** The offset from UTC of its text. */
+  readonly offsetSeconds: number;
+  constructor(nanoseconds: bigint, offsetSeconds = 0) {
     this.nanoseconds = nanoseconds;
+    this.offsetSeconds = offsetSeconds;
   }
 }
 
@@ -100,11 +106,21 @@ export const optionalNone = new CelOptional(undefined);
 /** A list. */
 export abstract class CelList {
   abstract readonly size: number;
+  /** Whether a uint or a double is an error as an index, even if it is whole. */
+  get hasIntIndices(): boolean {
+    return false;
+  }
+
   /** @param index 0 to size - 1 */
   abstract at(index: number): CelValue;
 
-  /** Compares lists with their own equality, such as sets; undefined compares all elements. */
-  equals(_other: CelList): boolean | undefined {
+  /** Compares with an own equality, such as that of sets; undefined compares all elements. */
+  equals(_other: CelValue): Equality | undefined {
+    return undefined;
+  }
+
+  /** Finds an element with an own equality; undefined compares the value with all elements. */
+  contains(_value: CelValue): Equality | undefined {
     return undefined;
   }
 
@@ -120,7 +136,7 @@ export abstract class CelMap {
   /** Equal numbers of different types find the same entry. */
   abstract find(key: CelValue): CelValue | undefined;
   /** Whether the map has the key; `has()` and `in` call this and need no value. */
-  has(key: CelValue): boolean {
+  has(key: CelValue): Equality {
     return this.find(key) !== undefined;
   }
 
@@ -128,9 +144,9 @@ export abstract class CelMap {
   abstract keys(): readonly CelValue[];
 
   /**
-   * Compares maps with their own equality, such as schema objects; undefined compares all entries.
+   * Compares with an own equality, such as that of schema objects; undefined compares all entries.
    */
-  equals(_other: CelMap): boolean | undefined {
+  equals(_other: CelValue): Equality | undefined {
     return undefined;
   }
 }
@@ -144,14 +160,14 @@ export abstract class CelObject {
   /** The result of `has()`; a failure if the field is set to an invalid value. */
   abstract has(name: string): boolean | CelFailure;
   /** Called for any two objects. */
-  abstract equals(other: CelObject): boolean;
+  abstract equals(other: CelObject): Equality;
 }
 
 /** A value of an abstract type, such as a quantity. */
 export abstract class CelOpaque {
   abstract readonly type: CelType;
-  /** Called for any two abstract values. */
-  abstract equals(other: CelOpaque): boolean;
+  /** Called for any value but null. */
+  abstract equals(other: CelValue): Equality;
   /** The size for costs. */
   get size(): number {
     return 1;

@@ -22,10 +22,10 @@ import { ArrayList, sizeOf } from "../../values/containers.ts";
 import { equal } from "../../values/equality.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
 import { isInt } from "../../values/int.ts";
-import { compareValues } from "../../values/order.ts";
-import { typeNameOf } from "../../values/type-names.ts";
+import { compareValues, isOrdered } from "../../values/order.ts";
+import { noImplementation, typeNameOf } from "../../values/type-names.ts";
 import { type CelInt, CelList, CelMap, type CelValue, type Result } from "../../values/value.ts";
-import { declare, member, overload } from "../declare.ts";
+import { declare, declareShared, member, overload } from "../declare.ts";
 
 /** Longer ranges exceed every cost limit of Kubernetes. */
 const rangeMax = 10_000_000;
@@ -43,17 +43,19 @@ function slice(list: CelList, start: CelInt, end: CelInt): Result {
   return new ArrayList(itemsOf(list).slice(Number(start), Number(end)));
 }
 
-function flatten(list: CelList, depth: CelInt = 1): Result {
+function flatten(value: CelValue, ...levels: readonly CelValue[]): Result {
+  const [depth = 1] = levels;
+  if (!(value instanceof CelList && isInt(depth)))
+    return fail(`no such overload: ${typeText(value)}.flatten(${levels.map(typeText).join()})`);
   if (depth < 0) return fail("level must be non-negative");
   const flat: CelValue[] = [];
-  collect(list, Number(depth), flat);
+  collect(value, Number(depth), flat);
   return new ArrayList(flat);
 }
 
-/** A dyn receiver can be any list. */
-function flattenAny(value: CelValue): Result {
-  if (value instanceof CelList) return flatten(value);
-  return fail(`no such overload: ${value instanceof CelMap ? "map(dyn, dyn)" : typeNameOf(value)}.flatten()`);
+function typeText(value: CelValue): string {
+  if (value instanceof CelMap) return "map(dyn, dyn)";
+  return value instanceof CelList ? "list(dyn)" : typeNameOf(value);
 }
 
 /** The limits on nesting of expressions and data bound the recursion. */
@@ -73,22 +75,24 @@ function range(count: CelInt): Result {
 function distinct(list: CelList): Result {
   if (list.size > distinctMax) return fail(`distinct() of more than ${distinctMax} elements`);
   const kept: CelValue[] = [];
-  for (const item of itemsOf(list)) if (!kept.some((other) => equal(item, other))) kept.push(item);
+  for (const item of itemsOf(list)) if (!kept.some((other) => equal(item, other) === true)) kept.push(item);
   return new ArrayList(kept);
 }
 
+/** The types of keys. */
 const comparable = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType];
 
-function sort(list: CelList): Result {
-  return sortByKeys(list, list);
+function sort(list: CelValue): Result {
+  return list instanceof CelList ? sortByKeys(list, list) : noImplementation("sort", list);
 }
 
 /** @param keys one per element */
-function sortByKeys(list: CelList, keys: CelList): Result {
+function sortByKeys(list: CelValue, keys: CelList): Result {
+  if (!(list instanceof CelList)) return noImplementation("@sortByAssociatedKeys", list);
   if (list.size === 0) return list;
   const pairs = itemsOf(list).map((item, at) => [item, keys.at(at)] as const);
   const [, first] = pairs[0] as (typeof pairs)[number];
-  if (!comparable.some(({ name }) => name === typeNameOf(first))) return fail("list elements must be comparable");
+  if (!isOrdered(first)) return fail("list elements must be comparable");
   if (pairs.some(([, key]) => typeNameOf(key) !== typeNameOf(first)))
     return fail("list elements must have the same type");
   pairs.sort(([, left], [, right]) => {
@@ -154,30 +158,31 @@ const functions: readonly FunctionDeclaration[] = [
     }),
   ),
   {
-    ...declare(
+    ...declareShared(
       "flatten",
-      member("list_flatten", [listType(list)], list, { unguarded: true, evaluate: flattenAny }),
-      member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
+      flatten,
+      member("list_flatten", [listType(list)], list),
+      member("list_flatten_int", [listType(dynType), intType], listType(dynType)),
     ),
     cost: ([of, depth = 1]) => uint64(sizeOf(of) * (isInt(depth) ? Number(depth) : 1) + base), // A negative depth reduces it, as in cel-go.
     estimate: ({ target, args }) =>
       allocating(args.length === 0 ? 1 : Number(literalOr(args[0], uint64Max)), sizeOrUnknown(target)),
   },
-  declare(
+  declareShared(
     "sort",
+    sort,
     ...comparable.map((type) =>
       member(`list_${type.name}_sort`, [listType(type)], listType(type), {
-        evaluate: sort,
         cost: selfCompared,
         estimate: squared(sortFactor(type)),
       }),
     ),
   ),
-  declare(
+  declareShared(
     "@sortByAssociatedKeys",
+    sortByKeys,
     ...comparable.map((type) =>
       member(`list_${type.name}_sortByAssociatedKeys`, [list, listType(type)], list, {
-        evaluate: sortByKeys,
         cost: ([, keys]) => selfComparison(keys),
         estimate: ({ args }) => {
           const size = sizeOrUnknown(args[0]);

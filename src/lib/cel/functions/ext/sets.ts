@@ -5,22 +5,25 @@ import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, listType, parameterType } from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
-import { equal } from "../../values/equality.ts";
-import type { CelList, CelValue } from "../../values/value.ts";
+import { contains } from "../../values/equality.ts";
+import type { CelList, Equality } from "../../values/value.ts";
 import { declare, overload } from "../declare.ts";
 
-function has(list: CelList, item: CelValue): boolean {
-  for (let at = 0; at < list.size; at++) if (equal(list.at(at), item)) return true;
-  return false;
-}
-
-function contains(list: CelList, part: CelList): boolean {
-  for (let at = 0; at < part.size; at++) if (!has(list, part.at(at))) return false;
+function containsAll(list: CelList, part: CelList): Equality {
+  for (let at = 0; at < part.size; at++) {
+    const found = contains(list, part.at(at));
+    if (found !== true) return found;
+  }
   return true;
 }
 
+function equivalent(left: CelList, right: CelList): Equality {
+  const isPart = containsAll(left, right);
+  return isPart === true ? containsAll(right, left) : isPart;
+}
+
 function intersects(left: CelList, right: CelList): boolean {
-  for (let at = 0; at < left.size; at++) if (has(right, left.at(at))) return true;
+  for (let at = 0; at < left.size; at++) if (contains(right, left.at(at)) === true) return true;
   return false;
 }
 
@@ -41,16 +44,11 @@ const two = [list, list];
 export const sets = library({
   functions: [
     {
-      ...declare("sets.contains", overload("list_sets_contains_list", two, boolType, { evaluate: contains })),
+      ...declare("sets.contains", overload("list_sets_contains_list", two, boolType, { evaluate: containsAll })),
       ...costs(1),
     },
     {
-      ...declare(
-        "sets.equivalent",
-        overload("list_sets_equivalent_list", two, boolType, {
-          evaluate: (left: CelList, right: CelList) => contains(left, right) && contains(right, left),
-        }),
-      ),
+      ...declare("sets.equivalent", overload("list_sets_equivalent_list", two, boolType, { evaluate: equivalent })),
       ...costs(2),
     },
     {

@@ -8,7 +8,7 @@ import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, opaqueType, stringType } from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
-import { fail } from "../../values/failure.ts";
+import { type CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
 import { CelOpaque, type Result } from "../../values/value.ts";
 import { traversalFactor } from "../costs.ts";
 import { declare, member } from "../declare.ts";
@@ -82,8 +82,9 @@ export class CelAuthorizer extends CelOpaque {
   with(type: CelType, more: CheckedAttributes): CelAuthorizer {
     return new CelAuthorizer(this.decide, type, { ...this.attributes, ...more });
   }
-  equals(other: CelOpaque): boolean {
-    return other === this;
+  /** As in Kubernetes, no value can be compared with it. */
+  equals(): CelFailure {
+    return noSuchOverload();
   }
   toString(): string {
     return this.type.name;
@@ -99,8 +100,9 @@ class CelDecision extends CelOpaque {
   get type(): CelType {
     return decisionType;
   }
-  equals(other: CelOpaque): boolean {
-    return other === this;
+  /** As in Kubernetes, no value can be compared with it. */
+  equals(): CelFailure {
+    return noSuchOverload();
   }
   toString(): string {
     return decisionType.name;

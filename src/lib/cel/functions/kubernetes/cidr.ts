@@ -17,7 +17,7 @@ import { library } from "../../library.ts";
 import { boolType, type CelType, intType, opaqueType, stringType, typeOf } from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
 import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
-import { CelOpaque, CelTypeValue, type Result } from "../../values/value.ts";
+import { CelOpaque, CelTypeValue, type CelValue, type Equality, type Result } from "../../values/value.ts";
 import { traversalFactor } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
@@ -39,8 +39,8 @@ class CelCidr extends CelOpaque {
   override get size(): number {
     return Math.ceil(this.prefix.length / 8);
   }
-  equals(other: CelOpaque): boolean {
-    if (!(other instanceof CelCidr)) return false;
+  equals(other: CelValue): Equality {
+    if (!(other instanceof CelCidr)) return noSuchOverload();
     const { address, length } = other.prefix;
     return (
       length === this.prefix.length &&
@@ -88,29 +88,37 @@ function containsCidrText(cidr: CelCidr, text: string): Result {
 
 const ipBytes = { min: 4n, max: 16n };
 
-/**
- * Costs of comparing addresses.
- *
- * @param argument `network`: the prefix length is compared too; `text`: the argument is parsed
- *   first
- */
-function containing(argument: {
-  readonly network: boolean;
-  readonly text: boolean;
-}): Pick<OverloadDeclaration, "cost" | "estimate"> {
-  const read = (bytes: number): number => Math.ceil(bytes * traversalFactor);
-  const compared = plus(
-    timesFactor(plus(ipBytes, ipBytes), traversalFactor),
-    argument.network ? plus(timesFactor(ipBytes, traversalFactor), fixed(1)) : fixed(0),
-  );
+type Costs = Required<Pick<OverloadDeclaration, "cost" | "estimate">>;
+
+function read(bytes: number): number {
+  return Math.ceil(bytes * traversalFactor);
+}
+
+/** The costs of comparing addresses. */
+const comparingAddresses: Costs = {
+  cost: (args) => read(2 * sizeOf(args[0])),
+  estimate: () => ({ cost: timesFactor(plus(ipBytes, ipBytes), traversalFactor) }),
+};
+
+/** The costs of comparing addresses and prefix lengths. */
+const comparingNetworks: Costs = {
+  cost: (args) => read(2 * sizeOf(args[0])) + read(sizeOf(args[0])) + 1,
+  estimate: () => ({
+    cost: plus(
+      timesFactor(plus(ipBytes, ipBytes), traversalFactor),
+      plus(timesFactor(ipBytes, traversalFactor), fixed(1)),
+    ),
+  }),
+};
+
+/** Adds the costs of parsing the argument. */
+function parsing({ cost, estimate }: Costs): Costs {
   return {
-    cost: (args) => {
-      const bytes = sizeOf(args[0]);
-      return read(2 * bytes) + (argument.network ? read(bytes) + 1 : 0) + (argument.text ? read(sizeOf(args[1])) : 0);
+    cost: (args) => cost(args, null) + read(sizeOf(args[1])),
+    estimate: (call) => {
+      const compared = estimate(call)?.cost ?? fixed(0);
+      return { cost: plus(compared, timesFactor(sizeOrUnknown(call.args[0]), traversalFactor)) };
     },
-    estimate: ({ args }) => ({
-      cost: argument.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared,
-    }),
   };
 }
 
@@ -128,28 +136,28 @@ const functions: readonly FunctionDeclaration[] = [
     ),
     ...reading(1, { keepsSize: false }),
   },
-  declare(
-    "containsIP",
-    member("cidr_contains_ip_string", [cidrType, stringType], boolType, {
-      evaluate: containsIpText,
-      ...containing({ network: false, text: true }),
-    }),
-    member("cidr_contains_ip_ip", [cidrType, ipType], boolType, {
-      evaluate: containsIp,
-      ...containing({ network: false, text: false }),
-    }),
-  ),
-  declare(
-    "containsCIDR",
-    member("cidr_contains_cidr_string", [cidrType, stringType], boolType, {
-      evaluate: containsCidrText,
-      ...containing({ network: true, text: true }),
-    }),
-    member("cidr_contains_cidr", [cidrType, cidrType], boolType, {
-      evaluate: containsCidr,
-      ...containing({ network: true, text: false }),
-    }),
-  ),
+  {
+    ...declare(
+      "containsIP",
+      member("cidr_contains_ip_string", [cidrType, stringType], boolType, {
+        evaluate: containsIpText,
+        ...parsing(comparingAddresses),
+      }),
+      member("cidr_contains_ip_ip", [cidrType, ipType], boolType, { evaluate: containsIp, ...comparingAddresses }),
+    ),
+    cost: comparingAddresses.cost,
+  },
+  {
+    ...declare(
+      "containsCIDR",
+      member("cidr_contains_cidr_string", [cidrType, stringType], boolType, {
+        evaluate: containsCidrText,
+        ...parsing(comparingNetworks),
+      }),
+      member("cidr_contains_cidr", [cidrType, cidrType], boolType, { evaluate: containsCidr, ...comparingNetworks }),
+    ),
+    cost: comparingNetworks.cost,
+  },
   declare(
     "ip",
     member("cidr_ip", [cidrType], ipType, { evaluate: ({ prefix }: CelCidr) => new CelIp(prefix.address), ...nominal }),

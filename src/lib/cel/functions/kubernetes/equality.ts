@@ -5,9 +5,11 @@
 import { fixed, type Range, timesFactor } from "../../cost/range.ts";
 import type { RuntimeCost, SizedNode } from "../../declarations.ts";
 import { library } from "../../library.ts";
-import { sameType } from "../../types.ts";
+import { boolType, parameterType, sameType } from "../../types.ts";
+import { equal } from "../../values/equality.ts";
 import { CelOpaque } from "../../values/value.ts";
 import { comparison, traversalFactor } from "../costs.ts";
+import { declare, overload } from "../declare.ts";
 import { authorizerType, decisionType, groupCheckType, pathCheckType, resourceCheckType } from "./authorizer.ts";
 import { cidrType } from "./cidr.ts";
 import { formatType } from "./format.ts";
@@ -29,6 +31,8 @@ const comparedInOneUnit = [
   decisionType,
 ];
 
+const any = parameterType("A");
+
 const formatNameMax = 64n;
 
 function costOf(left: SizedNode, right: SizedNode): Range | undefined {
@@ -45,15 +49,17 @@ const comparisonCost = comparison.cost as RuntimeCost;
 /** Replaces the costs of `==`. */
 export const kubernetesEquality = library({
   functions: [
-    {
-      name: "_==_",
-      overloads: [], // The standard overloads remain.
-      cost: (args) => (args[0] instanceof CelOpaque ? 1 : comparisonCost(args, false)),
-      estimate: (call) => {
-        const [left, right] = call.args;
-        const cost = left !== undefined && right !== undefined ? costOf(left, right) : undefined;
-        return cost === undefined ? comparison.estimate?.(call) : { cost };
-      },
-    },
+    declare(
+      "_==_",
+      overload("equals", [any, any], boolType, {
+        evaluate: equal,
+        cost: (args) => (args[0] instanceof CelOpaque ? 1 : comparisonCost(args, false)),
+        estimate: (call) => {
+          const [left, right] = call.args;
+          const cost = left !== undefined && right !== undefined ? costOf(left, right) : undefined;
+          return cost === undefined ? comparison.estimate?.(call) : { cost };
+        },
+      }),
+    ),
   ],
 });

@@ -13,7 +13,8 @@ import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { type CelType, listType, opaqueType, optionalType, stringType } from "../../types.ts";
 import { ArrayList, sizeOf } from "../../values/containers.ts";
-import { CelOpaque, CelOptional, optionalNone } from "../../values/value.ts";
+import { noSuchOverload } from "../../values/failure.ts";
+import { CelOpaque, CelOptional, type CelValue, type Equality, optionalNone } from "../../values/value.ts";
 import { regexFactor, traversalFactor } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal } from "./costs.ts";
@@ -38,8 +39,8 @@ class CelFormat extends CelOpaque {
   get type(): CelType {
     return formatType;
   }
-  equals(other: CelOpaque): boolean {
-    return other instanceof CelFormat && other.format.name === this.format.name;
+  equals(other: CelValue): Equality {
+    return other instanceof CelFormat ? other.format.name === this.format.name : noSuchOverload();
   }
   toString(): string {
     return this.format.name;
@@ -93,8 +94,8 @@ function validate({ format }: CelFormat, text: string): CelOptional {
 
 const validating: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   cost: ([format, text]) => {
-    const regexSize = format instanceof CelFormat ? format.format.regexSize : 0;
-    return Math.ceil((1 + sizeOf(text)) * traversalFactor) * Math.ceil(regexSize * regexFactor);
+    if (!(format instanceof CelFormat)) return 1;
+    return Math.ceil((1 + sizeOf(text)) * traversalFactor) * Math.ceil(format.format.regexSize * regexFactor);
   },
   estimate: ({ args }) => ({
     cost: timesFactor(timesFactor(sizeOrUnknown(args[0]), traversalFactor), 128 * regexFactor),

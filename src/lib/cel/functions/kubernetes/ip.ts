@@ -13,8 +13,8 @@ import { quoteGo } from "../../../json/quote.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, intType, opaqueType, stringType, typeOf } from "../../types.ts";
-import { CelFailure, fail } from "../../values/failure.ts";
-import { CelOpaque, CelTypeValue, type Result } from "../../values/value.ts";
+import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
+import { CelOpaque, CelTypeValue, type CelValue, type Equality, type Result } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
 
@@ -35,10 +35,9 @@ export class CelIp extends CelOpaque {
   override get size(): number {
     return widthOf(this.address.family) / 8;
   }
-  equals(other: CelOpaque): boolean {
-    return (
-      other instanceof CelIp && other.address.family === this.address.family && other.address.bits === this.address.bits
-    );
+  equals(other: CelValue): Equality {
+    if (!(other instanceof CelIp)) return noSuchOverload();
+    return other.address.family === this.address.family && other.address.bits === this.address.bits;
   }
   toString(): string {
     return formatAddress(this.address);

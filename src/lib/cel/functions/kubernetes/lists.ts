@@ -16,11 +16,11 @@ import {
 } from "../../types.ts";
 import { equal } from "../../values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
-import { addInt, int64Max, int64Min, isInt } from "../../values/int.ts";
 import { compareValues } from "../../values/order.ts";
 import { typeNameOf } from "../../values/type-names.ts";
 import { CelDouble, CelDuration, type CelList, CelUint, type CelValue, type Result } from "../../values/value.ts";
 import { declare, member } from "../declare.ts";
+import { add } from "../standard/arithmetic.ts";
 import { elementwise } from "./costs.ts";
 
 const summable: readonly [name: string, type: CelType, zero: CelValue][] = [
@@ -69,18 +69,6 @@ function sum(list: CelList, zero: CelValue): Result {
   return total;
 }
 
-function add(left: CelValue, right: CelValue): Result {
-  if (isInt(left) && isInt(right)) return addInt(left, right) ?? fail("integer overflow");
-  if (left instanceof CelDouble && right instanceof CelDouble) return new CelDouble(left.value + right.value);
-  if (left instanceof CelUint && right instanceof CelUint) {
-    const total = left.value + right.value;
-    return total < 2n ** 64n ? new CelUint(total) : fail("unsigned integer overflow");
-  }
-  if (!(left instanceof CelDuration && right instanceof CelDuration)) return noSuchOverload();
-  const total = left.nanoseconds + right.nanoseconds;
-  return total >= int64Min && total <= int64Max ? new CelDuration(total) : fail("duration overflow");
-}
-
 /** Returns the first of equal elements. */
 function extreme(list: CelList, name: "min" | "max"): Result {
   if (list.size === 0) return fail(`${name} called on empty list`);
@@ -94,12 +82,12 @@ function extreme(list: CelList, name: "min" | "max"): Result {
 }
 
 function indexOf(list: CelList, item: CelValue): number {
-  for (let at = 0; at < list.size; at++) if (equal(list.at(at), item)) return at;
+  for (let at = 0; at < list.size; at++) if (equal(list.at(at), item) === true) return at;
   return -1;
 }
 
 function lastIndexOf(list: CelList, item: CelValue): number {
-  for (let at = list.size - 1; at >= 0; at--) if (equal(list.at(at), item)) return at;
+  for (let at = list.size - 1; at >= 0; at--) if (equal(list.at(at), item) === true) return at;
   return -1;
 }
 

@@ -13,8 +13,8 @@ import {
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, doubleType, intType, opaqueType, stringType } from "../../types.ts";
-import { CelFailure, fail } from "../../values/failure.ts";
-import { CelDouble, type CelInt, CelOpaque, type Result } from "../../values/value.ts";
+import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
+import { CelDouble, type CelInt, CelOpaque, type CelValue, type Equality, type Result } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
 
@@ -31,8 +31,8 @@ export class CelQuantity extends CelOpaque {
   get type(): CelType {
     return quantityType;
   }
-  equals(other: CelOpaque): boolean {
-    return other instanceof CelQuantity && compareQuantities(this.quantity, other.quantity) === 0;
+  equals(other: CelValue): Equality {
+    return other instanceof CelQuantity ? compareQuantities(this.quantity, other.quantity) === 0 : noSuchOverload();
   }
   toString(): string {
     return formatQuantity(this.quantity);

@@ -2,9 +2,9 @@
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, intType, opaqueType, stringType } from "../../types.ts";
-import { CelFailure, fail } from "../../values/failure.ts";
+import { CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
 import { intOf } from "../../values/int.ts";
-import { type CelInt, CelOpaque } from "../../values/value.ts";
+import { type CelInt, CelOpaque, type CelValue, type Equality } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
 import {
@@ -27,8 +27,8 @@ class CelSemver extends CelOpaque {
   get type(): CelType {
     return semverType;
   }
-  equals(other: CelOpaque): boolean {
-    return other instanceof CelSemver && compare(this, other) === 0;
+  equals(other: CelValue): Equality {
+    return other instanceof CelSemver ? compare(this, other) === 0 : noSuchOverload();
   }
   toString(): string {
     const { numbers, prerelease, build } = this.version;

@@ -16,8 +16,8 @@ import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, listType, mapType, opaqueType, stringType } from "../../types.ts";
 import { ArrayList, HashMap } from "../../values/containers.ts";
-import { type CelFailure, fail } from "../../values/failure.ts";
-import { CelOpaque, type CelValue } from "../../values/value.ts";
+import { type CelFailure, fail, noSuchOverload } from "../../values/failure.ts";
+import { CelOpaque, type CelValue, type Equality } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
 
@@ -33,8 +33,8 @@ class CelUrl extends CelOpaque {
   get type(): CelType {
     return urlType;
   }
-  equals(other: CelOpaque): boolean {
-    return other instanceof CelUrl && other.toString() === this.toString();
+  equals(other: CelValue): Equality {
+    return other instanceof CelUrl ? other.toString() === this.toString() : noSuchOverload();
   }
   toString(): string {
     return formatGoUrl(this.url);

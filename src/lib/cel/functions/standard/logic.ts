@@ -15,22 +15,18 @@ import {
   timestampType,
   uintType,
 } from "../../types.ts";
-import { type CelNumber, compareBytes, compareNumbers, compareStrings, equal } from "../../values/equality.ts";
+import { contains, equal } from "../../values/equality.ts";
 import { CelFailure, noSuchOverload } from "../../values/failure.ts";
-import type { CelDuration, CelList, CelMap, CelTimestamp, CelValue, Result } from "../../values/value.ts";
+import { compareValues, isOrdered } from "../../values/order.ts";
+import { noImplementation } from "../../values/type-names.ts";
+import { CelList, CelMap, type CelValue, type Result } from "../../values/value.ts";
 import { comparison, membership } from "../costs.ts";
-import { declare, overload } from "../declare.ts";
+import { declare, declareShared, overload } from "../declare.ts";
 
 const a = parameterType("A");
 const b = parameterType("B");
-/** The planner implements the operator. */
-const planned = { evaluate: noSuchOverload };
 
 type Test = (order: number) => boolean;
-
-function nanoseconds(left: CelTimestamp | CelDuration, right: CelTimestamp | CelDuration): number {
-  return left.nanoseconds < right.nanoseconds ? -1 : left.nanoseconds > right.nanoseconds ? 1 : 0;
-}
 
 /**
  * Declares an order operator.
@@ -38,34 +34,32 @@ function nanoseconds(left: CelTimestamp | CelDuration, right: CelTimestamp | Cel
  * @param id start of the overload identifiers, such as `less_equals`
  */
 function ordered(name: string, id: string, test: Test, acrossTypes: boolean): FunctionDeclaration {
-  const row = (
-    suffix: string,
-    type: CelType,
-    evaluate: OverloadDeclaration["evaluate"],
-    costs = {},
-  ): OverloadDeclaration => overload(`${id}_${suffix}`, [type, type], boolType, { evaluate, ...costs });
-  const evaluate = (left: CelNumber, right: CelNumber): boolean => {
-    const order = compareNumbers(left, right);
-    return order !== undefined && test(order);
-  };
+  const row = (suffix: string, type: CelType, costs = {}): OverloadDeclaration =>
+    overload(`${id}_${suffix}`, [type, type], boolType, costs);
   const across = (one: keyof typeof numbers, other: keyof typeof numbers): OverloadDeclaration[] =>
-    acrossTypes ? [overload(`${id}_${one}_${other}`, [numbers[one], numbers[other]], boolType, { evaluate })] : [];
-  return declare(
+    acrossTypes ? [overload(`${id}_${one}_${other}`, [numbers[one], numbers[other]], boolType)] : [];
+  const evaluate = (left: CelValue, right: CelValue): Result => {
+    if (!isOrdered(left)) return noImplementation(name, left);
+    const order = compareValues(left, right);
+    return order instanceof CelFailure ? order : test(order);
+  };
+  return declareShared(
     name,
-    row("bool", boolType, (left: boolean, right: boolean) => test(Number(left) - Number(right))),
-    row("int64", intType, evaluate),
+    evaluate,
+    row("bool", boolType),
+    row("int64", intType),
     ...across("int64", "double"),
     ...across("int64", "uint64"),
-    row("uint64", uintType, evaluate),
+    row("uint64", uintType),
     ...across("uint64", "double"),
     ...across("uint64", "int64"),
-    row("double", doubleType, evaluate),
+    row("double", doubleType),
     ...across("double", "int64"),
     ...across("double", "uint64"),
-    row("string", stringType, (left: string, right: string) => test(compareStrings(left, right)), comparison),
-    row("bytes", bytesType, (left: Uint8Array, right: Uint8Array) => test(compareBytes(left, right)), comparison),
-    row("timestamp", timestampType, (left: CelTimestamp, right: CelTimestamp) => test(nanoseconds(left, right))),
-    row("duration", durationType, (left: CelDuration, right: CelDuration) => test(nanoseconds(left, right))),
+    row("string", stringType, comparison),
+    row("bytes", bytesType, comparison),
+    row("timestamp", timestampType),
+    row("duration", durationType),
   );
 }
 
@@ -87,21 +81,21 @@ export const crossTypeOrder: readonly FunctionDeclaration[] = orders.map(([name,
   ordered(name, id, test, true),
 );
 
-function isIn(element: CelValue, list: CelList): boolean {
-  for (let at = 0; at < list.size; at++) if (equal(element, list.at(at))) return true;
-  return false;
+function isIn(element: CelValue, container: CelValue): Result {
+  if (container instanceof CelList) return contains(container, element);
+  return container instanceof CelMap ? container.has(element) : noSuchOverload();
 }
 
 export const logic: readonly FunctionDeclaration[] = [
-  declare("_&&_", overload("logical_and", [boolType, boolType], boolType, planned)),
-  declare("_||_", overload("logical_or", [boolType, boolType], boolType, planned)),
-  declare("_?_:_", overload("conditional", [boolType, a, a], a, planned)),
-  declare(
-    "_[_]",
-    overload("index_list", [listType(a), intType], a, planned),
-    overload("index_map", [mapType(a, b), a], b, planned),
+  declare("_&&_", overload("logical_and", [boolType, boolType], boolType)),
+  declare("_||_", overload("logical_or", [boolType, boolType], boolType)),
+  declare("_?_:_", overload("conditional", [boolType, a, a], a)),
+  declare("_[_]", overload("index_list", [listType(a), intType], a), overload("index_map", [mapType(a, b), a], b)),
+  declareShared(
+    "!_",
+    (value: CelValue) => (typeof value === "boolean" ? !value : noSuchOverload()),
+    overload("logical_not", [boolType], boolType),
   ),
-  declare("!_", overload("logical_not", [boolType], boolType, { evaluate: (value: boolean) => !value })),
   declare(
     "@not_strictly_false",
     overload("not_strictly_false", [boolType], boolType, {
@@ -113,31 +107,32 @@ export const logic: readonly FunctionDeclaration[] = [
   declare(
     "_!=_",
     overload("not_equals", [a, a], boolType, {
-      evaluate: (left: CelValue, right: CelValue) => !equal(left, right),
+      evaluate: (left: CelValue, right: CelValue) => equal(left, right) !== true,
       ...comparison,
     }),
   ),
-  declare(
+  declareShared(
     "@in",
-    overload("in_list", [a, listType(a)], boolType, { evaluate: isIn, ...membership }),
-    overload("in_map", [a, mapType(a, b)], boolType, { evaluate: (key: CelValue, map: CelMap) => map.has(key) }),
+    isIn,
+    overload("in_list", [a, listType(a)], boolType, membership),
+    overload("in_map", [a, mapType(a, b)], boolType),
   ),
   ...orders.map(([name, id, test]) => ordered(name, id, test, false)),
 ];
 
 /** The operators of optional syntax. */
 export const optionalAccess: readonly FunctionDeclaration[] = [
-  declare("_?._", overload("select_optional_field", [a, stringType], optionalType(b), planned)),
+  declare("_?._", overload("select_optional_field", [a, stringType], optionalType(b))),
   declare(
     "_[?_]",
-    overload("list_optindex_optional_int", [listType(a), intType], optionalType(a), planned),
-    overload("optional_list_optindex_optional_int", [optionalType(listType(a)), intType], optionalType(a), planned),
-    overload("map_optindex_optional_value", [mapType(a, b), a], optionalType(b), planned),
-    overload("optional_map_optindex_optional_value", [optionalType(mapType(a, b)), a], optionalType(b), planned),
+    overload("list_optindex_optional_int", [listType(a), intType], optionalType(a)),
+    overload("optional_list_optindex_optional_int", [optionalType(listType(a)), intType], optionalType(a)),
+    overload("map_optindex_optional_value", [mapType(a, b), a], optionalType(b)),
+    overload("optional_map_optindex_optional_value", [optionalType(mapType(a, b)), a], optionalType(b)),
   ),
   declare(
     "_[_]",
-    overload("optional_list_index_int", [optionalType(listType(a)), intType], optionalType(a), planned),
-    overload("optional_map_index_value", [optionalType(mapType(a, b)), a], optionalType(b), planned),
+    overload("optional_list_index_int", [optionalType(listType(a)), intType], optionalType(a)),
+    overload("optional_map_index_value", [optionalType(mapType(a, b)), a], optionalType(b)),
   ),
 ];

@@ -11,17 +11,26 @@ import {
   stringType,
 } from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
-import { CelFailure } from "../../values/failure.ts";
+import { CelFailure, noSuchOverload } from "../../values/failure.ts";
 import { compileMatches } from "../../values/regex.ts";
-import type { Result } from "../../values/value.ts";
+import { noImplementation } from "../../values/type-names.ts";
+import { CelList, CelMap, type CelValue, type Result } from "../../values/value.ts";
 import { containment, matching, traversal } from "../costs.ts";
-import { declare, member, overload } from "../declare.ts";
+import { declare, declareShared, member, overload } from "../declare.ts";
 
 const two = [stringType, stringType];
 
-function matches(text: string, pattern: string): Result {
+function matches(text: CelValue, pattern: CelValue): Result {
+  if (typeof text !== "string") return noImplementation("matches", text);
+  if (typeof pattern !== "string") return noSuchOverload();
   const test = compileMatches(pattern);
   return test instanceof CelFailure ? test : test(text);
+}
+
+function size(value: CelValue): Result {
+  const isSized =
+    typeof value === "string" || value instanceof CelList || value instanceof CelMap || value instanceof Uint8Array;
+  return isSized ? sizeOf(value) : noImplementation("size", value);
 }
 
 const sized: readonly [id: string, type: CelType][] = [
@@ -32,12 +41,10 @@ const sized: readonly [id: string, type: CelType][] = [
 ];
 
 export const strings: readonly FunctionDeclaration[] = [
-  declare(
+  declareShared(
     "size",
-    ...sized.flatMap(([id, type]) => [
-      overload(`size_${id}`, [type], intType, { evaluate: sizeOf }),
-      member(`${id}_size`, [type], intType, { evaluate: sizeOf }),
-    ]),
+    size,
+    ...sized.flatMap(([id, type]) => [overload(`size_${id}`, [type], intType), member(`${id}_size`, [type], intType)]),
   ),
   declare(
     "startsWith",
@@ -60,9 +67,10 @@ export const strings: readonly FunctionDeclaration[] = [
       ...containment,
     }),
   ),
-  declare(
+  declareShared(
     "matches",
-    overload("matches", two, boolType, { evaluate: matches }), // One unit: cel-go counts the size for the member only.
-    member("matches_string", two, boolType, { evaluate: matches, ...matching }),
+    matches,
+    overload("matches", two, boolType), // One unit: cel-go counts the size for the member only.
+    member("matches_string", two, boolType, matching),
   ),
 ];
