@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error, formatPath } from "./fields-v1.ts";
+import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error, formatPath, keyElement, valueElement } from "./fields-v1.ts";
 import {
   countPaths,
   difference,
@@ -12,6 +12,7 @@ import {
   pathSetOf,
   paths,
   recursiveDifference,
+  sortElements,
   union,
 } from "./set.ts";
 
@@ -61,6 +62,48 @@ for (const [what, value] of [
 test("formats paths as conflict messages show them", () => {
   assert.equal(formatPath(["f:spec", "f:containers", 'k:{"name":"a"}', "f:image"]), '.spec.containers[name="a"].image');
   assert.equal(formatPath(["f:metadata", "f:finalizers", 'v:"x"']), '.metadata.finalizers[="x"]');
+});
+
+/**
+ * Values, their path elements, and how conflict messages show these; in the order of FieldsV1.
+ * Recorded from sigs.k8s.io/structured-merge-diff/v6@v6.3.2.
+ */
+const values: readonly (readonly [value: unknown, text: string, shown: string])[] = [
+  [1.5e-10, "1.5e-10", "1.5e-10"],
+  [1e-7, "1e-07", "1e-07"],
+  [0.000001, "0.000001", "1e-06"],
+  [80, "80", "80"],
+  [1000000, "1000000", "1e+06"],
+  [1e20, "100000000000000000000", "1e+20"],
+  [1e21, "1e+21", "1e+21"],
+  ["<", String.raw`"\u003c"`, '"<"'],
+  [
+    '<a>&\u2028\u2029\b\f\x7f\n\t"\\é😀\0',
+    `${String.raw`"\u003ca\u003e\u0026\u2028\u2029\u0008\u000c`}\x7f${String.raw`\n\t\"\\é😀\u0000"`}`,
+    String.raw`"<a>&\u2028\u2029\b\f\x7f\n\t\"\\é😀\x00"`,
+  ],
+  ["a", '"a"', '"a"'],
+  ["a b", '"a b"', '"a b"'],
+  ["a!", '"a!"', '"a!"'],
+  ["z", '"z"', '"z"'],
+  ["\u0085\u00a0\ufeff", '"\u0085\u00a0\ufeff"', String.raw`"\u0085\u00a0\ufeff"`],
+  [true, "true", "true"],
+  [["<", 1], String.raw`["\u003c",1]`, '["<",1]'],
+  [null, "null", "null"],
+];
+
+test("encodes and shows the values of path elements as upstream does", () => {
+  for (const [value, text, shown] of values) {
+    assert.equal(valueElement(value), `v:${text}`);
+    assert.equal(keyElement({ "n<": value }), `k:{"n<":${text}}`);
+    assert.equal(formatPath([valueElement(value)]), `[=${shown}]`);
+    assert.equal(formatPath([keyElement({ "n<": value })]), `[n<=${shown}]`);
+    const written = { [`v:${text}`]: {} };
+    assert.deepEqual(encodeFieldsV1(decodeFieldsV1({ [`v:${JSON.stringify(value)}`]: {} })), written);
+  }
+  assert.equal(formatPath([keyElement({ 9: 2, 10: 1 })]), "[10=1,9=2]");
+  const elements = values.map(([value]) => valueElement(value));
+  assert.deepEqual(sortElements(elements.toReversed()), elements);
 });
 
 const of = (...texts: string[]): PathSet => pathSetOf(texts.map((text) => text.split("/")));

@@ -2,7 +2,11 @@
  * FieldsV1: the JSON form of a path set in metadata.managedFields.
  * Source: KEP-555; structured-merge-diff's fieldpath/serialize.go.
  */
+import { sortedKeys } from "../json/encode-any.ts";
+import { formatGoFloat } from "../json/go-value.ts";
+import { quoteGo } from "../json/quote.ts";
 import { survey } from "../json/survey.ts";
+import { keyNameText, scalarText } from "./scalar-text.ts";
 import { emptySet, isEmpty, leaf, type PathNode, type PathSet, sortedElements } from "./set.ts";
 
 /** Levels of nesting that are decoded, also inside the text of a key; managed fields of real objects have fewer than fifty. */
@@ -152,7 +156,7 @@ export function fieldElement(name: string): string {
 /** The path element of a list item that is identified by keys. */
 export function keyElement(keys: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(keys).sort();
-  return `k:{${names.map((name) => `${JSON.stringify(name)}:${scalarText(keys[name])}`).join(",")}}`;
+  return `k:{${names.map((name) => `${keyNameText(name)}:${scalarText(keys[name])}`).join(",")}}`;
 }
 
 /** The path element of an item of a set. */
@@ -163,13 +167,6 @@ export function valueElement(value: unknown): string {
 /** The path element of a list item that is identified by its index. */
 export function indexElement(index: number): string {
   return `i:${index}`;
-}
-
-function scalarText(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  return typeof value === "bigint"
-    ? String(value)
-    : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? Number(part) : part));
 }
 
 /** Formats a path as conflict messages print it: `.spec.containers[name="a"].image`. */
@@ -183,11 +180,9 @@ function formatElement(element: string): string {
     case "f":
       return `.${text}`;
     case "k":
-      return `[${Object.entries(JSON.parse(text) as Record<string, unknown>)
-        .map(([name, value]) => `${name}=${formatValue(value)}`)
-        .join(",")}]`;
+      return `[${membersOf(JSON.parse(text) as Record<string, unknown>).join(",")}]`;
     case "v":
-      return `[=${text}]`;
+      return `[=${formatValue(JSON.parse(text))}]`;
     default:
       return `[${text}]`;
   }
@@ -195,9 +190,12 @@ function formatElement(element: string): string {
 
 /** Lists and objects, which no valid key has, are formatted as upstream formats them. */
 function formatValue(value: unknown): string {
+  if (typeof value === "string") return quoteGo(value);
+  if (typeof value === "number") return formatGoFloat(value); // Upstream decodes all numbers of path elements as floats.
   if (Array.isArray(value)) return `[${value.map(formatValue).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  return Object.entries(value)
-    .map(([name, part]) => `${name}=${formatValue(part)}`)
-    .join("");
+  if (typeof value !== "object" || value === null) return String(value);
+  return membersOf(value as Record<string, unknown>).join("");
 }
+
+const membersOf = (value: Record<string, unknown>): string[] =>
+  sortedKeys(value).map((name) => `${name}=${formatValue(value[name])}`);

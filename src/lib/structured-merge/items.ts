@@ -1,6 +1,7 @@
 /** Items of associative lists, and the path elements that identify them. */
 
-import { indexElement, keyElement, valueElement } from "./fields-v1.ts";
+import { indexElement, valueElement } from "./fields-v1.ts";
+import { keyNameText, scalarText } from "./scalar-text.ts";
 import type { List } from "./schema.ts";
 import { fieldOf, isMap, serialized, TypedError } from "./typed.ts";
 
@@ -38,8 +39,8 @@ function keyOf(type: List, name: string): Key {
   return {
     name,
     absent: field === undefined ? undefined : (field.default ?? serialized(field, undefined) ?? undefined),
-    first: `k:{${JSON.stringify(name)}:`,
-    later: `,${JSON.stringify(name)}:`,
+    first: `k:{${keyNameText(name)}:`,
+    later: `,${keyNameText(name)}:`,
   };
 }
 
@@ -73,22 +74,9 @@ function keysElement(type: List, item: unknown): string | undefined {
   for (const key of keys) {
     const written = fieldOf(fields, key.name); // Null is a key, too.
     const value = written === undefined ? key.absent : written;
-    if (value !== undefined) text += (text === "" ? key.first : key.later) + scalar(value);
+    if (value !== undefined) text += (text === "" ? key.first : key.later) + scalarText(value);
   }
   return text === "" ? undefined : `${text}}`;
-}
-
-function scalar(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return JSON.stringify(value);
-    case "number":
-    case "boolean":
-    case "bigint":
-      return String(value);
-    default:
-      return keyElement({ "": value }).slice(`k:{"":`.length, -1);
-  }
 }
 
 /**

@@ -230,11 +230,11 @@ export function sortedElements(set: PathSet): string[] {
 
 /**
  * Sorts path elements in the order of FieldsV1.
- * @param elements sorted in place if no element contains a number
+ * @param elements sorted in place if their texts have the order of their contents
  */
 export function sortElements(elements: string[]): string[] {
   if (elements.length < 2) return elements;
-  return elements.some(holdsNumber) ? sortedByContent(elements) : elements.sort(byKindAndText);
+  return elements.some(sortsByContent) ? sortedByContent(elements) : elements.sort(byKindAndText);
 }
 
 function byKindAndText(a: string, b: string): number {
@@ -249,14 +249,15 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function holdsNumber(element: string): boolean {
-  return element[0] !== "f" && /(?:^|:)-?\d/.test(element);
+/** Whether it contains numbers, escapes, or characters that come before the closing quote. */
+function sortsByContent(element: string): boolean {
+  return element[0] !== "f" && /(?:^|:)-?\d|[\\ !]/.test(element);
 }
 
 function sortedByContent(elements: readonly string[]): string[] {
   const decorated = elements.map((element) => ({
     element,
-    content: element[0] === "f" ? [] : contentOf(element.slice(2)),
+    content: element[0] === "f" ? [] : contentOf(element),
   }));
   decorated.sort(
     (a, b) => byKind(a.element, b.element) || byContent(a.content, b.content) || byText(a.element, b.element),
@@ -265,12 +266,9 @@ function sortedByContent(elements: readonly string[]): string[] {
 }
 
 /** The names and values of keys in order, or the single value. */
-function contentOf(text: string): unknown[] {
-  const content: unknown = JSON.parse(text);
-  if (typeof content !== "object" || content === null) return [content];
-  const parts: unknown[] = [];
-  for (const name in content) parts.push(name, (content as Record<string, unknown>)[name]);
-  return parts;
+function contentOf(element: string): unknown[] {
+  const content: unknown = JSON.parse(element.slice(2));
+  return element[0] === "k" ? Object.entries(content as object).flat() : [content];
 }
 
 function byContent(a: readonly unknown[], b: readonly unknown[]): number {
@@ -278,7 +276,12 @@ function byContent(a: readonly unknown[], b: readonly unknown[]): number {
     const [part, other] = [a[index], b[index]];
     if (part === other) continue;
     if (typeof part === "number" && typeof other === "number") return part - other;
-    return typeof part === typeof other ? byText(String(part), String(other)) : typeof part === "number" ? -1 : 1;
+    return rankOf(part) - rankOf(other) || byText(String(part), String(other));
   }
   return a.length - b.length;
 }
+
+const types = ["number", "string", "boolean", "object"];
+
+/** Upstream sorts values of different types by type, null last. */
+const rankOf = (value: unknown): number => (value === null ? types.length : types.indexOf(typeof value));

@@ -146,7 +146,6 @@ const escapes: Readonly<Record<string, string>> = {
   " ": " ",
   '"': '"',
   "'": "'",
-  "/": "/", // Upstream does not allow it, but JSON does, and JSON text is YAML.
   "\\": "\\",
   N: "\u0085",
   _: "\u00a0",
@@ -163,14 +162,8 @@ function scanEscape(cursor: Cursor): string {
   cursor.position += 2;
   if (hexLength === 0) return escapes[letter] as string;
   const value = scanHex(cursor, hexLength);
-  if (hexLength === 4 && value >= 0xd800 && value < 0xdc00 && cursor.source.startsWith("\\u", cursor.position)) {
-    // A surrogate, as JSON escapes characters beyond U+FFFF. Upstream rejects it.
-    cursor.position += 2;
-    const low = scanHex(cursor, 4);
-    if (low >= 0xdc00 && low <= 0xdfff) return String.fromCharCode(value, low);
-    throw invalidCode(cursor);
-  }
-  if ((value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff) throw invalidCode(cursor);
+  if ((value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff)
+    throw scannerError("found invalid Unicode character escape code", cursor.line);
   return String.fromCodePoint(value);
 }
 
@@ -181,10 +174,6 @@ function scanHex(cursor: Cursor, length: number): number {
   }
   cursor.position += length;
   return Number.parseInt(digits, 16);
-}
-
-function invalidCode({ line }: Cursor): Error {
-  return scannerError("found invalid Unicode character escape code", line);
 }
 
 type Chomping = "strip" | "clip" | "keep";

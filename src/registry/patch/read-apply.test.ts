@@ -3,6 +3,8 @@ import { test } from "node:test";
 import type { FieldValidation } from "../contract.ts";
 import { checkStrictErrors, readApplyBody } from "./read-apply.ts";
 
+const notYaml = "error decoding YAML: error converting YAML to JSON: yaml:";
+
 /** A body, and its content or the error. */
 const rows: readonly (readonly [body: string, want: object | string])[] = [
   ['{"apiVersion":"v1","data":{"a":"b"}}', { apiVersion: "v1", data: { a: "b" } }],
@@ -21,6 +23,17 @@ const rows: readonly (readonly [body: string, want: object | string])[] = [
     "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type map[string]interface {}",
   ],
   ["a: [", "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content"],
+  // JSON that is not YAML.
+  ['{"a":"b\\/c"}', `${notYaml} found unknown escape character`],
+  ['{"a":"\\ud83d\\ude00"}', `${notYaml} found invalid Unicode character escape code`],
+  ['{"a":"\x7f"}', `${notYaml} control characters are not allowed`],
+  ['{"a":"\ufffe"}', `${notYaml} control characters are not allowed`],
+  [`{"${"k".repeat(1030)}":1}`, `${notYaml} did not find expected ',' or '}'`],
+  ['{"a"\n:1}', `${notYaml} line 1: did not find expected ',' or '}'`],
+  // JSON that YAML reads differently.
+  ['{"a":"b\u2028 c"}', { a: "b\u2028c" }],
+  ['{"a":"b\u0085c"}', { a: "b c" }],
+  ['{"a":1e400}', { a: "1e400" }],
 ];
 
 test("parses the body of an apply as YAML", () => {
