@@ -4,8 +4,9 @@
  */
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../apimachinery/object.ts";
 import { isObject } from "../lib/json/values.ts";
-import { isWhole, typeBelow } from "../lib/structured-merge/reconcile.ts";
+import { typeBelow } from "../lib/structured-merge/reconcile.ts";
 import type { Struct, Type } from "../lib/structured-merge/schema.ts";
+import { isWhole } from "../lib/structured-merge/typed.ts";
 import { insertAll, type NewObject } from "../registry/commit.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { trackManagedFields } from "../registry/managed-fields/track.ts";

@@ -56,6 +56,21 @@ interface Step {
 const selector = "f:selector";
 const secrets = "/api/v1/namespaces/n/secrets";
 const secret = (more: object): object => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, ...more });
+const slices = "/apis/discovery.k8s.io/v1/namespaces/n/endpointslices";
+const slice = (endpoint: object): object => ({
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: { name: "e" },
+  addressType: "IPv4",
+  endpoints: [{ addresses: ["1.1.1.1"], ...endpoint }],
+});
+const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/n/roles";
+const role = (rules: unknown): object => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "Role",
+  metadata: { name: "r" },
+  rules,
+});
 const unconvertible = (kind: string): string =>
   `failed to convert new object (/a; /v1, Kind=${kind}) to proper version: unable to convert unstructured object to /v1, Kind=${kind}`;
 
@@ -135,6 +150,47 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       request: `APPLY ${maps}/a?fieldManager=one&force=true`,
       body: map({ z: "4" }),
       managers: ["one Apply v1 data{z}", "before-first-apply Update v1 data{.,y}"],
+    },
+  ],
+  "atomic values are compared as they are written, with the empty fields that Go adds": [
+    {
+      request: `APPLY ${slices}/e?fieldManager=one`,
+      body: slice({}),
+      status: 201,
+      managers: ["one Apply discovery.k8s.io/v1 addressType,endpoints"],
+    },
+    {
+      request: `APPLY ${slices}/e?fieldManager=one`,
+      body: slice({}),
+      managers: ["one Apply discovery.k8s.io/v1 addressType,endpoints"],
+      unchanged: true,
+    },
+    {
+      request: `APPLY ${slices}/e?fieldManager=two`,
+      body: slice({}),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "one": .endpoints',
+    },
+    {
+      request: `APPLY ${slices}/e?fieldManager=two`,
+      body: slice({ conditions: {} }),
+      managers: [
+        "two Apply discovery.k8s.io/v1 addressType,endpoints",
+        "one Apply discovery.k8s.io/v1 addressType,endpoints",
+      ],
+    },
+    {
+      request: `APPLY ${slices}/e?fieldManager=two&force=true`,
+      body: slice({}),
+      managers: ["one Apply discovery.k8s.io/v1 addressType", "two Apply discovery.k8s.io/v1 addressType,endpoints"],
+    },
+    { request: `APPLY ${roles}/r?fieldManager=one`, body: role(null), status: 201 },
+    { request: `APPLY ${roles}/r?fieldManager=two`, body: role(null) },
+    {
+      request: `APPLY ${roles}/r?fieldManager=two`,
+      body: role([]),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "one": .rules',
     },
   ],
   "clearing, and what does not clear": [

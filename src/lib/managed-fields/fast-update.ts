@@ -7,7 +7,7 @@
 import { isObject } from "../json/values.ts";
 import { type Comparison, changedFields } from "../structured-merge/compare.ts";
 import { decodeFieldsV1, encodeFieldsV1, isCanonicalElement } from "../structured-merge/fields-v1.ts";
-import { isWhole, typeBelow } from "../structured-merge/reconcile.ts";
+import { typeBelow } from "../structured-merge/reconcile.ts";
 import type { Struct, Type } from "../structured-merge/schema.ts";
 import {
   difference,
@@ -18,6 +18,7 @@ import {
   sortElements,
   union,
 } from "../structured-merge/set.ts";
+import { isWhole } from "../structured-merge/typed.ts";
 import { updateManagersMax } from "./cap.ts";
 import { inWrittenOrder, type ManagedFieldsEntry, type ManagerInfo } from "./entries.ts";
 import { unmanaged } from "./unmanaged.ts";

@@ -1,6 +1,6 @@
 /** Equality of values that the merge compares as a whole. */
 import type { Field, Struct, Type } from "./schema.ts";
-import { checkDepth, fieldOf, isMap, type PlainMap, serialized } from "./typed.ts";
+import { checkDepth, fieldOf, fieldType, isMap, isWhole, type PlainMap, serialized } from "./typed.ts";
 
 /**
  * Deep equality; the order of object members does not matter.
@@ -33,13 +33,16 @@ export function equalValues(a: unknown, b: unknown, depth = 0): boolean {
 export type Written = "left" | "right" | undefined;
 
 /**
- * Equality of the forms that Go serializes: an absent field may equal an empty one.
+ * Equality of the forms that Go serializes: an absent field may equal an empty one. What one side
+ * holds as a whole value of a client is compared as it is written.
  * @param depth the level of the values in their object
  * @throws TypedError beyond `depthMax` levels
  */
 export function equalSerialized(a: unknown, b: unknown, type: Type, written: Written, depth = 0): boolean {
   if (a === b) return true;
   checkDepth(depth);
+  if (written !== undefined && isWhole(type))
+    return written === "left" ? equalsWritten(b, a, type, depth) : equalsWritten(a, b, type, depth);
   if (type.kind === "list" && Array.isArray(a) && Array.isArray(b)) {
     return (
       a.length === b.length && a.every((item, index) => equalSerialized(item, b[index], type.items, written, depth + 1))
@@ -54,6 +57,33 @@ export function equalSerialized(a: unknown, b: unknown, type: Type, written: Wri
     );
   }
   return equalValues(a, b, depth);
+}
+
+/**
+ * Whether a client wrote a value exactly as Go serializes it, with every zero value that Go writes.
+ * @param value as the schema decoder returns it
+ * @throws TypedError beyond `depthMax` levels
+ */
+export function equalsWritten(value: unknown, written: unknown, type: Type, depth = 0): boolean {
+  checkDepth(depth);
+  if (type.kind === "list" && Array.isArray(value) && Array.isArray(written)) {
+    if (value.length !== written.length) return false;
+    return value.every((item, index) => equalsWritten(item, written[index], type.items, depth + 1));
+  }
+  if ((type.kind !== "struct" && type.kind !== "map") || !isMap(value) || !isMap(written))
+    return equalValues(value, written, depth);
+  let count = 0;
+  const equalsPart = (name: string, part: unknown): boolean => {
+    if (part === undefined) return true;
+    count++;
+    return Object.hasOwn(written, name) && equalsWritten(part, written[name], fieldType(type, name), depth + 1);
+  };
+  if (type.kind === "struct")
+    for (const field of type.fields)
+      if (!equalsPart(field.name, serialized(field, fieldOf(value, field.name)))) return false;
+  for (const name in value)
+    if ((type.kind === "map" || !type.byName.has(name)) && !equalsPart(name, value[name])) return false;
+  return Object.keys(written).length === count;
 }
 
 function equalFields(a: PlainMap, b: PlainMap, type: Struct, written: Written, depth: number): boolean {

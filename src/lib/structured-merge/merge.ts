@@ -2,7 +2,7 @@
  * Merges an applied intent into the live object. Source: structured-merge-diff's merge; KEP-555.
  */
 
-import { equalValues } from "./equal.ts";
+import { equalsWritten } from "./equal.ts";
 import { itemElement, itemsByElement, storedElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import {
@@ -43,7 +43,7 @@ function mergeValues(live: unknown, intent: unknown, type: Type, depth: number):
     if (Array.isArray(intent)) return mergeLists(live, intent, seen.type, depth);
     if (intent === null) return live;
   }
-  return equalValues(live, intent, depth) ? live : intent;
+  return equalsWritten(live, intent, type, depth) ? live : intent;
 }
 
 function mergeMaps(live: PlainMap, intent: PlainMap, type: MapLike, depth: number): PlainMap {

@@ -4,7 +4,7 @@
  */
 import type { Struct, Type } from "./schema.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
-import { checkDepth, fieldType } from "./typed.ts";
+import { checkDepth, fieldType, isWhole } from "./typed.ts";
 
 /**
  * Adapts a set to the current schema. Paths below a value that is now atomic become the path of the
@@ -42,13 +42,6 @@ function reconcileChildren(node: PathNode, type: Type, depth: number): PathNode[
 
 function isContainer(type: Type): boolean {
   return type.kind === "struct" || type.kind === "map" || type.kind === "list";
-}
-
-/** Whether values of a type are owned as a whole. */
-export function isWhole(type: Type): boolean {
-  return type.kind === "list"
-    ? type.listType === "atomic"
-    : (type.kind === "struct" || type.kind === "map") && type.atomic;
 }
 
 /**

@@ -69,6 +69,13 @@ function isDeduced(type: Type): boolean {
   return type.kind === "any" && deducedDefinitions.has(type.definition);
 }
 
+/** Whether values of a type are owned as a whole. */
+export function isWhole(type: Type): boolean {
+  return type.kind === "list"
+    ? type.listType === "atomic"
+    : (type.kind === "struct" || type.kind === "map") && type.atomic;
+}
+
 /** Whether a value is a plain object. */
 export function isMap(value: unknown): value is PlainMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
