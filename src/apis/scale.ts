@@ -4,6 +4,28 @@ import type { ScaleMapping } from "../catalog/contract.ts";
 import { type Part, struct } from "./fields.ts";
 import { formatLabelSelector } from "./label-selector.ts";
 
+/** The Scale of an object. Go omits replicas of 0, so that no manager owns them. */
+export function scaleOf(
+  { metadata }: KubeObject,
+  replicas: number | bigint,
+  status: { replicas: number | bigint; selector?: string },
+): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(creationTimestamp !== undefined && { creationTimestamp }),
+    },
+    spec: Number(replicas) === 0 ? {} : { replicas },
+    status,
+  };
+}
+
 /**
  * Maps a workload to Scale and back.
  * @param selectorText returns `status.selector`
@@ -11,20 +33,9 @@ import { formatLabelSelector } from "./label-selector.ts";
 export function scaleWith(selectorText: (spec: Part) => string): ScaleMapping {
   return {
     toScale(object: KubeObject): KubeObject {
-      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-      return {
-        kind: "Scale",
-        apiVersion: "autoscaling/v1",
-        metadata: {
-          ...(name !== undefined && { name }),
-          ...(namespace !== undefined && { namespace }),
-          ...(uid !== undefined && { uid }),
-          ...(resourceVersion !== undefined && { resourceVersion }),
-          ...(creationTimestamp !== undefined && { creationTimestamp }),
-        },
-        spec: { replicas: object.spec?.replicas ?? 0 },
-        status: { replicas: object.status?.replicas ?? 0, selector: selectorText(object.spec ?? {}) },
-      };
+      const { replicas = 0 } = object.status ?? {};
+      const status = { replicas, selector: selectorText(object.spec ?? {}) };
+      return scaleOf(object, object.spec?.replicas ?? 0, status);
     },
     applyScale(object, replicas) {
       struct(object, "spec").replicas = replicas;

@@ -23,13 +23,14 @@ import { trackScale } from "./managed-fields/general-update.ts";
 import { scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries, scaleVersion } from "./managed-fields/scale.ts";
 import { requestVersion, writerOf } from "./managed-fields/track.ts";
-import { checkUid, keyInErrors } from "./preconditions.ts";
 import { admissionAttributes, checkNames, dedupOwnerReferences } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 
 /** A write of the `scale` subresource. */
 interface ScaleRequest extends WriteRequest {
+  /** The uid of a sent Scale; empty when it has none, and for patches. */
+  readonly uid?: string;
   readonly ifMatch?: string | undefined;
   /**
    * Unless false, replicas that `next` changes are managed by the request's manager. False if
@@ -80,10 +81,9 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       );
       // Without a resourceVersion, a custom resource is updated at its current one, though an
       // update requires one otherwise.
-      if (scale.metadata.resourceVersion === undefined && !resource.definition.custom)
-        delete object.metadata.resourceVersion;
-      else if (scale.metadata.resourceVersion !== undefined)
-        object.metadata.resourceVersion = scale.metadata.resourceVersion;
+      const { resourceVersion: sent = "" } = scale.metadata;
+      if (sent !== "") object.metadata.resourceVersion = sent;
+      else if (!resource.definition.custom) delete object.metadata.resourceVersion;
       return object;
     },
   });
@@ -168,13 +168,9 @@ interface ScaleChange {
 
 function checkScale(registry: RegistryContext, request: ScaleRequest, { object, scale, old }: ScaleChange): void {
   const { resource, version } = request.target;
-  const { name = "", namespace = "", uid = "" } = object.metadata;
-  const sentUid = scale.metadata.uid ?? "";
-  if (resource.definition.custom) {
-    // Everything else is validated with the object, whose errors name the path of its replicas.
-    checkUid(resource, keyInErrors(storeOf(resource).keyOf(namespace, name), request), name, sentUid, uid);
-    return;
-  }
+  // A custom one is validated with its object, whose errors name the path of its replicas.
+  if (resource.definition.custom) return;
+  const { name = "", uid = "" } = object.metadata;
   const errors = new FieldErrors();
   validateObjectMeta(scale.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   const replicas = Number(scale.spec?.replicas ?? 0);
@@ -184,6 +180,7 @@ function checkScale(registry: RegistryContext, request: ScaleRequest, { object, 
   if (declarative !== undefined && schema !== undefined)
     validateDeclared(registry, request, declarative, { object: scale, old, errors, schema });
   if (!errors.empty) throw invalid("autoscaling", "Scale", name, errors.causes);
+  const sentUid = scale.metadata.uid ?? "";
   if (sentUid === "" || sentUid === uid) return;
   const { group, resource: plural } = storedResource(resource);
   const why = `Precondition failed: UID in precondition: ${sentUid}, UID in object meta: ${uid}`;

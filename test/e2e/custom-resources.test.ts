@@ -149,6 +149,52 @@ test("a definition from creation to deletion", async (t) => {
     );
   });
 
+  await t.test("writes the scale as upstream, whose scheme of custom resources has no Scale", async () => {
+    const created = await send("POST", `${widgets}?fieldManager=m`, widget("scaled", { size: 0 }));
+    const scale = (spec: unknown) => ({
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: "scaled" },
+      spec,
+    });
+    const unconvertible = "request to convert CR to an invalid group/version: autoscaling/v1";
+    const unknownType = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"';
+    const { resourceVersion } = created.body.metadata;
+    const rows: readonly (readonly [type: string, body: unknown, status: number, result: unknown])[] = [
+      ["apply", scale({ replicas: 0 }), 409, 'conflict with "m" using autoscaling/v1: .spec.replicas'],
+      [
+        "forced",
+        scale({ replicas: 0 }),
+        500,
+        `(/scaled; autoscaling/v1, Kind=Scale) to proper version: ${unconvertible}`,
+      ],
+      ["merge", { metadata: { resourceVersion: "", uid: "another" }, spec: { replicas: 3 } }, 200, { replicas: 3 }],
+      [
+        "merge",
+        { metadata: { resourceVersion } },
+        409,
+        "please apply your changes to the latest version and try again",
+      ],
+      ["merge", { spec: { replicas: null } }, 200, {}],
+      ["PUT", scale({ replicas: "3" }), 400, unknownType],
+      ["PUT", scale({ replicas: 2, odd: 1 }), 400, unknownType],
+      ["PUT", { ...scale({}), apiVersion: "v1" }, 400, unknownType],
+      ["PUT", scale({ replicas: 2 }), 200, { replicas: 2 }],
+    ];
+    const paths: Readonly<Record<string, string>> = { forced: "&force=true", PUT: "&fieldValidation=Strict" };
+    for (const [type, body, status, result] of rows) {
+      const contentType = { merge: "application/merge-patch+json", PUT: "application/json" }[type];
+      const path = `${widgets}/scaled/scale?fieldManager=a${paths[type] ?? ""}`;
+      const answer = await send(type === "PUT" ? "PUT" : "PATCH", path, body as object, {
+        "content-type": contentType ?? "application/apply-patch+yaml",
+      });
+      assert.equal(answer.status, status, JSON.stringify([type, body, answer.body]));
+      if (typeof result === "string") assert.ok(answer.body.message.endsWith(result), answer.body.message);
+      else assert.deepEqual(answer.body.spec, result);
+    }
+    await send("DELETE", `${widgets}/scaled`);
+  });
+
   await t.test("accepts merge patches and applies, and rejects strategic merge patches", async () => {
     const merge = await send(
       "PATCH",

@@ -16,6 +16,7 @@ import { Correlation } from "../../lib/structural-schema/correlation.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { type ValueValidator, valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";
 import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
+import { scaleOf } from "../scale.ts";
 import { columnFinder } from "./column-finder.ts";
 import { customColumns } from "./custom-columns.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
@@ -223,23 +224,9 @@ function scaleMapping({
 }: ScaleSubresource): ScaleMapping {
   return {
     toScale(object) {
-      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-      const metadata = {
-        ...(name !== undefined && { name }),
-        ...(namespace !== undefined && { namespace }),
-        ...(uid !== undefined && { uid }),
-        ...(resourceVersion !== undefined && { resourceVersion }),
-        ...(creationTimestamp !== undefined && { creationTimestamp }),
-      };
       const selector = labelSelectorPath === "" ? "" : textAt(object, labelSelectorPath);
       const status = { replicas: integerAt(object, statusReplicasPath), ...(selector !== "" && { selector }) };
-      return {
-        kind: "Scale",
-        apiVersion: "autoscaling/v1",
-        metadata,
-        spec: { replicas: integerAt(object, specReplicasPath) },
-        status,
-      };
+      return scaleOf(object, integerAt(object, specReplicasPath), status);
     },
     applyScale: (object, replicas) => setReplicas(object, specReplicasPath, replicas),
     replicasPath: splitPath(specReplicasPath),

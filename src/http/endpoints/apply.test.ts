@@ -457,6 +457,24 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       want: { spec: { replicas: 3 } },
     },
   ],
+  "replicas of 0, which Go omits": [
+    {
+      request: `POST ${deployments}?fieldManager=m`,
+      body: deployment({ replicas: 0, template: template(container("c")) }),
+      status: 201,
+    },
+    {
+      request: `APPLY ${deployments}/d/scale?fieldManager=s`,
+      body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas: 0 } },
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "m" using autoscaling/v1: .spec.replicas',
+    },
+    {
+      request: `PUT ${deployments}/d/scale?fieldManager=s`,
+      body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d", uid: "x" }, spec: { replicas: 0 } },
+      status: 409,
+    },
+  ],
   "what is emptied, and what was never owned": [
     {
       request: `APPLY ${secrets}/a?fieldManager=one`,

@@ -3,12 +3,18 @@
  * upstream.
  */
 import assert from "node:assert/strict";
+import { ApiError, badRequest } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { type ApplyRequest, applyBody } from "../../registry/apply.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import {
+  type DecodeOptions,
+  decodeBody,
+  type ExpectedKind,
+  expectedSubresourceKind,
+} from "../../registry/decode-body.ts";
 import { getEntry } from "../../registry/get.ts";
 import { scaleContext } from "../../registry/managed-fields/merge-context.ts";
 import { scaleVersion } from "../../registry/managed-fields/scale.ts";
@@ -55,12 +61,28 @@ export async function putScale(
   body: Buffer,
   options: WriteOptions,
 ): Promise<void> {
-  const decode = (): KubeObject => decodeBody(body, scaleKind(context), decodeOptions(context, registry, options));
-  checkNames(decode(), request); // Errors of the body precede errors of the object.
+  const decode = (): KubeObject => decodeScale(body, context, decodeOptions(context, registry, options));
+  const sent = decode();
+  checkNames(sent, request); // Errors of the body precede errors of the object.
+  const { uid = "" } = sent.metadata;
   sendScale(
     context,
-    await updateScale(registry, { ...request, ifMatch: context.exchange.header("if-match"), next: decode }),
+    await updateScale(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), next: decode }),
   );
+}
+
+/** Upstream's scheme of custom resources has no Scale, and this error replaces those of the body. */
+const unknownScaleType = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"';
+
+/** @throws ApiError 400, 415 */
+function decodeScale(body: Buffer, context: RequestContext, options: DecodeOptions): KubeObject {
+  try {
+    return decodeBody(body, scaleKind(context), options);
+  } catch (error) {
+    const isCustom = context.resolved?.resource.definition.custom === true;
+    if (isCustom && error instanceof ApiError && error.status.code === 400) throw badRequest(unknownScaleType);
+    throw error;
+  }
 }
 
 /**

@@ -41,6 +41,12 @@ function sortedText(value: unknown): string {
   );
 }
 
+test("reads indices as Go reads integers", () => {
+  const indices = ["i:01", "i:-1", "i:+2", "i:9223372036854775807"];
+  const set = decodeFieldsV1(Object.fromEntries(indices.map((index) => [index, {}])));
+  assert.deepEqual(Object.keys(encodeFieldsV1(set)), ["i:-1", "i:1", "i:2", "i:9223372036854775807"]);
+});
+
 test("sorts the keys of key elements", () => {
   const set = decodeFieldsV1({ 'k:{"protocol":"TCP","containerPort":80}': {} });
   assert.deepEqual(Object.keys(encodeFieldsV1(set)), ['k:{"containerPort":80,"protocol":"TCP"}']);
@@ -52,6 +58,7 @@ for (const [what, value] of [
   ["no colon", { abc: {} }],
   ["a bad key", { "k:{": {} }],
   ["a bad index", { "i:x": {} }],
+  ["an index beyond 64 bits", { "i:9223372036854775808": {} }],
   ["a key that nests too deep", { [`k:{"a":${deep}}`]: {} }],
   ["a value that nests too deep", { [`v:${deep}`]: {} }],
   ["a leaf that is not an object", { "f:a": 1 }],
@@ -101,6 +108,7 @@ test("encodes and shows the values of path elements as upstream does", () => {
     const written = { [`v:${text}`]: {} };
     assert.deepEqual(encodeFieldsV1(decodeFieldsV1({ [`v:${JSON.stringify(value)}`]: {} })), written);
   }
+  assert.equal(valueElement(-0), "v:-0");
   assert.equal(formatPath([keyElement({ 9: 2, 10: 1 })]), "[10=1,9=2]");
   const elements = values.map(([value]) => valueElement(value));
   assert.deepEqual(sortElements(elements.toReversed()), elements);

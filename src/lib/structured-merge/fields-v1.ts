@@ -111,8 +111,7 @@ function canonicalElement(key: string): string | undefined {
     case "f":
       return key;
     case "i":
-      if (!/^\d+$/.test(text)) throw new FieldsV1Error(`bad index: ${JSON.stringify(key)}`);
-      return key;
+      return indexElement(indexOf(text));
     case "k":
       return isPlainKey(key) ? key : keysOf(parse(text), text);
     case "v":
@@ -120,6 +119,14 @@ function canonicalElement(key: string): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** @throws FieldsV1Error for text that is not an integer of 64 bits */
+function indexOf(text: string): bigint {
+  const index = /^[+-]?\d{1,30}$/.test(text) ? BigInt(text.replace("+", "")) : undefined;
+  if (index === undefined || BigInt.asIntN(64, index) !== index)
+    throw new FieldsV1Error(`bad index: ${JSON.stringify(text)}`);
+  return index;
 }
 
 /** One or two keys, sorted, with nothing to escape: already in canonical form. */
@@ -165,7 +172,7 @@ export function valueElement(value: unknown): string {
 }
 
 /** The path element of a list item that is identified by its index. */
-export function indexElement(index: number): string {
+export function indexElement(index: number | bigint): string {
   return `i:${index}`;
 }
 

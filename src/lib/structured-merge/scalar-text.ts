@@ -13,7 +13,7 @@ export function scalarText(value: unknown): string {
     case "string":
       return plain.test(value) ? `"${value}"` : quote(value);
     case "number":
-      return withTwoDigits(String(value));
+      return numberText(value);
     case "object":
       if (value === null) return "null";
       if (Array.isArray(value)) return `[${value.map(scalarText).join(",")}]`;
@@ -49,5 +49,6 @@ function escapeCharacter(character: string): string {
   return shorthand.get(character) ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Go writes at least two digits of an exponent. */
-const withTwoDigits = (number: string): string => number.replace(/e([+-])(\d)$/, "e$10$2");
+/** As Go writes floats, with the sign of zero and at least two digits of an exponent. */
+const numberText = (number: number): string =>
+  Object.is(number, -0) ? "-0" : String(number).replace(/e([+-])(\d)$/, "e$10$2");

@@ -36,6 +36,11 @@ const rows: readonly (readonly [body: string, want: object | string])[] = [
   ['{"a":1e400}', { a: "1e400" }],
 ];
 
+test("rejects bytes that are not UTF-8", () => {
+  const message = `${notYaml} invalid leading UTF-8 octet`;
+  assert.throws(() => readApplyBody(Buffer.from('{"a":"\xff"}', "latin1")), { message });
+});
+
 test("parses the body of an apply as YAML", () => {
   for (const [body, want] of rows) {
     if (typeof want === "string") assert.throws(() => readApplyBody(Buffer.from(body)), { message: want }, body);

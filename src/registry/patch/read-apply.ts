@@ -1,4 +1,5 @@
 /** The body of a server-side apply: YAML, of which JSON is a subset. */
+import { isUtf8 } from "node:buffer";
 import { badRequest } from "../../apimachinery/errors.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
 import { CborError } from "../../lib/cbor/wire.ts";
@@ -55,7 +56,7 @@ const keyLengthMax = 1024 / 6;
  * @returns undefined for bodies that the YAML decoder must parse, such as those with repeated keys
  */
 function readJson(bytes: Buffer): Record<string, unknown> | undefined {
-  if (bytes[0] !== openingBrace || unlikeYaml.test(bytes.toString("latin1"))) return undefined;
+  if (bytes[0] !== openingBrace || !isUtf8(bytes) || unlikeYaml.test(bytes.toString("latin1"))) return undefined;
   try {
     const { value, duplicates } = readPatchJson(bytes);
     return duplicates.length > 0 || hasLongKey(value) ? undefined : (value as Record<string, unknown>);
