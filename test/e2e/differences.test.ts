@@ -374,16 +374,16 @@ describe("differences", () => {
     assert.equal(warnings.at(-1), '299 - "unknown field \\"f099\\""');
   });
 
-  test("an empty entry resets managed fields without tracking the request; an empty list does not reset them", async () => {
+  test("an empty list and an empty entry reset managed fields without tracking the request", async () => {
     const path = `${configMaps}/reset?fieldManager=m`;
     const apply = { apiVersion: "v1", kind: "ConfigMap", ...named("reset"), data: { a: "b" } };
-    await client.send({
-      method: "PATCH",
-      path,
-      headers: { "content-type": "application/apply-patch+yaml" },
-      body: apply,
-    });
     const patched = async (managedFields: object[], data: object): Promise<unknown> => {
+      await client.send({
+        method: "PATCH",
+        path,
+        headers: { "content-type": "application/apply-patch+yaml" },
+        body: apply,
+      });
       const { body } = await client.send({
         method: "PATCH",
         path,
@@ -392,8 +392,9 @@ describe("differences", () => {
       });
       return body.metadata.managedFields?.map(({ operation }: { operation: string }) => operation);
     };
-    assert.deepEqual(await patched([], { c: "d" }), ["Apply", "Update"]);
+    assert.deepEqual(await patched([], { c: "d" }), undefined);
     assert.deepEqual(await patched([{}], { e: "f" }), undefined);
+    assert.deepEqual(await patched([{ operation: "" }], { e: "g" }), undefined);
   });
 
   test("a managed fields entry of a scale has no time", async () => {

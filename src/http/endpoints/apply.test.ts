@@ -193,11 +193,21 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       message: 'Apply failed with 1 conflict: conflict with "one": .rules',
     },
   ],
+  "an empty list clears": [
+    { request: `POST ${maps}?fieldManager=m`, body: map({ a: "1" }), status: 201, managers: ["m Update v1 data{.,a}"] },
+    { request: `PUT ${maps}/a?fieldManager=x`, body: map({ a: "2" }, { managedFields: [] }), managers: [] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ a: "3" }),
+      status: 409,
+      message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.a',
+    },
+  ],
   "clearing, and what does not clear": [
     { request: `POST ${maps}?fieldManager=m`, body: map({ a: "1" }), status: 201, managers: ["m Update v1 data{.,a}"] },
     {
       request: `MERGE ${maps}/a`,
-      body: { metadata: { managedFields: [] } },
+      body: { metadata: { managedFields: [{}, {}] } },
       managers: ["m Update v1 data{.,a}"],
       unchanged: true,
     },

@@ -94,12 +94,12 @@ export function withoutManagedFields(object: KubeObject): PlainMap {
 }
 
 /**
- * The managed fields that the client sent, unless they are empty or malformed; through a
+ * The managed fields that the client sent, unless they are absent or malformed; through a
  * subresource, always those of the old object.
  */
 function managedBefore({ subresource }: TrackedWrite, next: KubeObject, old: KubeObject | undefined): Managed {
-  const sent = next.metadata.managedFields ?? [];
-  if (subresource === "" && sent.length > 0) {
+  const sent = next.metadata.managedFields;
+  if (subresource === "" && sent !== undefined) {
     if (isReset(sent)) return noManagers;
     const managed = decodeOrNone(sent);
     if (managed.sets.size > 0) return { ...managed, read: unchangedEntries(managed, old?.metadata.managedFields) };
@@ -118,9 +118,9 @@ function unchangedEntries({ read }: Managed, old: readonly ManagedFieldsEntry[] 
   return unchanged;
 }
 
-/** One empty entry. */
+/** An empty list, or one empty entry. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
-  return entries.length === 1 && Object.keys(entries[0] as object).length === 0;
+  return entries.length < 2 && entries.every((entry) => Object.values(entry).every((value) => value === ""));
 }
 
 function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {

@@ -90,7 +90,7 @@ function tryFastUpdate(
   const sent = next.metadata.managedFields;
   const entries = old?.metadata.managedFields;
   if (old !== undefined && entries === undefined) return undefined;
-  if (subresource === "" && sent !== undefined && sent.length > 0 && !identical(sent, entries)) return undefined;
+  if (subresource === "" && sent !== undefined && !identical(sent, entries)) return undefined;
   setEntries(next, entries); // Equal on both sides, so that they are not compared.
   const changes = withoutFields(compare((old ?? {}) as PlainMap, next, schema), resets);
   setEntries(next, sent);
