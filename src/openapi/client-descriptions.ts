@@ -1,34 +1,20 @@
-/**
- * Reads the comments in the type declarations of `@kubernetes/client-node`. Loaded only if there
- * are no packed texts; takes some tenths of a second.
- */
+/** Reads the comments in the type declarations of `@kubernetes/client-node`. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { clientFieldName } from "./client-field-name.ts";
+import { commentText } from "./comment-text.ts";
 import type { DescriptionTexts } from "./descriptions.ts";
 
 /**
  * Reads the descriptions of types and parameters.
  *
- * @returns no texts if the client is not installed
+ * @param directory of the package's main module
  */
-export async function readClientDescriptions(): Promise<DescriptionTexts> {
-  const directory = clientDirectory();
-  if (directory === undefined) return { types: {}, parameters: {} };
+export async function readClientDescriptions(directory: string): Promise<DescriptionTexts> {
   return {
-    types: await readTypes(join(directory, "models")),
-    parameters: await readParameters(join(directory, "types/ObjectParamAPI.d.ts")),
+    types: await readTypes(join(directory, "gen/models")),
+    parameters: await readParameters(join(directory, "gen/types/ObjectParamAPI.d.ts")),
   };
-}
-
-function clientDirectory(): string | undefined {
-  try {
-    return fileURLToPath(new URL("./gen", import.meta.resolve("@kubernetes/client-node")));
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") return undefined;
-    throw error;
-  }
 }
 
 async function readTypes(directory: string): Promise<DescriptionTexts["types"]> {
@@ -115,14 +101,9 @@ function inParagraphs(text: string): string {
 
 const entities: Readonly<Record<string, string>> = { "&#39;": "'", "&quot;": '"', "&#x60;": "`", "&#x3D;": "=" };
 
-/** The text of a comment without its stars, annotations and escapes. */
+/** The text of a comment without the client's escapes. */
 function plainText(comment: string): string {
-  return comment
-    .split("\n")
-    .map((line) => line.replace(/^\s*\* ?/, ""))
-    .filter((line) => !/^(?:Defaults to: |@)/.test(line))
-    .join("\n")
-    .trim()
+  return commentText(comment)
     .replace(/&(?:#39|quot|#x60|#x3D);/g, (entity) => entities[entity] as string)
     .replace(/\\(.)/g, "$1");
 }

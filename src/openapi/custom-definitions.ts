@@ -26,6 +26,8 @@ export function customDefinition(kind: CustomKind, writer: DefinitionWriter): Js
   };
 }
 
+const conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
 function listBody(
   { itemKind, plural, ...list }: CustomKind & { readonly itemKind: string },
   writer: DefinitionWriter,
@@ -37,7 +39,7 @@ function listBody(
     required: ["items"],
     properties: {
       ...writer.typeMeta(),
-      items: { description: `List of ${plural}.`, type: "array", items: item },
+      items: { description: `List of ${plural}. More info: ${conventions}`, type: "array", items: item },
       metadata: writer.metadata(builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta")),
     },
   };

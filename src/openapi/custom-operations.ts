@@ -163,12 +163,12 @@ const objectTypes = ["application/json", "application/yaml"];
 const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 
 function operation(row: OperationRow, { scope, kind, noun, subresource, path, ...kinds }: OperationTarget): Operation {
-  const infix = row === deleteCollection ? "Collection" : "";
+  const infix = row === deleteCollection ? "collection" : "";
   const content = row.answer === "Status" ? row.answer : kinds[row.answer];
   return {
     method: row.method,
     action: row.action,
-    id: `${row.verb}${scope.title}${infix}${noun}`,
+    id: `${row.verb}${scope.title}${inCamelCase(infix + noun)}`,
     description: row.description(kind.kind, subresource === "" ? "" : `${subresource} of `),
     tags: [scope.tag],
     kind,
@@ -182,6 +182,14 @@ function operation(row: OperationRow, { scope, kind, noun, subresource, path, ..
     consumes: row.body === "Patch" ? patchTypes : objectTypes,
     produces: objectTypes,
   };
+}
+
+/**
+ * The name of an operation without the dashes of its kind, which can be in lower case. Source:
+ * `k8s.io/apiserver@v0.36.0/pkg/endpoints/openapi/openapi.go`, ToValidOperationID.
+ */
+function inCamelCase(name: string): string {
+  return name.split("-").map(capitalize).join("");
 }
 
 function bodyOf({ body }: OperationRow, object: KindName): Body | undefined {

@@ -31,10 +31,9 @@ interface DefinitionOptions {
   /** Whether fields list their allowed values. */
   readonly enums: boolean;
   /**
-   * The document's version: kinds of every group and version list only it and their own, or all if
-   * it is undefined.
+   * Whether a kind of every group and version is listed with this one; undefined if with all of them.
    */
-  readonly groupVersion?: GroupVersion | undefined;
+  readonly lists?: ((groupVersion: GroupVersion) => boolean) | undefined;
 }
 
 /** Starts with an empty collection. */
@@ -81,7 +80,12 @@ function definitionWriter(writer: Writer): DefinitionWriter {
       const bodyOf = (name: string): Json => fieldBody(like, like.byName.get(name) as Field, writer);
       return { apiVersion: bodyOf("apiVersion"), kind: bodyOf("kind") };
     },
-    metadata: (type) => withSiblings(typeBody(type, writer), { isWrapped: true }, writer.dialect),
+    metadata: (type) =>
+      withSiblings(
+        typeBody(type, writer),
+        { description: metadataDescription(type, writer), isWrapped: true },
+        writer.dialect,
+      ),
   };
 }
 
@@ -99,7 +103,7 @@ function definitionBody(name: string, type: Type, writer: Writer): Json {
 
 function structBody(struct: Struct, writer: Writer): Json {
   const fields = [...struct.fields].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const kinds = groupVersionKinds(struct, writer.groupVersion);
+  const kinds = groupVersionKinds(struct, writer.lists);
   const required = struct.fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: "object",
@@ -113,11 +117,10 @@ function structBody(struct: Struct, writer: Writer): Json {
   };
 }
 
-function groupVersionKinds(struct: Struct, only: GroupVersion | undefined): Struct["groupVersionKinds"] {
-  if (only === undefined || struct.everyGroupVersion !== true) return struct.groupVersionKinds;
-  return struct.groupVersionKinds?.filter(
-    ({ group, version }) => group === "" || (group === only.group && version === only.version),
-  );
+function groupVersionKinds(struct: Struct, lists: DefinitionOptions["lists"]): Struct["groupVersionKinds"] {
+  return lists === undefined || struct.everyGroupVersion !== true
+    ? struct.groupVersionKinds
+    : struct.groupVersionKinds?.filter(lists);
 }
 
 function gvkBody({ group, version, kind }: { group: string; version: string; kind: string }): Json {
@@ -140,17 +143,32 @@ function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
 }
 
 /**
- * The description of a field. The client has none for fields that reference a type. v2 documents
- * use the description of the type for them, because clients do not resolve the reference; v3
- * documents do not, because clients would show it twice.
+ * The description of a field. Some alpha and beta types have none for fields that reference a type.
+ * v2 documents use the description of the type for them, because clients do not resolve the
+ * reference; v3 documents do not, because clients would show it twice.
  */
-function fieldDescription(
-  { definition }: Struct,
-  { name, type }: Field,
-  { descriptions, dialect }: Writer,
-): string | undefined {
-  const ofType = type.kind === "struct" && dialect.version === "v2" ? descriptions.type(type.definition) : undefined;
-  return descriptions.field(definition, name) ?? ofType;
+function fieldDescription({ definition }: Struct, { name, type }: Field, writer: Writer): string | undefined {
+  const { descriptions, dialect } = writer;
+  const own = descriptions.field(definition, name);
+  if (own !== undefined) return writer.enums ? own : own.split(enumValues)[0];
+  if (type.kind !== "struct") return undefined;
+  return (
+    metadataDescription(type, writer) ?? (dialect.version === "v2" ? descriptions.type(type.definition) : undefined)
+  );
+}
+
+/** Before the values of an enum in the description of its field. */
+const enumValues = "\n\nPossible enum values:\n";
+
+/** Kinds with the usual description of metadata, by the type of their metadata. */
+const usualMetadata: Readonly<Record<string, string>> = {
+  "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": "io.k8s.api.core.v1.ConfigMap",
+  "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta": "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
+};
+
+function metadataDescription({ definition }: Struct, { descriptions }: Writer): string | undefined {
+  const kind = usualMetadata[definition];
+  return kind === undefined ? undefined : descriptions.field(kind, "metadata");
 }
 
 function isUndescribed({ definition }: Struct, { name }: Field): boolean {

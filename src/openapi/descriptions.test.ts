@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readClientDescriptions } from "./client-descriptions.ts";
 import { descriptionsFrom, noDescriptions } from "./descriptions.ts";
+import { readInstalledDescriptions } from "./installed-descriptions.ts";
 
-const descriptions = descriptionsFrom(await readClientDescriptions());
+const descriptions = descriptionsFrom(await readInstalledDescriptions());
 
 const rows: [what: string, text: string | undefined, start: string][] = [
   ["a type", descriptions.type("io.k8s.api.core.v1.ConfigMap"), "ConfigMap holds configuration data"],
@@ -19,6 +19,32 @@ const rows: [what: string, text: string | undefined, start: string][] = [
     "x-kubernetes-list-type annotates",
   ],
   ["a field whose name is a reserved word", descriptions.field(schemaProps(), "default"), "default is a default value"],
+  [
+    "a field that refers to a type, with paragraphs",
+    descriptions.field("io.k8s.api.resource.v1.DeviceRequest", "exactly")?.split("\n\n")[1],
+    "One of Exactly or FirstAvailable must be set.",
+  ],
+  [
+    "a field of a beta type, from v1",
+    descriptions.field("io.k8s.api.resource.v1beta2.ResourceClaim", "status"),
+    "Status describes whether the claim is ready",
+  ],
+  [
+    "metadata",
+    descriptions.field("io.k8s.api.core.v1.ConfigMap", "metadata"),
+    "Standard object's metadata. More info: https://git.k8s.io/",
+  ],
+  [
+    "metadata of a list",
+    descriptions.field("io.k8s.apimachinery.pkg.apis.meta.v1.Status", "metadata"),
+    "Standard list metadata. More info: https://git.k8s.io/",
+  ],
+  ["a type that is a string", descriptions.type("io.k8s.apimachinery.pkg.apis.meta.v1.Time"), "Time is a wrapper"],
+  [
+    "a field with asterisks",
+    descriptions.field("io.k8s.api.authorization.v1.ResourceRule", "resources")?.split("\n")[1]?.trim(),
+    '"*/foo" represents the subresource',
+  ],
   ["a parameter", descriptions.parameter("list", "continue"), "The continue option should be set"],
   ["a parameter of a connection", descriptions.parameter("PodExec", "command"), "Command is the remote command"],
   [

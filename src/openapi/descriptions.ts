@@ -1,8 +1,8 @@
 /**
- * Descriptions of types, fields and parameters: the comments of the installed
- * `@kubernetes/client-node`, which is generated from the published documents. They are not part of
- * this repository. A packed build has them in one file; without either, documents have no
- * descriptions.
+ * Descriptions of types, fields and parameters: the comments of the installed packages
+ * `kubernetes-models` and `@kubernetes/client-node`, which are generated from the published
+ * documents. They are not part of this repository. A packed build has them in one file; without
+ * either, documents have no descriptions.
  */
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
@@ -22,23 +22,23 @@ export interface Descriptions {
 }
 
 /**
- * Descriptions by the client's names of types (`V1Pod`); the empty field name is that of the type
- * itself.
+ * Descriptions by the names of types in the packages (`IoK8sApiCoreV1Pod`, `V1Pod`); the empty
+ * field name is that of the type itself.
  */
 export interface DescriptionTexts {
   readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly parameters: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Loads the descriptions of a packed build, or else of the installed client. */
+/** Loads the descriptions of a packed build, or else of the installed packages. */
 export async function loadDescriptions(): Promise<Descriptions> {
   const packed = readDataFile("descriptions.json.br");
   if (packed !== undefined) {
     const json = await promisify(brotliDecompress)(packed);
     return descriptionsFrom(JSON.parse(json.toString()));
   }
-  const { readClientDescriptions } = await import("./client-descriptions.ts");
-  return descriptionsFrom(await readClientDescriptions());
+  const { readInstalledDescriptions } = await import("./installed-descriptions.ts");
+  return descriptionsFrom(await readInstalledDescriptions());
 }
 
 /** No descriptions at all. */
@@ -46,13 +46,17 @@ export const noDescriptions: Descriptions = descriptionsFrom({ types: {}, parame
 
 /** Creates the lookup of texts. */
 export function descriptionsFrom({ types, parameters }: DescriptionTexts): Descriptions {
-  const textsOf = (definition: string): Readonly<Record<string, string>> | undefined => {
-    const name = clientNames(definition).find((one) => Object.hasOwn(types, one));
-    return name === undefined ? undefined : types[name];
+  const textOf = (names: readonly string[], field: string): string | undefined => {
+    for (const name of names) {
+      const text = find(Object.hasOwn(types, name) ? types[name] : undefined, field);
+      if (text !== undefined) return text;
+    }
+    return undefined;
   };
   return {
-    type: (definition) => find(textsOf(definition), ""),
-    field: (definition, field) => find(textsOf(definition), clientFieldName(field)),
+    type: (definition) => textOf(typeNames(definition), ""),
+    field: (definition, field) =>
+      textOf([...typeNames(definition), modelName(atV1(definition))], clientFieldName(field)),
     parameter: (topic, name) => find(Object.hasOwn(parameters, topic) ? parameters[topic] : undefined, name),
   };
 }
@@ -61,11 +65,24 @@ function find(texts: Readonly<Record<string, string>> | undefined, key: string):
   return texts !== undefined && Object.hasOwn(texts, key) ? texts[key] : undefined;
 }
 
-/** The client names a type by version and kind, with the group as a prefix if that is ambiguous. */
-function clientNames(definition: string): string[] {
+/**
+ * The names of a type in the packages. The client names a type by version and kind, with the group
+ * as a prefix if that is ambiguous.
+ */
+function typeNames(definition: string): string[] {
   const [kind = "", version = "", group = ""] = definition.split(".").reverse();
   const plain = capitalize(version) + kind;
-  return [capitalize(group) + plain, plain];
+  return [modelName(definition), capitalize(group) + plain, plain];
+}
+
+/** `kubernetes-models` has few alpha and beta versions, whose fields mostly have the texts of v1. */
+function atV1(definition: string): string {
+  return [...definition.split(".").slice(0, -2), "v1", ...definition.split(".").slice(-1)].join(".");
+}
+
+/** The full name of a definition without dots and dashes: `IoK8sApiCoreV1Pod`. */
+function modelName(definition: string): string {
+  return definition.split(/[.-]/).map(capitalize).join("");
 }
 
 function capitalize(text: string): string {

@@ -43,37 +43,49 @@ export interface Part {
   readonly resources: readonly ServedResource[];
   /** Whether it has only custom resources. */
   readonly custom: boolean;
-  /** Undefined for documents without a version. */
-  readonly groupVersion: GroupVersion | undefined;
+  /** As in the options of definitions. */
+  readonly lists: ((groupVersion: GroupVersion) => boolean) | undefined;
   paths(options: PathOptions): PathItem[];
 }
 
 /** The v3 documents of all groups. */
 export function partsOf(groups: readonly ServedGroup[], { issuer }: Pick<DocumentSource, "issuer">): Part[] {
   const versions = groups.flatMap(({ group, versions }) =>
-    versions.map((version) => ({
-      name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
-      resources: version.resources,
-      custom: version.resources.every(({ definition }) => definition.custom),
-      groupVersion: { group, version: version.version },
-      paths: (options: PathOptions) => pathsOf(group, version, options),
-    })),
+    versions.map((version) => {
+      const custom = version.resources.every(({ definition }) => definition.custom);
+      return {
+        name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
+        resources: version.resources,
+        custom,
+        lists: custom ? isOfClients : isOf(group, version.version),
+        paths: (options: PathOptions) => pathsOf(group, version, options),
+      };
+    }),
   );
   return [
     ...topPaths(groups, issuer).map(([name, item]) => ({
       name,
       resources: [],
       custom: false,
-      groupVersion: undefined,
+      lists: undefined,
       paths: () => [item],
     })),
     ...versions,
   ];
 }
 
+const isOf =
+  (group: string, version: string) =>
+  (one: GroupVersion): boolean =>
+    one.group === "" || (one.group === group && one.version === version);
+
+/** Groups whose types upstream's client library does not have; its scheme is that of custom kinds. */
+const serverGroups = ["admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"];
+const isOfClients = ({ group }: GroupVersion): boolean => !serverGroups.includes(group);
+
 /** Encodes a v3 document. */
 export async function encodeV3(part: Part, source: DocumentSource, encoding: Encoding): Promise<Buffer> {
-  const definitions = collectDefinitions(openApiV3, { ...source, groupVersion: part.groupVersion });
+  const definitions = collectDefinitions(openApiV3, { ...source, lists: part.lists });
   const rendering = { definitions, descriptions: source.descriptions };
   const head = { openapi: "3.0.0", info: part.custom ? customInfo : { title: "Kubernetes", version: source.release } };
   const tail = part.custom ? {} : { securitySchemes: { BearerToken: bearerToken } };

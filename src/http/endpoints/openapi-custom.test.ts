@@ -7,9 +7,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
 import { ask } from "../../../test/support/request-context.ts";
-import type { ResourceDefinition, SubresourceDefinition } from "../../catalog/contract.ts";
+import type { Catalog, ResourceDefinition, SubresourceDefinition } from "../../catalog/contract.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
-import { noDescriptions } from "../../openapi/descriptions.ts";
+import { descriptionsFrom } from "../../openapi/descriptions.ts";
 import { createOpenApi } from "./openapi.ts";
 
 interface Definition {
@@ -88,7 +88,14 @@ function resourceOf({ spec }: Definition): ResourceDefinition {
 
 const catalog = builtinCatalog("api/all=false,coordination.k8s.io/v1");
 for (const definition of definitions) catalog.add(resourceOf(definition));
-const openApi = createOpenApi({ catalog, loadDescriptions: async () => ({ ...noDescriptions }) });
+const descriptions = descriptionsFrom({
+  types: {
+    IoK8sApiCoreV1ConfigMap: { metadata: "Standard object's metadata." },
+    IoK8sApimachineryPkgApisMetaV1Status: { metadata: "Standard list metadata." },
+  },
+  parameters: {},
+});
+const openApi = createOpenApi({ catalog, loadDescriptions: async () => descriptions });
 
 /** Descriptions of others, and types that every document has, are left out. */
 function own(value: unknown): unknown {
@@ -149,4 +156,56 @@ test("without a schema, any object will do", async () => {
     type: "object",
     "x-kubernetes-group-version-kind": [{ group: "bare.example.com", kind: "Ship", version: "v1" }],
   });
+});
+
+const lowerCase = builtinCatalog("api/all=false,coordination.k8s.io/v1");
+const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object" } } } };
+for (const [plural, kind, scope] of [
+  ["rafts", "raft-y", "Namespaced"],
+  ["boats", "boat", "Cluster"],
+] as const)
+  lowerCase.add(
+    resourceOf({
+      metadata: { name: `${plural}.example.com` },
+      spec: {
+        group: "example.com",
+        scope,
+        names: { plural, singular: kind, kind, listKind: `${kind}List` },
+        versions: [{ name: "v1", subresources: { status: {} }, schema }],
+      },
+    }),
+  );
+const lowerCaseDocument = await documentOf(lowerCase);
+
+async function documentOf(catalog: Catalog) {
+  const { v3 } = createOpenApi({ catalog, loadDescriptions: async () => descriptions });
+  return JSON.parse((await ask(v3, { path: "/openapi/v3/apis/example.com/v1" })).body.toString());
+}
+
+/** As kube-apiserver 1.36.0 publishes definitions whose kinds are in lower case. */
+const lowerCaseIds: [path: string, method: string, id: string][] = [
+  ["namespaces/{namespace}/rafts", "get", "listExampleComV1NamespacedraftY"],
+  ["namespaces/{namespace}/rafts", "delete", "deleteExampleComV1CollectionNamespacedraftY"],
+  ["namespaces/{namespace}/rafts/{name}/status", "put", "replaceExampleComV1NamespacedraftYStatus"],
+  ["rafts", "get", "listExampleComV1RaftYForAllNamespaces"],
+  ["boats", "post", "createExampleComV1Boat"],
+  ["boats", "delete", "deleteExampleComV1Collectionboat"],
+];
+for (const [path, method, id] of lowerCaseIds)
+  test(`${method} ${path} of kinds in lower case is ${id}`, () =>
+    assert.equal(lowerCaseDocument.paths[`/apis/example.com/v1/${path}`][method].operationId, id));
+
+test("metadata and items of custom kinds and lists are described", () => {
+  const { "com.example.v1.boat": boat, "com.example.v1.boatList": list } = lowerCaseDocument.components.schemas;
+  assert.equal(boat.properties.metadata.description, "Standard object's metadata.");
+  assert.equal(list.properties.metadata.description, "Standard list metadata.");
+  assert.equal(
+    list.properties.items.description,
+    "List of boats. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md",
+  );
+});
+
+test("DeleteOptions in documents of custom kinds are of all groups of clients", () => {
+  const kinds = lowerCaseDocument.components.schemas["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"];
+  assert.equal(kinds["x-kubernetes-group-version-kind"].length, 53);
 });

@@ -7,7 +7,11 @@ import { descriptionsFrom } from "../../openapi/descriptions.ts";
 import { createOpenApi } from "./openapi.ts";
 
 const descriptions = descriptionsFrom({
-  types: { V1ConfigMap: { "": "a map", immutable: "for good" }, V1ObjectMeta: { "": "about it" } },
+  types: {
+    V1ConfigMap: { "": "a map", immutable: "for good" },
+    IoK8sApiCoreV1Container: { imagePullPolicy: 'when to pull\n\nPossible enum values:\n - `"Never"`' },
+    V1ObjectMeta: { "": "about it" },
+  },
   parameters: { patch: { force: "by force" } },
 });
 const openApi = createOpenApi({ catalog: builtinCatalog(), loadDescriptions: async () => descriptions });
@@ -51,6 +55,16 @@ test("v2: a kind", () => {
     description: "about it",
     $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
   });
+});
+
+test("a description lists the values of an enum where the field does", async () => {
+  const document = async (enums: boolean) => {
+    const served = createOpenApi({ catalog: builtinCatalog(), enums, loadDescriptions: async () => descriptions });
+    const { body } = await ask(served.v3, { path: "/openapi/v3/api/v1" });
+    return JSON.parse(body.toString()).components.schemas["io.k8s.api.core.v1.Container"].properties.imagePullPolicy;
+  };
+  assert.match((await document(true)).description, /^when to pull\n\nPossible enum values:\n - `"Never"`$/);
+  assert.equal((await document(false)).description, "when to pull");
 });
 
 /** Definition, field, and what both versions say of it. */
