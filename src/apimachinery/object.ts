@@ -82,3 +82,16 @@ export function formatGroupResource({ group, resource }: GroupResource): string 
 export function formatGroupKind(group: string, kind: string): string {
   return group === "" ? kind : `${kind}.${group}`;
 }
+
+/** Metadata as upstream's internal type has it: without the annotation that is a field there. */
+export function internalMetadata(
+  metadata: ObjectMeta,
+  { fieldAnnotation }: { readonly fieldAnnotation: string | undefined },
+): ObjectMeta {
+  if (fieldAnnotation === undefined || metadata.annotations?.[fieldAnnotation] === undefined) return metadata;
+  const annotations = { ...metadata.annotations };
+  delete annotations[fieldAnnotation];
+  const internal: ObjectMeta = { ...metadata, annotations };
+  if (Object.keys(annotations).length === 0) delete internal.annotations;
+  return internal;
+}

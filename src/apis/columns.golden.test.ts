@@ -36,6 +36,9 @@ const definitions = builtinDefinitions({
   served: parseRuntimeConfig("api/all=true", builtinVersions(builtinConversions)),
 });
 
+/** Upstream has a printer of this kind, which its storage does not use. */
+rowsByKind.delete("storage.k8s.io/v1 CSIStorageCapacity");
+
 for (const [kind, rows] of rowsByKind) {
   test(`tables of ${kind}`, () => {
     const [first] = rows as [Row];

@@ -40,6 +40,13 @@ const createdAtColumn: Column = {
 /** The columns of kinds without their own columns. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];
 
+const customScaleTexts: Readonly<Record<string, Partial<Column>>> = {
+  Name: { format: "name" },
+  Desired: { description: "Number of desired replicas" },
+  Available: { description: "Number of actual replicas" },
+  Age: { type: "date" },
+};
+
 /** The columns of autoscaling/v1 Scale, the kind of `scale` subresources. */
 export const scaleColumns: readonly Column[] = [
   { ...nameColumn, format: "" },
@@ -59,6 +66,12 @@ export const scaleColumns: readonly Column[] = [
   },
   ageColumn,
 ];
+
+/** Those of a custom resource. Source: scaleColumns of apiextensions-apiserver. */
+export const customScaleColumns: readonly Column[] = scaleColumns.map((column) => ({
+  ...column,
+  ...customScaleTexts[column.name],
+}));
 
 /** The value of a cell. @param now milliseconds since 1970 */
 export function cellAt({ value }: Column, object: KubeObject, now: number): unknown {

@@ -29,6 +29,8 @@ export interface SubresourceDefinition {
   readonly query?: Readonly<Record<string, readonly string[]>>;
   /** The response is text instead of an object (log). */
   readonly plainText?: boolean;
+  /** It cannot be shown as a Table. */
+  readonly noTables?: boolean;
 }
 
 /** A version of a resource; `served` says whether clients can use it. */
@@ -367,6 +369,11 @@ export interface Strategy {
    * Indexed field selector keys: lists and watches by one value visit only the matching objects.
    */
   readonly indexedFields: readonly string[];
+  /**
+   * An annotation that upstream keeps as a field of its internal type: it is not in Tables and not
+   * in metadata alone, and does not count for the size of annotations.
+   */
+  readonly fieldAnnotation: string | undefined;
   /** Undefined for the default columns. */
   readonly columns: readonly Column[] | undefined;
   /** The conditions of the object's row in tables. */

@@ -62,6 +62,8 @@ export interface SubresourceRow {
   readonly query?: Readonly<Record<string, readonly string[]>>;
   /** The response is text instead of an object. */
   readonly plainText?: true;
+  /** It cannot be shown as a Table. */
+  readonly noTables?: true;
 }
 
 /** Reads the table. */

@@ -35,6 +35,7 @@ const defaults: Strategy = {
   uncached: false,
   selectableFields: {},
   indexedFields: [],
+  fieldAnnotation: undefined,
   columns: undefined,
   rowConditions: () => [],
   scale: undefined,

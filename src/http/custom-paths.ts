@@ -37,7 +37,7 @@ export function serveCustom(
   if (context.info.verb === "update") checkObjectName(context.info);
   if (context.info.verb === "patch") checkPatchType(context, registry);
   if (context.info.verb !== "create") checkName(context.info);
-  context.representation = negotiate(context, undefined);
+  context.representation = negotiate(context, false);
   return endpoint(context, registry);
 }
 

@@ -13,7 +13,7 @@ import { isInScope, serveCustom } from "./custom-paths.ts";
 import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
 import { checkPatchRoute } from "./endpoints/patch.ts";
 import type { Encoding } from "./representation/contract.ts";
-import { negotiate } from "./representation/negotiate.ts";
+import { checkRoute, negotiate } from "./representation/negotiate.ts";
 import { checkName, requestInfo } from "./request-info.ts";
 import { isUnexpected, pathNotFound, sendError } from "./respond.ts";
 import { allowsVerb, checkMethod, checkPath } from "./routes.ts";
@@ -205,16 +205,14 @@ function serveBuiltin(
   checkName(info);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
   if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
+  if (!connects) checkRoute(context);
   if (resolved.version.deprecated !== undefined) {
     warnOfDeprecation(context, resolved);
     auditDeprecation(context, resolved);
   }
-  if (!connects) context.representation = negotiate(context, special === undefined ? undefined : withoutTables);
+  if (!connects) context.representation = negotiate(context, special !== undefined);
   return endpoint(context, registry);
 }
-
-/** Subresources with special behavior have no tables. */
-const withoutTables = { tables: false };
 
 /** @throws ApiError 405 */
 function endpointOf(context: RequestContext, resolved: Resolved, { verbs, computed }: ResourceEndpoints): Endpoint {

@@ -2,7 +2,7 @@
 import { type AdmissionAttributes, JointConflict } from "../admission/contract.ts";
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
-import type { KubeObject } from "../apimachinery/object.ts";
+import { internalMetadata, type KubeObject } from "../apimachinery/object.ts";
 import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
@@ -135,7 +135,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   const validateName = (name: string, prefix: boolean): string[] => strategy.validateName(name, prefix, object);
   const checkMeta = (): void =>
     validateObjectMeta(
-      metadata,
+      internalMetadata(metadata, strategy),
       { namespaced, validateName, custom: acceptsAnyFinalizer(resource.definition) },
       errors,
     );

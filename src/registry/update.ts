@@ -3,7 +3,7 @@
 import type { AdmissionAttributes, JointChange } from "../admission/contract.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
-import type { KubeObject } from "../apimachinery/object.ts";
+import { internalMetadata, type KubeObject } from "../apimachinery/object.ts";
 import { validateObjectMetaUpdate } from "../apimachinery/validation/metadata.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Strategy, StrategyContext, SubresourceRules } from "../catalog/contract.ts";
@@ -216,7 +216,8 @@ function checkValidUpdate(
   const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
   const custom = acceptsAnyFinalizer(target.resource.definition);
-  validateObjectMetaUpdate(next.metadata, old.metadata, errors, { custom, repeated: strategy.repeatsMetaRules });
+  const metaOf = ({ metadata }: KubeObject) => internalMetadata(metadata, strategy);
+  validateObjectMetaUpdate(metaOf(next), metaOf(old), errors, { custom, repeated: strategy.repeatsMetaRules });
   const conclude = (): void => {
     if (strategy.declarative !== undefined)
       validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });

@@ -48,6 +48,23 @@ type Types = Record<
 
 const allVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
+/**
+ * Subresources with the verbs of objects whose storage upstream does not implement TableConvertor.
+ * Source: pkg/registry.
+ */
+const withoutTables = new Set([
+  "/namespaces/finalize",
+  "/pods/ephemeralcontainers",
+  "/pods/resize",
+  "apiextensions.k8s.io/customresourcedefinitions/status",
+  "apiregistration.k8s.io/apiservices/status",
+  "certificates.k8s.io/certificatesigningrequests/approval",
+  "resource.k8s.io/devicetaintrules/status",
+  "resource.k8s.io/resourceclaims/status",
+  "resource.k8s.io/resourcepoolstatusrequests/status",
+  "scheduling.k8s.io/podgroups/status",
+]);
+
 /** PUT may create these. Source: `AllowCreateOnUpdate` of upstream's strategies. */
 const createdByUpdate = new Set([
   "/endpoints",
@@ -186,6 +203,7 @@ function subresourceRow(row: FactRow): SubresourceRow {
     ...(row.connect && { connect: row.connect }),
     ...(row.query && { query: row.query }),
     ...(row.responseKind === null && { plainText: true }),
+    ...(withoutTables.has(`${row.group}/${row.resource}/${row.subresource}`) && { noTables: true }),
   };
 }
 

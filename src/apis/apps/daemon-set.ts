@@ -8,8 +8,7 @@ import { type ApiError, badRequest } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import { quoteGo } from "../../lib/json/quote.ts";
-import { addIntegers, deepEqual, type Integer, toInteger } from "../../lib/json/values.ts";
+import { addIntegers, deepEqual, type Integer } from "../../lib/json/values.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { templateWarnings } from "../core/pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod/workload-template.ts";
@@ -22,6 +21,7 @@ import {
   checkSelectorUnchanged,
   checkTemplateRuns,
 } from "../workload.ts";
+import { annotatedInteger, annotateInteger } from "./field-annotation.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
 /**
@@ -32,6 +32,7 @@ const generationAnnotation = "deprecated.daemonset.template.generation";
 /** Defaults, validates and counts the generations of the pod template. */
 export const daemonSet = strategy({
   hasGeneration: true,
+  fieldAnnotation: generationAnnotation,
   setDefaults(object) {
     const spec = struct(object, "spec");
     setAbsent(spec, { revisionHistoryLimit: 10 });
@@ -121,19 +122,12 @@ function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: Fi
 /** @throws ApiError 400 BadRequest for a value that Go does not parse as an int64 */
 function templateGeneration(object: KubeObject): Integer {
   const text = object.metadata.annotations?.[generationAnnotation];
-  if (text === undefined) return 0;
-  if (!/^[+-]?[0-9]{1,400}$/.test(text)) throw unreadable(text, "invalid syntax");
-  const value = BigInt(text.replace(/^\+/, ""));
-  if (BigInt.asIntN(64, value) !== value) throw unreadable(text, "value out of range");
-  return toInteger(value);
+  return text === undefined ? 0 : annotatedInteger(text, unreadable);
 }
 
-const unreadable = (text: string, why: string): ApiError =>
-  badRequest(
-    `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${quoteGo(text)}: ${why}`,
-  );
+const unreadable = (why: string): ApiError =>
+  badRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: ${why}`);
 
 function setTemplateGeneration(object: KubeObject, generation: Integer): void {
-  object.metadata.annotations ??= {};
-  object.metadata.annotations[generationAnnotation] = String(generation);
+  annotateInteger(object, generationAnnotation, generation);
 }

@@ -4,10 +4,11 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/deployment/strategy.go
  */
+import { badRequest } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import { deepEqual } from "../../lib/json/values.ts";
+import { deepEqual, type Integer } from "../../lib/json/values.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
@@ -20,13 +21,18 @@ import {
   replicatedWarnings,
   validateReplicated,
 } from "../workload.ts";
+import { annotatedInteger, annotateInteger } from "./field-annotation.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
 
+/** The revision to roll back to. It replaces the removed field `spec.rollbackTo`. */
+const rollbackAnnotation = "deprecated.deployment.rollback.to";
+
 /** A change of the annotations raises the generation, and a status write keeps the labels. */
 export const deployment = strategy({
   hasGeneration: true,
+  fieldAnnotation: rollbackAnnotation,
   scale: workloadScale,
   setDefaults(object) {
     const spec = struct(object, "spec");
@@ -36,6 +42,7 @@ export const deployment = strategy({
     setAbsent(update, { type: "RollingUpdate" });
     if (update.type === "RollingUpdate")
       setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
+    normalizeRollback(object);
   },
   prepareForCreate(object) {
     delete object.status;
@@ -58,12 +65,32 @@ export const deployment = strategy({
   warnings: replicatedWarnings,
 });
 
+/** Upstream drops an empty annotation. @throws ApiError 400 for a value that is no int64 */
+function normalizeRollback(object: KubeObject): void {
+  const { annotations } = object.metadata;
+  const text = annotations?.[rollbackAnnotation];
+  if (annotations === undefined || text === undefined) return;
+  if (text === "") delete annotations[rollbackAnnotation];
+  else annotateInteger(object, rollbackAnnotation, rollbackRevision(text));
+}
+
+function rollbackRevision(text: string): Integer {
+  return annotatedInteger(text, (why) =>
+    badRequest(
+      `Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${rollbackAnnotation}]=${text} as int64: ${why}`,
+    ),
+  );
+}
+
 function validate(object: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { spec } = object;
   checkNonNegative(spec.replicas, "spec.replicas", errors);
   validateReplicated(object, rules, options, errors);
   validateStrategy(spec.strategy, "spec.strategy", errors);
-  checkCounts(spec, "spec", ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], errors);
+  checkCounts(spec, "spec", ["minReadySeconds", "revisionHistoryLimit"], errors);
+  const rollback = object.metadata.annotations?.[rollbackAnnotation];
+  if (rollback !== undefined) checkNonNegative(rollbackRevision(rollback), "spec.rollback.version", errors);
+  checkCounts(spec, "spec", ["progressDeadlineSeconds"], errors);
   if (spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
     errors.invalid(
       "spec.progressDeadlineSeconds",

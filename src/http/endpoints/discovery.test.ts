@@ -6,6 +6,7 @@ import { ask } from "../../../test/support/request-context.ts";
 import type { ApiError } from "../../apimachinery/errors.ts";
 import { readEnvelope } from "../../lib/protobuf/envelope.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
+import { versionHandler } from "./version.ts";
 
 const create = (runtimeConfig = ""): Discovery =>
   createDiscovery({
@@ -164,6 +165,9 @@ const aggregatedRows: [path: string, accept: string, kind: string][] = [
   ["/apis", `application/json,${v2}`, "APIGroupDiscoveryList"],
   ["/apis", "*/*", "APIGroupList"],
   ["/apis", "application/json, */*", "APIGroupList"],
+  ["/apis", "application/*", "APIGroupList"],
+  ["/apis", "*", "APIGroupList"],
+  ["/apis/coordination.k8s.io", "application/*", "APIGroup"],
 ];
 for (const [path, accept, kind] of aggregatedRows) {
   test(`GET ${path} as ${accept} is ${kind}`, async () => assert.equal((await get(path, accept)).body.kind, kind));
@@ -233,7 +237,9 @@ test("aggregated discovery that has not changed is not sent again", async () => 
 const rejections: [path: string, accept: string, message: string][] = [
   ["/api", v2.replace("v=v2", "v=v9"), "only the following media types are accepted: application/json"],
   ["/api/v1", v2, "only the following media types are accepted: application/json"],
-  ["/apis/coordination.k8s.io", "text/html", "406: Not Acceptable\n\nAvailable representations: application/json"],
+  ["/api/v1", "text/html", "406: Not Acceptable\n\nAvailable representations: application/json"],
+  ["/api/v1", "application/*", "406: Not Acceptable\n\nAvailable representations: application/json"],
+  ["/apis/coordination.k8s.io", "text/html", "only the following media types are accepted: application/json"],
 ];
 for (const [path, accept, start] of rejections) {
   test(`GET ${path} as ${accept} is rejected`, async () => {
@@ -323,4 +329,14 @@ test("documents follow the catalog", async () => {
   catalog.add({ ...pods, group: "example.com", resource: "things", kind: "Thing", custom: true });
   assert.equal((await get("/apis/example.com", undefined, from)).body.name, "example.com");
   assert.notEqual((await get("/apis", v2, from)).headers.etag, headers.etag);
+});
+
+test("/version is JSON alone", async () => {
+  const { status } = await ask(versionHandler, { path: "/version", headers: { accept: "*/*" } });
+  assert.equal(status, 200);
+  for (const accept of ["application/yaml", "text/html", "application/*"]) {
+    const isRejected = ({ message }: ApiError): boolean =>
+      message === "406: Not Acceptable\n\nAvailable representations: application/json";
+    await assert.rejects(ask(versionHandler, { path: "/version", headers: { accept } }), isRejected);
+  }
 });

@@ -245,11 +245,15 @@ function segmentsOf({ info }: RequestContext): string[] {
   return (path.startsWith("/") ? path.slice(1) : path).split("/", segmentsMax);
 }
 
-/** Upstream's aggregator answers any method at `/apis` and, except for its own group, below it. */
-function allowsMethod(context: RequestContext): boolean {
+/** Upstream's aggregator answers at `/apis` and, except for its own group, at groups. */
+function isAnsweredByAggregator(context: RequestContext): boolean {
   const [prefix, group, version] = segmentsOf(context);
-  const isAggregated = prefix === "apis" && version === undefined && group !== apiRegistrationGroup;
-  return isAggregated || context.exchange.method === "GET";
+  return prefix === "apis" && version === undefined && group !== apiRegistrationGroup;
+}
+
+/** The aggregator's handlers have no routes, and so answer any method. */
+function allowsMethod(context: RequestContext): boolean {
+  return isAnsweredByAggregator(context) || context.exchange.method === "GET";
 }
 
 function isOfBuiltinGroup(context: RequestContext, catalog: Catalog): boolean {
@@ -260,9 +264,9 @@ function isOfBuiltinGroup(context: RequestContext, catalog: Catalog): boolean {
 /** Upstream has CBOR for the resources of a built-in group and version alone, which is another server than that of definitions. */
 function sendPlain(context: RequestContext, { shown, body }: Document, catalog: Catalog): void {
   if (shown === undefined) return send(context, 200, "application/json", indentJson(body.subarray(0, -1)));
-  const target =
-    shown.kind === "APIResourceList" && isOfBuiltinGroup(context, catalog) ? context : outsideGroups(context);
-  checkRoute(target);
+  const isBuiltin = isOfBuiltinGroup(context, catalog);
+  const target = shown.kind === "APIResourceList" && isBuiltin ? context : outsideGroups(context);
+  if (!isAnsweredByAggregator(context) && isBuiltin) checkRoute(target);
   const encoding = negotiatePlain(target);
   if (encoding === undefined) throw notAcceptable(namesOf(target.encodings));
   send(context, 200, encoding.mediaType, encoding.whole(shown));

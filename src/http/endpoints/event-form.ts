@@ -50,7 +50,7 @@ function shownEvents(shape: Shape, resolved: Resolved, clock: Clock): ShownEvent
     checkSingle(shape, definition);
     return {
       object: metadataView(shape, resolved).of,
-      bookmark: (metadata) => metadataShown(shownBookmark(resolved, metadata), shape, definition),
+      bookmark: (metadata) => metadataShown({ ...metadata }, shape),
     };
   }
   return { object: objectView(resolved).of, bookmark: (metadata) => shownBookmark(resolved, metadata) };

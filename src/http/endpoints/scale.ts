@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { ApiError, badRequest } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { customScaleColumns, scaleColumns } from "../../catalog/common-columns.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { type ApplyRequest, applyBody } from "../../registry/apply.ts";
@@ -136,7 +137,7 @@ function scaleKind({ info, resolved }: RequestContext): ExpectedKind {
 }
 
 function sendScale(context: RequestContext, scale: KubeObject): void {
-  const { representation, receivedAt } = context;
+  const { representation, receivedAt, resolved } = context;
   const { shape } = representation;
   const { kind, schema } = scaleKind(context);
   const encode = (): VersionedJson => encodeWithVersion(scale, schema);
@@ -149,13 +150,14 @@ function sendScale(context: RequestContext, scale: KubeObject): void {
   };
   if (shape.kind === "metadata") {
     checkSingle(shape, { group: "autoscaling", kind, custom: false });
-    return sendShown(context, 200, metadataShown(shown, shape, { custom: false }));
+    return sendShown(context, 200, metadataShown(scale.metadata, shape));
   }
+  const columns = resolved?.resource.definition.custom === true ? customScaleColumns : scaleColumns;
   if (shape.kind === "table")
     return sendShown(
       context,
       200,
-      tableShown(shape, () => tableOfScale(scale, encode, shape, receivedAt)),
+      tableShown(shape, () => tableOfScale(scale, columns, encode, shape, receivedAt)),
     );
   sendShown(context, 200, shown);
 }

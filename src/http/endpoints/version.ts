@@ -1,6 +1,7 @@
 /** `/version`: the API release. kubectl compares it with its own. */
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { RequestContext } from "../contract.ts";
+import { checkRoute } from "../representation/negotiate.ts";
 import { sendRawJson } from "../respond.ts";
 
 /** The release whose API is served. */
@@ -8,10 +9,11 @@ export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswa
 
 /**
  * Serves `/version`.
- * @throws ApiError 405
+ * @throws ApiError 405, 406
  */
 export function versionHandler(context: RequestContext): void {
   if (context.exchange.method !== "GET") throw methodNotAllowed();
+  checkRoute({ ...context, encodings: context.encodings.slice(0, 1) }); // It produces JSON alone.
   sendRawJson(context, 200, versionBody());
 }
 

@@ -203,7 +203,7 @@ test("encodes YAML as upstream", async () => {
 
 test("a watch is not offered in YAML", async () => {
   for (const accept of ["application/yaml", "application/yaml,application/json"]) {
-    const asked = ask((context) => void negotiate(context), {
+    const asked = ask((context) => void negotiate(context, false), {
       path: `${maps}?watch=1`,
       headers: { accept },
     });

@@ -10,7 +10,7 @@ import type { Resolved } from "../../catalog/contract.ts";
 import { parseMediaType } from "../../lib/media-type/media-type.ts";
 import type { RequestContext, Shape } from "../contract.ts";
 import { cbor } from "./cbor.ts";
-import { namesOf, negotiate, negotiatePlain } from "./negotiate.ts";
+import { checkRoute, namesOf, negotiate, negotiatePlain } from "./negotiate.ts";
 
 const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/negotiation.jsonl.gz")));
 
@@ -55,7 +55,8 @@ async function choice({
 
 function chosen(context: RequestContext, verb: Row["verb"]): string {
   try {
-    const { encoding, shape } = negotiate(context);
+    if (context.resolved?.resource.definition.custom !== true) checkRoute(context);
+    const { encoding, shape } = negotiate(context, false);
     const pretty = encoding.pretty === undefined && encoding.mediaType === "application/json" && verb !== "watch"; // Watches never are.
     return encoding.mediaType + (pretty ? " pretty" : "") + shapeText(shape);
   } catch (error) {

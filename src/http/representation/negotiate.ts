@@ -3,6 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/negotiation, goautoneg and go-restful.
  */
 import { ApiError, badRequest, notAcceptable } from "../../apimachinery/errors.ts";
+import type { SubresourceDefinition } from "../../catalog/contract.ts";
 import { acceptedTypes, parseAccept } from "../../lib/media-type/accept.ts";
 import type { Representation, RequestContext, Shape } from "../contract.ts";
 import type { Encoding } from "./contract.ts";
@@ -11,17 +12,14 @@ const wholeObjects: Shape = { kind: "object" };
 
 /**
  * Negotiates the form of objects of a resource.
- * @param tables false for responses without rows: subresources that are actions, and reviews
+ * @param isAction whether the response is that of an action or a review, which has no rows
  * @throws ApiError 406 when no accepted form is supported; 400 for a malformed includeObject
  */
-export function negotiate(
-  context: RequestContext,
-  { tables = true }: { readonly tables?: boolean } = {},
-): Representation {
+export function negotiate(context: RequestContext, isAction: boolean): Representation {
   const { exchange, info, encodings, resolved } = context;
   const accept = exchange.header("accept") ?? "";
   const custom = resolved?.resource.definition.custom === true;
-  if (!custom) checkRoute(context);
+  const tables = !isAction && subresourceOf(context)?.noTables !== true;
   const chosen = choose(accept, encodings, {
     allows: (encoding, target) =>
       target === undefined
@@ -87,16 +85,14 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
  * all types.
  * @throws ApiError 406
  */
-export function checkRoute({
-  exchange,
-  info: { verb, subresource },
-  encodings,
-  resolved,
-}: Pick<RequestContext, "exchange" | "info" | "encodings"> & Partial<Pick<RequestContext, "resolved">>): void {
-  const accept = exchange.header("accept") ?? "";
+export function checkRoute(
+  context: Pick<RequestContext, "exchange" | "info" | "encodings"> & Partial<Pick<RequestContext, "resolved">>,
+): void {
+  const { encodings, info } = context;
+  const accept = context.exchange.header("accept") ?? "";
   if (accept === "") return;
-  const mayStream = verb === "list" || verb === "watch";
-  const { plainText } = resolved?.version.subresources.find(({ name }) => name === subresource) ?? {};
+  const mayStream = info.verb === "list" || info.verb === "watch";
+  const { plainText } = subresourceOf(context) ?? {};
   const isProduced = (type: string): boolean =>
     (plainText === true && type === "text/plain") ||
     encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type));
@@ -105,6 +101,13 @@ export function checkRoute({
   const available = [...plain, ...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])];
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
   throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
+}
+
+function subresourceOf({
+  info: { subresource },
+  resolved,
+}: Pick<RequestContext, "info"> & Partial<Pick<RequestContext, "resolved">>): SubresourceDefinition | undefined {
+  return subresource === "" ? undefined : resolved?.version.subresources.find(({ name }) => name === subresource);
 }
 
 /** The kind that objects are converted to. */

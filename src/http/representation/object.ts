@@ -1,5 +1,5 @@
 /** The view of whole objects that a request receives, and the response with one object in the negotiated form. */
-import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupVersion, internalMetadata, type KubeObject } from "../../apimachinery/object.ts";
 import type { ConvertedVersion, Resolved } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
@@ -75,7 +75,7 @@ function shownObjects(
       });
     case "metadata":
       checkList(shape, resource);
-      return metadataListOf(objects, shape);
+      return metadataListOf(objects, shape, resource.definition);
     case "table":
       return tableShown(shape, () => tableOfObjects(objects, target as Resolved, shape, receivedAt));
   }
@@ -106,7 +106,7 @@ function shownObject(
       return wholeObject(object, resolved);
     case "metadata":
       checkSingle(shape, resolved.resource.definition);
-      return metadataShown(wholeObject(object, resolved), shape, resolved.resource.definition);
+      return metadataShown(internalMetadata(object.metadata, resolved.resource.definition.strategy), shape);
     case "table":
       return tableShown(shape, () => tableOfObject(object, resolved, shape, receivedAt));
   }

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import { internalMetadata, type KubeObject, type ObjectMeta } from "../../apimachinery/object.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { Resolved, ResourceDefinition } from "../../catalog/contract.ts";
 import { memberBytes } from "../../lib/json/member.ts";
@@ -53,19 +53,26 @@ export function metadataView({ version }: Pick<MetadataShape, "version">, resolv
   };
 }
 
-/** The metadata of an object that is not stored. */
-export function metadataShown(
-  { json }: Shown,
-  { version }: Pick<MetadataShape, "version">,
-  definition: Pick<ResourceDefinition, "custom">,
-): Shown {
-  return shownOf(() => metadataOf(json(), definition), version);
+/**
+ * The metadata of an object that is not stored.
+ * @param metadata as it is stored
+ */
+export function metadataShown(metadata: ObjectMeta, { version }: Pick<MetadataShape, "version">): Shown {
+  return shownOf(() => encodeMetadata(metadata), version);
 }
 
 /** The metadata of objects that are not stored, as a list without a resourceVersion. */
-export function metadataListOf(objects: readonly KubeObject[], { version }: Pick<MetadataShape, "version">): Shown {
+export function metadataListOf(
+  objects: readonly KubeObject[],
+  { version }: Pick<MetadataShape, "version">,
+  { strategy }: ResourceDefinition,
+): Shown {
   const apiVersion = `meta.k8s.io/${version}`;
-  const items = objects.map(({ metadata }) => ({ kind, apiVersion, metadata }));
+  const items = objects.map(({ metadata }) => ({
+    kind,
+    apiVersion,
+    metadata: internalMetadata(metadata, strategy),
+  }));
   return metaObject({ kind: `${kind}List`, apiVersion, metadata: {}, items: items.length === 0 ? null : items });
 }
 
@@ -84,12 +91,18 @@ function shownOf(metadata: () => Buffer, version: Version): Shown {
  * @returns that of its metadata, which upstream encodes in field order even where the object's keys
  *   are sorted
  */
-export function metadataOf(json: Buffer, { custom }: Pick<ResourceDefinition, "custom">): Buffer {
+export function metadataOf(json: Buffer, { custom, strategy }: ResourceDefinition): Buffer {
   const bytes = memberBytes(json, label);
   assert.ok(bytes !== undefined, "every object has metadata");
-  if (!custom) return bytes;
-  const schema = builtinSchema(`${metaPackage}.ObjectMeta`);
-  return Buffer.from(encodeValue(decodeEncoded(bytes, schema), schema));
+  const { fieldAnnotation } = strategy;
+  if (!custom && (fieldAnnotation === undefined || !bytes.includes(fieldAnnotation))) return bytes;
+  const metadata = decodeEncoded(bytes, builtinSchema(`${metaPackage}.ObjectMeta`)) as unknown as ObjectMeta;
+  return encodeMetadata(internalMetadata(metadata, strategy));
+}
+
+/** @param metadata as it is shown */
+export function encodeMetadata(metadata: ObjectMeta): Buffer {
+  return Buffer.from(encodeValue(metadata, builtinSchema(`${metaPackage}.ObjectMeta`)));
 }
 
 function messageOf(metadata: Buffer): Buffer {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { scaleColumns } from "../../catalog/common-columns.ts";
 import type { Column, Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { makeEntry } from "../../watch-cache/entry.ts";
@@ -254,6 +255,7 @@ describe("tables of stored objects", () => {
     const table = parse(
       tableOfScale(
         scale,
+        scaleColumns,
         () => ({ json: Buffer.from("{}"), itemOffset: 1 }),
         { version: "v1", includeObject: "Object" },
         now,

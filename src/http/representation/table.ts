@@ -3,14 +3,14 @@
  * Kubernetes docs, API Concepts, Receiving resources as Tables.
  */
 import assert from "node:assert/strict";
-import type { KubeObject } from "../../apimachinery/object.ts";
-import { defaultColumns, scaleColumns } from "../../catalog/common-columns.ts";
-import type { Column, Resolved, ResourceDefinition, ResourceStore, TimedCell } from "../../catalog/contract.ts";
+import { internalMetadata, type KubeObject } from "../../apimachinery/object.ts";
+import { defaultColumns } from "../../catalog/common-columns.ts";
+import type { Column, Resolved, ResourceStore, TimedCell } from "../../catalog/contract.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
-import { metadataOf } from "./partial-metadata.ts";
+import { encodeMetadata, metadataOf } from "./partial-metadata.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
@@ -95,8 +95,8 @@ export function tableBookmark(
   const row = encodeRow(
     headAt(rowHead(object, resolved, columns), now),
     () => encodeWithVersion(object, resolved.version.schema),
+    () => encodeMetadata(object.metadata),
     shown,
-    resolved.resource.definition,
   );
   return encodeTable([row], isFirst ? columns : undefined, form, { resourceVersion });
 }
@@ -124,7 +124,8 @@ export function tableOfObjects(
   const columns = columnsOf(resolved);
   const rows = objects.map((object) => {
     const head = headAt(rowHead(object, resolved, columns), now);
-    return encodeRow(head, () => encodeAtVersion(object, resolved), form, resolved.resource.definition);
+    const metadata = () => encodeMetadata(internalMetadata(object.metadata, resolved.resource.definition.strategy));
+    return encodeRow(head, () => encodeAtVersion(object, resolved), metadata, form);
   });
   return encodeTable(rows, columns, form, meta);
 }
@@ -133,9 +134,15 @@ export function tableOfObjects(
  * @param scale an autoscaling/v1 Scale; must not be used afterwards
  * @param encode encodes it as served
  */
-export function tableOfScale(scale: KubeObject, encode: () => VersionedJson, form: TableForm, now: number): Buffer {
-  const row = encodeRow(headAt(headOf(scale, scaleColumns, ""), now), encode, form, { custom: false });
-  return encodeTable([row], scaleColumns, form, { resourceVersion: scale.metadata.resourceVersion ?? "" });
+export function tableOfScale(
+  scale: KubeObject,
+  columns: readonly Column[],
+  encode: () => VersionedJson,
+  form: TableForm,
+  now: number,
+): Buffer {
+  const row = encodeRow(headAt(headOf(scale, columns, ""), now), encode, () => encodeMetadata(scale.metadata), form);
+  return encodeTable([row], columns, form, { resourceVersion: scale.metadata.resourceVersion ?? "" });
 }
 
 function columnsOf({ resource }: Resolved): readonly Column[] {
@@ -163,8 +170,8 @@ function* rowsOf(
     yield encodeRow(
       headAt(headOfEntry(entry), now),
       () => entryAtVersion(entry, resolved),
+      () => metadataOf(entry.json, resolved.resource.definition),
       form,
-      resolved.resource.definition,
     );
 }
 
@@ -203,19 +210,24 @@ function* partsOf(
 ): Generator<Buffer> {
   const definitions = columns === undefined ? "null" : `[${columns.map(encodeColumn).join(",")}]`;
   yield Buffer.from(
-    `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":[`,
+    `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":`,
   );
   let isFirst = true;
   for (const row of rows) {
-    if (!isFirst) yield comma;
+    yield isFirst ? openBracket : comma;
     isFirst = false;
     yield* row;
   }
-  yield tail;
+  if (!isFirst) yield tail;
+  else yield columns === defaultColumns ? noRows : emptyRows;
 }
 
+const openBracket = Buffer.from("[");
 const comma = Buffer.from(",");
 const tail = Buffer.from("]}");
+const emptyRows = Buffer.from("[]}");
+/** Upstream's printer of kinds without columns leaves the rows of an empty list unset. */
+const noRows = Buffer.from("null}");
 
 function encodeColumn({ name, type, format = "", description, priority }: Column): string {
   return JSON.stringify({ name, type, format, description, priority });
@@ -262,17 +274,20 @@ function encodeCell(value: unknown): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value ?? null);
 }
 
-/** @param whole encodes the object; called only when the row contains it */
+/**
+ * @param whole encodes the object; called only when the row contains it
+ * @param metadata encodes its metadata, likewise
+ */
 function encodeRow(
   head: string,
   whole: () => VersionedJson,
+  metadata: () => Buffer,
   { includeObject, version }: TableForm,
-  definition: Pick<ResourceDefinition, "custom">,
 ): readonly Buffer[] {
   if (includeObject === "None") return [Buffer.from(`${head}null}`)];
   if (includeObject === "Object") return [Buffer.from(head), whole().json, closeBrace];
   const partial = `${head}{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
-  return [Buffer.from(partial), metadataOf(whole().json, definition), closeBraces];
+  return [Buffer.from(partial), metadata(), closeBraces];
 }
 
 const closeBrace = Buffer.from("}");
