@@ -8,6 +8,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Strategy } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { isSupportedFormat } from "../../lib/structural-schema/formats/formats.ts";
 import { schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { items, setAbsent, struct } from "../fields.ts";
@@ -25,6 +26,7 @@ const loadRules = (): Promise<typeof import("./definition-rules.ts")> => import(
  */
 export function customResourceDefinitionWith(loadRuleChecker: (() => Promise<RuleChecker>) | undefined): Strategy {
   return strategy({
+    validateName,
     hasGeneration: true,
     setDefaults,
     prepareForCreate(object) {
@@ -45,6 +47,13 @@ export function customResourceDefinitionWith(loadRuleChecker: (() => Promise<Rul
     holdsDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined,
     markDeleted,
   });
+}
+
+/** The name is that of the resource. */
+function validateName(name: string, prefix: boolean, { spec = {} }: KubeObject): string[] {
+  const problems = dnsSubdomainProblems(name, prefix);
+  const required = `${spec.names?.plural ?? ""}.${spec.group ?? ""}`;
+  return name === required ? problems : [...problems, 'must be spec.names.plural+"."+spec.group'];
 }
 
 /** Does not compile `x-kubernetes-validations`. */

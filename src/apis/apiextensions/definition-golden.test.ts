@@ -11,7 +11,6 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../../apimachinery/validation/metadata.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { definitionRules } from "../../cel-environment/definition-rules.ts";
-import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import { customResourceDefinitionWith } from "./custom-resource-definition.ts";
 
@@ -43,7 +42,8 @@ async function answer({ definition, old }: Row): Promise<{ errors: string[]; war
   const before = old === undefined ? undefined : decoded(old);
   if (before === undefined) {
     customResourceDefinition.prepareForCreate(next, testContext);
-    validateObjectMeta(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
+    const validateName = (name: string, prefix: boolean) => customResourceDefinition.validateName(name, prefix, next);
+    validateObjectMeta(next.metadata, { namespaced: false, validateName }, errors);
     await customResourceDefinition.validate(next, errors, testContext);
   } else {
     next.status = structuredClone(before.status ?? {}); // As the registry does for kinds with a status subresource.
@@ -52,7 +52,7 @@ async function answer({ definition, old }: Row): Promise<{ errors: string[]; war
     await customResourceDefinition.validateUpdate(next, before, errors, testContext);
   }
   const causes = errors.causes.map(({ reason, field, message }) => [reason, field, message].join(" · "));
-  return { errors: causes.sort(), warnings: customResourceDefinition.warnings(next, before, testContext).sort() };
+  return { errors: causes, warnings: customResourceDefinition.warnings(next, before, testContext).sort() };
 }
 
 const rows = readFileSync(file, "utf8")
@@ -64,10 +64,14 @@ for (const row of rows) {
   if (row.want === "panic") continue; // Tested below.
   const { errors, warnings = [] } = row.want;
   test(row.what, async () => {
-    assert.deepEqual(await answer(row), {
-      errors: errors.map((cause) => cause.join(" · ")).sort(),
-      warnings: warnings.toSorted(),
-    });
+    const ours = await answer(row);
+    assert.deepEqual(
+      { ...ours, errors: ours.errors.sort() },
+      {
+        errors: errors.map((cause) => cause.join(" · ")).sort(),
+        warnings: warnings.toSorted(),
+      },
+    );
   });
 }
 
@@ -76,3 +80,22 @@ for (const row of rows.filter(({ want }) => want === "panic")) {
     assert.notDeepEqual((await answer(row)).errors, []);
   });
 }
+
+/** As kube-apiserver 1.36.0 answers. */
+test("causes have upstream's order and are repeated as there", async () => {
+  const version = { name: "V", served: true, storage: true };
+  const definition = {
+    metadata: { name: "ships", labels: { a: "b c" } },
+    spec: {
+      group: "example.com",
+      scope: "Cluster",
+      names: { plural: "ships", kind: "Ship" },
+      versions: [version, version],
+    },
+  };
+  const { errors } = await answer({ what: "", definition, want: "panic" });
+  assert.match(errors[0] ?? "", /metadata\.name .*must be spec\.names\.plural/);
+  assert.match(errors[1] ?? "", /metadata\.labels/);
+  const stored = 'FieldValueInvalid · status.storedVersions · Invalid value: ["V"]: must have the storage version V';
+  assert.equal(errors.at(-1), stored);
+});

@@ -51,14 +51,7 @@ export function checkDefinition(
 }
 
 function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): Generator<void> {
-  const { metadata, spec = {}, status = {} } = definition;
-  const name = `${spec.names?.plural ?? ""}.${spec.group ?? ""}`;
-  for (const field of ["generateName", "name"] as const) {
-    const text = metadata[field] ?? "";
-    if (text !== "" && text !== name)
-      errors.invalid(`metadata.${field}`, text, 'must be spec.names.plural+"."+spec.group');
-  }
-  yield;
+  const { spec = {}, status = {} } = definition;
   yield* new DefinitionRules(liftSpec(spec), createRequirements, ruleChecker, errors).checkSpec();
   checkStatus(status, spec, errors);
   checkApproval(definition, undefined, errors);
@@ -119,9 +112,9 @@ function checkStatus(status: DefinitionStatus, { versions = [] }: DefinitionSpec
     errors.invalid(path, status.storedVersions, "must have at least one stored version");
     return;
   }
+  const left = new Set(stored); // A version that is listed again is not found any more.
   for (const { name = "", storage } of versions) {
-    if (storage === true && !stored.includes(name))
-      errors.invalid(path, stored, `must have the storage version ${name}`);
+    if (!left.delete(name) && storage === true) errors.invalid(path, stored, `must have the storage version ${name}`);
   }
   const names = new Set(versions.map(({ name }) => name));
   const lastAt = new Map(stored.map((name, index) => [name, index]));
