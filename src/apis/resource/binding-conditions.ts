@@ -19,11 +19,16 @@ export function validateBindingConditions(part: Part, path: string, errors: Fiel
   const [ownPath, failurePath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`];
   validateList(conditions, conditionsMax, check, ownPath, errors.covered("maxItems"));
   validateList(failures, conditionsMax, check, failurePath, errors.covered("maxItems"));
-  for (const [index, name] of conditions.entries())
-    if (conditions.indexOf(name) < index) errors.duplicate(`${ownPath}[${index}]`, name);
+  const own = new Set<string>();
+  for (const [index, name] of conditions.entries()) {
+    if (own.has(name)) errors.duplicate(`${ownPath}[${index}]`, name);
+    own.add(name);
+  }
+  const failing = new Set<string>();
   for (const [index, name] of failures.entries()) {
-    if (failures.indexOf(name) < index) errors.duplicate(`${failurePath}[${index}]`, name);
-    if (conditions.includes(name))
+    if (failing.has(name)) errors.duplicate(`${failurePath}[${index}]`, name);
+    failing.add(name);
+    if (own.has(name))
       errors.invalid(
         `${failurePath}[${index}]`,
         name,

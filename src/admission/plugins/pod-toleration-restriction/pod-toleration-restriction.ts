@@ -10,11 +10,10 @@ import { items, type Part } from "../../../apis/fields.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { lookUp } from "../../lookup.ts";
-import { rejection } from "../../rejection.ts";
+import { checkTolerationCount, includes, mergeTolerations } from "../merge-tolerations.ts";
 import { writtenPod } from "../written-pod.ts";
 import { type AnnotatedTolerations, parseAnnotation } from "./annotation.ts";
 import type { TolerationConfiguration } from "./contract.ts";
-import { includes, mergeTolerations } from "./tolerations.ts";
 
 interface RestrictionNeeds {
   readonly catalog: Pick<Catalog, "findResource">;
@@ -31,8 +30,6 @@ interface Annotated {
 
 const namespaces = { group: "", resource: "namespaces" };
 const none: TolerationConfiguration = { defaults: [], allowed: [] };
-/** Merging compares all tolerations with each other. Upstream has no limit. */
-const tolerationsMax = 1000;
 const memoryPressure = { key: "node.kubernetes.io/memory-pressure", operator: "Exists", effect: "NoSchedule" };
 
 /** @returns the plugin PodTolerationRestriction */
@@ -52,8 +49,7 @@ export function podTolerationRestriction(needs: RestrictionNeeds): AdmissionPlug
     mutate(attributes) {
       const pod = writtenPod(attributes);
       if (pod === undefined) return;
-      if (items(pod.spec.tolerations).length > tolerationsMax)
-        throw rejection(attributes, `pods can have at most ${tolerationsMax} tolerations`);
+      checkTolerationCount(attributes, pod.spec);
       return withNamespace(attributes, (found) => {
         const defaults =
           attributes.operation === "CREATE" ? (tolerationsOf(found.defaults) ?? configuration.defaults) : [];

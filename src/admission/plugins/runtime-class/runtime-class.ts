@@ -11,7 +11,7 @@ import { compareQuantities, parseQuantity } from "../../../lib/quantity/quantity
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { lookUp, unreadableName } from "../../lookup.ts";
 import { rejection } from "../../rejection.ts";
-import { mergeTolerations } from "./merge-tolerations.ts";
+import { checkTolerationCount, mergeTolerations } from "../merge-tolerations.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -112,6 +112,7 @@ function setPlacement(
   }
   if (nodeSelector !== undefined) spec.nodeSelector = { ...own, ...nodeSelector };
   // Also without tolerations of the class: redundant ones of the pod are removed.
+  checkTolerationCount(attributes, spec);
   const merged = mergeTolerations(items(spec.tolerations), tolerations ?? []);
   if (merged.length > 0) spec.tolerations = merged.map((toleration) => ({ ...toleration }));
 }

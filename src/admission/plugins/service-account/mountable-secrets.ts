@@ -19,7 +19,8 @@ export function secretProblem(account: Account, spec: Part): string | undefined 
     containerSecretProblem(account, "init container", spec.initContainers) ??
     containerSecretProblem(account, "container", spec.containers);
   if (problem !== undefined) return problem;
-  const index = items(spec.imagePullSecrets).findIndex((secret) => !imagePullSecrets.includes(secret.name ?? ""));
+  const pullable = new Set(imagePullSecrets);
+  const index = items(spec.imagePullSecrets).findIndex((secret) => !pullable.has(secret.name ?? ""));
   if (index < 0) return undefined;
   return `imagePullSecrets[${index}].name="${spec.imagePullSecrets[index].name ?? ""}" ${end} imagePullSecret`;
 }

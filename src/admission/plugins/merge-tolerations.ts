@@ -2,7 +2,18 @@
  * Merges and compares tolerations.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/util/tolerations/tolerations.go.
  */
-import type { Part } from "../../../apis/fields.ts";
+import { items, type Part } from "../../apis/fields.ts";
+import type { AdmissionAttributes } from "../contract.ts";
+import { rejection } from "../rejection.ts";
+
+/** Merging compares each toleration with all others: 75,000, which a body can contain, would take minutes. Upstream has no limit. */
+const tolerationsMax = 1000;
+
+/** @throws ApiError 403 for a pod with more tolerations than are merged */
+export function checkTolerationCount(attributes: AdmissionAttributes, spec: Part): void {
+  if (items(spec.tolerations).length > tolerationsMax)
+    throw rejection(attributes, `pods can have at most ${tolerationsMax} tolerations`);
+}
 
 /**
  * Joins lists, without tolerations that others include. Of equal ones the first is kept.
