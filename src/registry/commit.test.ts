@@ -83,6 +83,12 @@ const faults: [what: string, error: Error, status: number, message: string][] = 
     "Timeout: request did not complete within requested timeout - context deadline exceeded",
   ],
   ["an object over the store's limit", new ValueTooLarge(2, 1), 500, "etcdserver: request is too large"],
+  [
+    "an object over the limit of etcd's clients",
+    new ValueTooLarge(2_097_153, 1),
+    500,
+    "rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097153 vs. 2097152)",
+  ],
 ];
 
 for (const [what, error, status, message] of faults) {

@@ -392,12 +392,19 @@ export class StorageLost extends StorageUnavailable {
   }
 }
 
-/** A value or key exceeds the limits of the engine. */
+/** What upstream's client of etcd sends at most; it rejects larger messages before etcd does. */
+const sentBytesMax = 2 << 20;
+
+/** A value or key exceeds the limits of the engine. The message is upstream's. */
 export class ValueTooLarge extends Error {
   readonly bytes: number;
   readonly bytesMax: number;
   constructor(bytes: number, bytesMax: number) {
-    super("etcdserver: request is too large");
+    super(
+      bytes > sentBytesMax
+        ? `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${bytes} vs. ${sentBytesMax})`
+        : "etcdserver: request is too large",
+    );
     this.bytes = bytes;
     this.bytesMax = bytesMax;
     this.name = "ValueTooLarge";

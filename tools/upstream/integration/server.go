@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
@@ -241,7 +242,17 @@ func start(program string, args []string, o *options.ServerRunOptions, directory
 	if server.Config.CAData, err = os.ReadFile(o.SecureServing.ServerCert.CertKey.CertFile); err != nil {
 		return server, err
 	}
+	server.Config.ServerName = serverNameOf(server.Config.CAData)
 	return server, waitForListener(server, port)
+}
+
+// serverNameOf returns a name of a certificate that has no name for 127.0.0.1, such as one for --advertise-address.
+func serverNameOf(certificate []byte) string {
+	found, err := cert.ParseCertsPEM(certificate)
+	if err != nil || len(found[0].DNSNames) == 0 || found[0].VerifyHostname("127.0.0.1") == nil {
+		return ""
+	}
+	return found[0].DNSNames[0]
 }
 
 func waitForListener(server *StartedServer, port int) error {
