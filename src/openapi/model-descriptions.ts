@@ -19,7 +19,7 @@ export async function readModelDescriptions(directory: string): Promise<Descript
 /** Bounded, like the pattern below: the declarations of an installed package. */
 const fullName = /^export type \{.*\bas I(IoK8s\w+)/m;
 
-/** A comment and the type or field after it. */
+/** A comment and the type or field after it. Bounded: the declarations of an installed package. */
 const commented = /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export (?:interface|type)|"([^"]+)"\??:)/g;
 
 function typeIn(text: string): [name: string, fields: Record<string, string>][] {
