@@ -122,7 +122,7 @@ export function damagedBodies(
   };
 }
 
-function goldenRows(): GoldenRow[] {
+export function goldenRows(): GoldenRow[] {
   const file = join(import.meta.dirname, "../../src/lib/protobuf/testdata/golden.jsonl.gz");
   return gunzipSync(readFileSync(file))
     .toString()

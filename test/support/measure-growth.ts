@@ -30,8 +30,8 @@ export async function leastOf(run: () => unknown): Promise<number> {
   return least;
 }
 
-/** @returns milliseconds */
-async function timeOf(run: () => unknown): Promise<number> {
+/** @returns milliseconds of the processor */
+export async function timeOf(run: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await run();
   const { user, system } = process.cpuUsage(before);
