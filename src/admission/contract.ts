@@ -223,6 +223,8 @@ export interface AdmissionOptions {
   readonly enable: readonly string[];
   /** Default plugins that do not run. */
   readonly disable: readonly string[];
+  /** The only plugins that run, instead of the defaults; excludes `enable` and `disable`. */
+  readonly only?: readonly string[];
   /** File with an AdmissionConfiguration of `apiserver.config.k8s.io`: the configuration of plugins. */
   readonly configFile?: string;
   /** How long pods stay on a node that is not ready, in seconds; 300 by default. */

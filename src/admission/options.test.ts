@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AdmissionOptions } from "./contract.ts";
 import { chooseAdmissionPlugins, implementedPlugins } from "./options.ts";
 
 // Two plugins are in the rows; the others of this server run by default.
@@ -35,6 +36,22 @@ for (const [enable, disable, want] of rows) {
     assert.deepEqual([...chooseAdmissionPlugins({ enable, disable })].sort(), [...want].sort());
   });
 }
+
+const onlyRows: [options: Partial<AdmissionOptions>, want: string[] | string][] = [
+  [{ only: ["PodSecurity", "AlwaysAdmit"] }, ["AlwaysAdmit", "PodSecurity"]],
+  [{ only: [] }, []],
+  [{ only: ["Nope"] }, 'admission-control plugin "Nope" is unknown'],
+  [
+    { only: ["AlwaysAdmit"], enable: ["NodeRestriction"] },
+    "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
+  ],
+];
+for (const [options, want] of onlyRows)
+  test(`the deprecated --admission-control: ${JSON.stringify(options)}`, () => {
+    const choose = () => chooseAdmissionPlugins({ enable: [], disable: [], ...options });
+    if (typeof want === "string") assert.throws(choose, { message: want });
+    else assert.deepEqual([...choose()], want);
+  });
 
 test("the plugins are in kube-apiserver's order, whatever the order of the flag", () => {
   const names = chooseAdmissionPlugins({ enable: ["AlwaysDeny", "NodeRestriction", "AlwaysAdmit"], disable: [] });

@@ -1,6 +1,6 @@
 /**
- * `--enable-admission-plugins` and `--disable-admission-plugins`: which plugins run. Names, order,
- * defaults and messages are kube-apiserver's. Source:
+ * `--enable-admission-plugins`, `--disable-admission-plugins` and the deprecated `--admission-control`:
+ * which plugins run. Names, order, defaults and messages are kube-apiserver's. Source:
  * k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/plugins.go.
  */
 import { quoteGo } from "../lib/json/quote.ts";
@@ -79,12 +79,16 @@ function namesOf(byDefault: "on" | "off"): readonly string[] {
  * @returns the names of the plugins in the order in which they run
  * @throws Error that lists all problems
  */
-export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): ReadonlySet<string> {
+export function chooseAdmissionPlugins({ enable, disable, only }: AdmissionOptions): ReadonlySet<string> {
   const known = new Map(upstreamPlugins);
   const unknown = (flag: string, names: readonly string[]): string[] =>
     names.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quoteGo(name)} is unknown`);
   const both = [...new Set(enable)].filter((name) => disable.includes(name)).sort();
   const problems = [
+    ...(only !== undefined && enable.length + disable.length > 0
+      ? ["admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive"]
+      : []),
+    ...unknown("admission-control", only ?? []),
     ...unknown("enable-admission-plugins", enable),
     ...unknown("disable-admission-plugins", disable),
     ...(both.length > 0
@@ -93,6 +97,6 @@ export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): R
   ];
   if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
   const runs = (name: string): boolean =>
-    enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
+    only?.includes(name) ?? (enable.includes(name) || (known.get(name) === "on" && !disable.includes(name)));
   return new Set([...known.keys()].filter(runs));
 }

@@ -17,6 +17,7 @@ const rows: [text: string, gate: string, enabled: boolean][] = [
   ["WorkloadWithJob=true,GenericWorkload=true", "WorkloadWithJob", true],
   ["WatchList=true,AllBeta=false", "WatchList", true],
   ["AllBeta=false", "ConsistentListFromCache", true],
+  [":,kube:PodCertificateRequest=true", "PodCertificateRequest", true],
   ["ConsistentListFromCache=true", "ConsistentListFromCache", true],
   // Locked upstream, but both states are supported here.
   ["DeclarativeValidation=false", "DeclarativeValidation", false],
@@ -36,6 +37,10 @@ for (const [text, gate, enabled] of rows) {
 const errorRows: [text: string, message: string][] = [
   ["Nonsense=true", "unrecognized feature gate: Nonsense"],
   ["__proto__=true", "unrecognized feature gate: __proto__"],
+  [":X=true", "unrecognized feature gate: X"],
+  ["kube:=true", "unrecognized feature gate: "],
+  ["x:WatchList=true", "component not registered: x"],
+  ["a:b:C=true", "component not registered: a"],
   ["WatchList", "missing bool value for WatchList"],
   ["WatchList=yes", 'invalid value of WatchList=yes, err: strconv.ParseBool: parsing "yes": invalid syntax'],
   [

@@ -111,7 +111,8 @@ function checkNeeds(gates: readonly Gate[], enabled: ReadonlyMap<string, boolean
 
 function parsePairs(text: string): Map<string, boolean> {
   const settings = new Map<string, boolean>();
-  for (const pair of text.split(",")) {
+  for (const part of text.split(",")) {
+    const pair = ofThisComponent(part);
     if (pair === "") continue;
     const equals = pair.indexOf("=");
     const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
@@ -125,6 +126,14 @@ function parsePairs(text: string): Map<string, boolean> {
     settings.set(name, on);
   }
   return settings;
+}
+
+/** @returns the pair without the name of the component, which is `kube` if it is empty or absent */
+function ofThisComponent(part: string): string {
+  const colon = part.indexOf(":");
+  const component = part.slice(0, Math.max(0, colon)).trim();
+  if (component !== "" && component !== "kube") throw new Error(`component not registered: ${component}`);
+  return part.slice(colon + 1);
 }
 
 /** @returns all feature gates of Kubernetes 1.36, ordered by name */

@@ -26,15 +26,21 @@ const rows: [text: string, version: string, resource: string, served: boolean][]
   ["api/all=false,apps/v1", "apps/v1", "deployments", true],
   ["api/all=false,apps/v1", "/v1", "pods", false],
   ["api/all=false,v1", "/v1", "pods", true],
+  ["api/v1/pods=false,v1/secrets=false", "/v1", "pods", false],
+  ["api/v1/pods=false,v1/secrets=false", "/v1", "secrets", false],
   ["api/all=false,api/v1=true", "/v1", "pods", true],
   ["api/all=false,api/ga=true", "/v1", "pods", true],
   ["api/ga=false", "/v1", "pods", false],
-  ["api/beta", "networking.k8s.io/v1beta1", "servicecidrs", true],
-  ["api/beta", "resource.k8s.io/v1beta1", "resourceclaims", false],
-  ["api/beta,networking.k8s.io/v1beta1=false", "networking.k8s.io/v1beta1", "servicecidrs", false],
+  ["api/beta=true", "networking.k8s.io/v1beta1", "servicecidrs", true],
+  ["api/beta=true", "resource.k8s.io/v1beta1", "resourceclaims", false],
+  ["api/beta=true,networking.k8s.io/v1beta1=false", "networking.k8s.io/v1beta1", "servicecidrs", false],
   ["api/alpha=true", "coordination.k8s.io/v1alpha2", "leasecandidates", true],
   [" api/alpha = true , ", "coordination.k8s.io/v1alpha2", "leasecandidates", true],
-  ["api/all", "storagemigration.k8s.io/v1beta1", "storageversionmigrations", true],
+  ["apps/v1/nope", "apps/v1", "nope", false],
+  ["extensions/v1beta1=true", "extensions/v1beta1", "ingresses", false],
+  ["policy/v1beta1=true,batch/v1beta1", "policy/v1", "poddisruptionbudgets", true],
+  ["api/legacy=false", "/v1", "pods", true],
+  ["api/all=true", "storagemigration.k8s.io/v1beta1", "storageversionmigrations", true],
 ];
 for (const [text, groupVersion, resource, served] of rows) {
   test(`--runtime-config=${text}: ${groupVersion}/${resource} is ${served ? "" : "not "}served`, () => {
@@ -48,14 +54,18 @@ const errors: [text: string, message: string][] = [
   ["apps/v1=maybe", 'invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax'],
   ["apps", "runtime-config invalid key apps"],
   ["apps/v1/deployments/status", "runtime-config invalid key apps/v1/deployments/status"],
-  ["example.com/v1", "unknown api groups example.com"],
+  ["example.com/v1", "unknown api groups example.com/v1"],
+  ["foo/v1=true,apps/v9,bar/v2", "unknown api groups bar/v2,foo/v1"],
+  ["api/all=1", "invalid value api/all=1"],
+  ["api/beta", "invalid value api/beta="],
+  ["=true", "runtime-config invalid key "],
+  ["apps/__internal", "group version apps/__internal that has not been registered"],
   ["apps/v9", "group version apps/v9 that has not been registered"],
-  ["api/v2", "group version v2 that has not been registered"],
+  ["api/v2", "unknown api groups api/v2"],
   [
     "apps/v1/Deployment",
-    "invalid key apps/v1/Deployment: group/version/resource and resource is always lowercased, not Deployment",
+    'invalid key apps/v1/Deployment: group/version/resource and resource is always lowercase plural, not "Deployment"',
   ],
-  ["apps/v1/pods", "unknown resource apps/v1/pods"],
   [
     "resource.k8s.io/v1beta1/resourceslices",
     "resource.k8s.io/v1beta1/resourceslices cannot be enabled: objects of resource.k8s.io/v1beta1/resourceslices cannot be converted to what is stored yet",
@@ -67,7 +77,7 @@ for (const [text, message] of errors) {
 
 test("a stage omits versions without a conversion, with a warning", () => {
   assert.deepEqual(
-    parse("api/beta").warnings.map((warning) => warning.split(",")[0]),
+    parse("api/beta=true").warnings.map((warning) => warning.split(",")[0]),
     ["resourceclaims", "resourceclaimtemplates", "resourceslices"].map(
       (resource) => `api/beta leaves out resource.k8s.io/v1beta1/${resource}`,
     ),

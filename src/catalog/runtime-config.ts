@@ -21,15 +21,46 @@ const stages: readonly [key: string, matches: (version: string) => boolean][] = 
   ["api/beta", (version) => /^v\d+beta\d+$/.test(version)],
   ["api/alpha", (version) => /^v\d+alpha\d+$/.test(version)],
 ];
+/**
+ * Versions whose types upstream still registers, without a resource: switching them has no effect.
+ * Source: the packages `install` in k8s.io/kubernetes@v1.36.0/pkg/apis.
+ */
+const versionsWithoutResources = [
+  "admission.k8s.io/v1",
+  "admission.k8s.io/v1beta1",
+  "apiextensions.k8s.io/v1beta1",
+  "apiregistration.k8s.io/v1beta1",
+  "apps/v1beta1",
+  "apps/v1beta2",
+  "authentication.k8s.io/v1alpha1",
+  "authentication.k8s.io/v1beta1",
+  "authorization.k8s.io/v1beta1",
+  "batch/v1beta1",
+  "discovery.k8s.io/v1beta1",
+  "events.k8s.io/v1beta1",
+  "extensions/v1beta1",
+  "flowcontrol.apiserver.k8s.io/v1beta1",
+  "flowcontrol.apiserver.k8s.io/v1beta2",
+  "flowcontrol.apiserver.k8s.io/v1beta3",
+  "imagepolicy.k8s.io/v1alpha1",
+  "node.k8s.io/v1alpha1",
+  "node.k8s.io/v1beta1",
+  "policy/v1beta1",
+  "rbac.authorization.k8s.io/v1alpha1",
+  "rbac.authorization.k8s.io/v1beta1",
+  "scheduling.k8s.io/v1beta1",
+  "storage.k8s.io/v1alpha1",
+];
+
 const stageKeys = new Set(stages.map(([key]) => key));
 
 /**
  * Applies stages first, then versions, then resources: the more specific key wins, in any order.
  *
- * @param text comma-separated `key[=value]` pairs; a key without a value means true
+ * @param text comma-separated `key[=value]` pairs; a key without a value means true, except that of a stage
  * @param builtin all versions of all built-in resources
- * @throws Error for an invalid key or value, an unknown version or resource, or one without a
- *   conversion
+ * @throws Error for an invalid key or value, an unknown version, or one without a conversion; an
+ *   unknown resource has no effect
  */
 export function parseRuntimeConfig(text: string, builtin: readonly BuiltinVersion[]): ParsedRuntimeConfig {
   const settings = parsePairs(text);
@@ -37,8 +68,8 @@ export function parseRuntimeConfig(text: string, builtin: readonly BuiltinVersio
   const served = new Map(builtin.map((one) => [keyOf(one), one.servedByDefault]));
   const warnings: string[] = [];
   for (const [stage, matches] of stages) {
-    const on = settings.get(stage);
-    if (on === undefined) continue;
+    if (!settings.has(stage)) continue;
+    const on = settings.get(stage) === "true";
     for (const one of builtin.filter(({ version }) => matches(version))) {
       if (on && !one.convertible)
         warnings.push(`${stage} leaves out ${keyOf(one)}, which cannot be converted to what is stored`);
@@ -48,62 +79,73 @@ export function parseRuntimeConfig(text: string, builtin: readonly BuiltinVersio
   const specific = [...settings]
     .filter(([key]) => !stageKeys.has(key))
     .sort(([a], [b]) => a.split("/").length - b.split("/").length);
-  for (const [key, on] of specific) {
+  for (const [key, value] of specific) {
+    const on = parseSwitch(value);
     for (const one of builtin.filter((candidate) => matchesKey(candidate, key))) {
       if (on && !one.convertible)
         throw new Error(`${key} cannot be enabled: objects of ${keyOf(one)} cannot be converted to what is stored yet`);
-      served.set(keyOf(one), on);
+      served.set(keyOf(one), on === true);
     }
   }
   return { warnings, serves: (group, version, resource) => served.get(keyOf({ group, version, resource })) === true };
 }
 
-function parsePairs(text: string): Map<string, boolean> {
-  const settings = new Map<string, boolean>();
+function parsePairs(text: string): Map<string, string> {
+  const settings = new Map<string, string>();
   for (const pair of text.split(",")) {
     if (pair.trim() === "") continue;
     const equals = pair.indexOf("=");
     const key = (equals < 0 ? pair : pair.slice(0, equals)).trim();
-    const value = equals < 0 ? "" : pair.slice(equals + 1).trim();
-    const on = value === "" ? true : parseBool(value);
-    if (on === undefined)
-      throw new Error(
-        `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
-      );
-    settings.set(key, on);
+    if (key !== "api/legacy") settings.set(key, equals < 0 ? "" : pair.slice(equals + 1).trim()); // Without effect.
   }
   return settings;
 }
 
-function checkKeys(settings: ReadonlyMap<string, boolean>, builtin: readonly BuiltinVersion[]): void {
-  if (settings.size === 1 && settings.get("api/all") === false)
+function checkKeys(settings: ReadonlyMap<string, string>, builtin: readonly BuiltinVersion[]): void {
+  if (settings.size === 1 && settings.get("api/all") === "false")
     throw new Error("invalid runtime-config with only api/all=false");
-  const groups = new Set(builtin.map(({ group }) => group));
-  const versions = new Set(builtin.map(({ group, version }) => `${group}/${version}`));
-  const unknown: string[] = [];
-  for (const key of settings.keys()) {
-    if (stageKeys.has(key)) continue;
-    const [group = "", version = "", resource, ...rest] = splitKey(key);
-    if (version === "" || rest.length > 0) throw new Error(`runtime-config invalid key ${key}`);
-    if (!groups.has(group)) {
-      unknown.push(group);
-      continue;
-    }
-    if (!versions.has(`${group}/${version}`)) {
-      throw new Error(`group version ${group === "" ? version : `${group}/${version}`} that has not been registered`);
-    }
-    if (resource !== undefined && resource.toLowerCase() !== resource)
-      throw new Error(`invalid key ${key}: group/version/resource and resource is always lowercased, not ${resource}`);
-    if (resource !== undefined && !builtin.some((one) => matchesKey(one, key)))
-      throw new Error(`unknown resource ${key}`);
+  const versions = new Set([
+    ...builtin.map(({ group, version }) => `${group}/${version}`),
+    ...versionsWithoutResources,
+  ]);
+  const groups = new Set([...versions].map((one) => one.split("/")[0]));
+  const specific = [...settings].filter(([key]) => !stageKeys.has(key));
+  for (const [key] of specific) {
+    const { length } = splitKey(key);
+    if (length < 2 || length > 3) throw new Error(`runtime-config invalid key ${key}`);
   }
-  if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);
+  const unknown = specific.map(([key]) => splitKey(key).slice(0, 2)).filter(([group]) => !groups.has(group));
+  if (unknown.length > 0)
+    throw new Error(`unknown api groups ${[...new Set(unknown.map((parts) => parts.join("/")))].sort().join(",")}`);
+  for (const key of stageKeys) {
+    const value = settings.get(key) ?? "true";
+    if (value !== "true" && value !== "false") throw new Error(`invalid value ${key}=${value}`);
+  }
+  for (const [key, value] of specific) checkKey(key, value, versions);
+}
+
+function checkKey(key: string, value: string, versions: ReadonlySet<string>): void {
+  const [group, version, resource = ""] = splitKey(key);
+  if (!versions.has(`${group}/${version}`))
+    throw new Error(`group version ${group === "" ? version : `${group}/${version}`} that has not been registered`);
+  if (parseSwitch(value) === undefined)
+    throw new Error(
+      `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+    );
+  if (resource.toLowerCase() !== resource)
+    throw new Error(
+      `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(resource)}`,
+    );
+}
+
+/** @returns undefined for other text */
+function parseSwitch(value: string): boolean | undefined {
+  return value === "" ? true : parseBool(value);
 }
 
 /** Splits a key into group, version and resource; `api/v1` and `v1` name the core group. */
 function splitKey(key: string): string[] {
-  const parts = key === "v1" ? ["api", "v1"] : key.split("/");
-  return parts[0] === "api" ? ["", ...parts.slice(1)] : parts;
+  return key.replace(/^(?:api\/)?v1(?=\/|$)/, "/v1").split("/");
 }
 
 function matchesKey(one: BuiltinVersion, key: string): boolean {

@@ -9,6 +9,8 @@ const rows: [argv: string[], want: AdmissionOptions][] = [
     ["--enable-admission-plugins=NodeRestriction,Priority", "--enable-admission-plugins=A"],
     { enable: ["NodeRestriction", "Priority", "A"], disable: [] },
   ],
+  [["--admission-control=A", "--admission-control=B,C"], { enable: [], disable: [], only: ["A", "B", "C"] }],
+  [["--admission-control="], { enable: [], disable: [], only: [] }],
   [["--enable-admission-plugins="], { enable: [], disable: [] }],
   [["--admission-control-config-file=/a.yaml"], { enable: [], disable: [], configFile: "/a.yaml" }],
   [

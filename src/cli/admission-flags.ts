@@ -23,6 +23,15 @@ const setTolerationSeconds =
 
 export const admissionFlags: readonly Flag[] = [
   {
+    term: "--admission-control <names>",
+    help: "Comma-separated list of the only admission plugins that run, in any order.",
+    deprecated:
+      "Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.",
+    set: (text, { server }) => {
+      server.admission = { ...server.admission, only: [...(server.admission.only ?? []), ...stringSlice(text)] };
+    },
+  },
+  {
     term: "--admission-control-config-file <file>",
     help: `File with an AdmissionConfiguration (apiserver.config.k8s.io/v1): the configuration of admission plugins, or the paths of files with it. These plugins have one: ${configuredPlugins.join(", ")}. ${[...requiredConfigurations.keys()].join(" and ")} require it.`,
     set: (text, { server }) => {

@@ -43,6 +43,7 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [['--api-audiences=a,"b,c"', "--api-audiences=d"], { apiAudiences: ["a", "b,c", "d"] }],
   [["--bind-address=::", "--advertise-address=192.0.2.1"], { bindAddress: "::", advertiseAddress: "192.0.2.1" }],
   [["--watch-cache", "--watch-cache-sizes=nodes#100,deployments.apps#5", "--watch-cache-sizes="], {}],
+  [["--min-request-timeout=0"], { minRequestTimeoutMs: 0 }],
   [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
   [["--enable-bootstrap-token-auth"], { bootstrapTokenAuth: true }],
   [["--client-ca-file=a", "--client-ca-file="], { clientCaFile: undefined }],

@@ -392,10 +392,10 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--min-request-timeout <seconds>",
-        help: "Minimum duration of a watch without a timeout; the duration is random.",
+        help: "Minimum duration of a watch without a timeout; the duration is random. With 0, such a watch ends at once.",
         shown: "1800",
         set: (text, { server }) => {
-          server.minRequestTimeoutMs = integerWithin(text, { min: 1, max: 7 * 86_400 }) * 1000;
+          server.minRequestTimeoutMs = integerWithin(text, { min: 0, max: 7 * 86_400 }) * 1000;
         },
       },
       {

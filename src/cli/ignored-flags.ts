@@ -73,14 +73,6 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("--log-flush-frequency <duration>", durationMs),
   ignored("--log-text-info-buffer-size <quantity>", anything),
   unsupported("--log-text-split-stream [bool]", "all logs are written to standard error", isFalse),
-  {
-    ...unsupported(
-      "--admission-control <plugins>",
-      "use --enable-admission-plugins and --disable-admission-plugins instead",
-    ),
-    deprecated:
-      "Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.",
-  },
   unsupported("--cors-allowed-origins <patterns>", notYet),
   unsupported("--debug-socket-path <path>", notYet),
   unsupported("--disable-http2-serving [bool]", "HTTP/2 cannot be disabled", isFalse),
