@@ -3,6 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/healthz/healthz.go.
  */
 import type { AnswerHeaders, RequestContext } from "../http/contract.ts";
+import type { PathHandler, PathRoute } from "../http/serve.ts";
 
 /** One health check. */
 export interface HealthCheck {
@@ -26,20 +27,25 @@ interface HealthOptions {
 /** The three endpoints. */
 export type HealthEndpoint = "livez" | "readyz" | "healthz";
 
-/** @returns the handler of an endpoint and of the paths of its single checks */
-export function healthHandler(
-  endpoint: HealthEndpoint,
-  { checks, isInGracePeriod, observe }: HealthOptions,
-): (context: RequestContext) => Promise<void> {
-  const own = checks.filter(({ readinessOnly }) => endpoint === "readyz" || readinessOnly !== true);
+/** @returns the routes of an endpoint and of its single checks */
+export function healthRoutes(endpoint: HealthEndpoint, options: HealthOptions): PathRoute[] {
+  const own = options.checks.filter(({ readinessOnly }) => endpoint === "readyz" || readinessOnly !== true);
+  return [
+    { path: `/${endpoint}`, handler: rootHandler(endpoint, { ...options, checks: own }) },
+    ...own.map((check) => ({
+      path: `/${endpoint}/${check.name}`,
+      handler: (context: RequestContext) => respondSingle(context, check),
+    })),
+  ];
+}
+
+function rootHandler(endpoint: HealthEndpoint, { checks, isInGracePeriod, observe }: HealthOptions): PathHandler {
   return async (context) => {
-    const name = context.info.path.slice(endpoint.length + 2);
-    if (name !== "") return respondSingle(context, own, name);
     const excluded = new Set(context.info.query.getAll("exclude"));
     const unused = new Set(excluded);
     const lines: string[] = [];
     let failed = false;
-    for (const one of own) {
+    for (const one of checks) {
       const by = [one.name, one.group].find((text) => text !== undefined && excluded.has(text));
       if (by !== undefined) {
         unused.delete(by);
@@ -61,10 +67,8 @@ export function healthHandler(
   };
 }
 
-async function respondSingle(context: RequestContext, checks: readonly HealthCheck[], name: string): Promise<void> {
-  const found = checks.find((one) => one.name === name);
-  if (found === undefined) return respond(context, 404, "404 page not found\n");
-  const problem = await runCheck(found);
+async function respondSingle(context: RequestContext, check: HealthCheck): Promise<void> {
+  const problem = await runCheck(check);
   // Upstream protects only errors here.
   if (problem === undefined) return respond(context, 200, "ok", plain);
   respond(context, 500, `internal server error: ${problem}\n`);

@@ -173,6 +173,8 @@ export interface PeerCertificate {
  */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
+  /** Whether the path has empty segments: it is authorized as that of a resource, and has no route. */
+  readonly isMalformed: boolean;
   readonly path: string;
   /**
    * get list watch create update patch delete deletecollection proxy, or the lower-case method for

@@ -98,16 +98,25 @@ const plainPaths = [
   "/livez/ping",
   "/openapi/v3/apis/apps/v1",
 ];
-const emptySegments = [
-  "//api/v1/pods",
-  "/api//v1/pods",
-  "/api/v1//pods",
-  "/apis//v1/pods",
-  "/api/v1/namespaces//pods",
-  "/api/v1/watch//pods",
-];
-for (const target of [...plainPaths, ...emptySegments]) {
+for (const target of plainPaths) {
   test(`${target} is not a resource request`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
+}
+
+/** Upstream authorizes them as these, and has no route for them, except for the empty namespace. */
+const emptySegments: [target: string, groupVersion: string, namespace: string, resource: string, name: string][] = [
+  ["//api/v1/pods", "/v1", "", "pods", ""],
+  ["/api//v1/pods", "/", "", "v1", "pods"],
+  ["/api/v1//pods", "/v1", "", "", "pods"],
+  ["/apis//v1/pods", "/v1", "", "pods", ""],
+  ["/api/v1/namespaces//pods", "/v1", "", "pods", ""],
+  ["/api/v1/namespaces/x//pods", "/v1", "x", "", "pods"],
+  ["/api/v1/watch//pods", "/v1", "", "", "pods"],
+];
+for (const [target, ...want] of emptySegments) {
+  test(`${target} is authorized as a resource, without a route`, () => {
+    const { isMalformed, group, version, namespace, resource, name } = requestInfo("GET", target);
+    assert.deepEqual([isMalformed, `${group}/${version}`, namespace, resource, name], [true, ...want]);
+  });
 }
 
 test("rejects a malformed escape", () => {

@@ -8,7 +8,7 @@ import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
 import { parseLabelSelector } from "../lib/selectors/label.ts";
 import { SelectorError } from "../lib/selectors/selector-error.ts";
-import { trimEndOf } from "../lib/text/trim.ts";
+import { trimEndOf, trimStartOf } from "../lib/text/trim.ts";
 import { parseListOptions } from "../registry/list-options.ts";
 import type { RequestInfo } from "./contract.ts";
 
@@ -36,8 +36,7 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = unescapePath(mark < 0 ? target : target.slice(0, mark));
   const query = mark < 0 ? noQuery : parseQuery(target.slice(mark + 1));
-  const segments = trimEndOf(path, "/").split("/");
-  if (segments[0] === "" && segments.length > 1) segments.shift();
+  const segments = trimStartOf(trimEndOf(path, "/"), "/").split("/");
   const prefix = segments[0];
   const groupLength = prefix === "api" ? 0 : 1;
   if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength)
@@ -51,7 +50,7 @@ export function requestInfo(method: string, target: string): RequestInfo {
   }
   // The name and later segments may be empty, but none before the resource.
   const empty = segments.indexOf("");
-  if (empty >= 0 && empty <= segments.length - rest.length) return nonResource(method, path, query);
+  const isMalformed = path.startsWith("//") || (empty >= 0 && empty <= segments.length - rest.length);
   const [resource = "", name = "", part = ""] = rest;
   const subresource = verbOfPath === "proxy" ? "" : part;
   const verb = verbOfPath ?? verbOf(method, { name, subresource, query });
@@ -59,6 +58,7 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const selects = lists || verb === "deletecollection";
   return {
     isResourceRequest: true,
+    isMalformed,
     path,
     verb,
     apiPrefix: prefix,
@@ -134,6 +134,7 @@ export function infoOfTarget(target: string): RequestInfo | undefined {
 function nonResource(method: string, path: string, query: URLSearchParams): RequestInfo {
   return {
     isResourceRequest: false,
+    isMalformed: false,
     path,
     verb: method.toLowerCase(),
     apiPrefix: "",

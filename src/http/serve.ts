@@ -124,7 +124,8 @@ async function handle(
   const registry = registryOf(context, parts);
   const forwarded = parts.forwarded?.(context);
   if (forwarded !== undefined) return forwarded(context);
-  if (context.info.isResourceRequest) return serveResource(context, registry, parts.endpoints);
+  if (context.info.isResourceRequest && !context.info.isMalformed)
+    return serveResource(context, registry, parts.endpoints);
   return (route(context.info.path) ?? pathNotFound)(context);
 }
 

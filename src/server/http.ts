@@ -38,7 +38,7 @@ import { watchLoop } from "./loop-watch.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerPeers } from "./peers.ts";
 import { proxies } from "./proxies.ts";
-import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
+import { documentRoutes, serverHealthRoutes, storeRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
 interface HttpNeeds {
@@ -176,14 +176,15 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   const { registry, authentication, flowControl, metrics, state } = needs;
   const { storage, catalog, gates } = registry;
   const serverAddress = (): string => reachedAt(options, state);
+  const health = serverHealthRoutes(
+    storage,
+    { state, catalog, gates, hooks: flowControl.healthChecks, options },
+    { ...needs.aggregation, ...metrics.health },
+  );
   return [
-    ...healthRoutes(
-      storage,
-      { state, catalog, gates, hooks: flowControl.healthChecks, options },
-      { ...needs.aggregation, ...metrics.health },
-    ),
+    ...health,
     ...storeRoutes(storage, options),
-    ...documentRoutes({ ...needs, catalog, gates, serverAddress, issuer: authentication.routes }),
+    ...documentRoutes({ ...needs, catalog, gates, serverAddress, health, issuer: authentication.routes }),
     ...authentication.routes,
     ...flowControl.routes,
     ...(needs.extension?.routes ?? []),

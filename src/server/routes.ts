@@ -1,7 +1,7 @@
 /** Paths that are not resources. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import { type HealthCheck, healthHandler } from "../health/health.ts";
+import { type HealthCheck, healthRoutes } from "../health/health.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
 import { type RunningBackup, storeBackupHandler } from "../http/endpoints/store-backup.ts";
@@ -30,7 +30,7 @@ interface HealthNeeds {
 }
 
 /** /livez, /readyz and /healthz with their checks. */
-export function healthRoutes(
+export function serverHealthRoutes(
   storage: Storage,
   { state, catalog, gates, hooks, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
@@ -56,13 +56,9 @@ export function healthRoutes(
     { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];
   const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
-  return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) => {
-    const handler = healthHandler(endpoint, { checks, isInGracePeriod, observe });
-    return [
-      { path: `/${endpoint}`, handler },
-      { path: `/${endpoint}/*`, handler },
-    ];
-  });
+  return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) =>
+    healthRoutes(endpoint, { checks, isInGracePeriod, observe }),
+  );
 }
 
 /** The main cluster, then each other one of `--etcd-servers-overrides`. */
@@ -120,6 +116,7 @@ interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly serverAddress: () => string;
   /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute[];
+  readonly health: readonly PathRoute[];
 }
 
 export function documentRoutes({
@@ -129,6 +126,7 @@ export function documentRoutes({
   peers,
   serverAddress,
   issuer,
+  health,
 }: DocumentNeeds): PathRoute[] {
   const { services: apiServices, documents, observer } = aggregation;
   const discovery = createDiscovery({
@@ -140,14 +138,12 @@ export function documentRoutes({
     observe: peers?.observeDiscovery,
     serverAddress,
     paths: [
-      ...issuer.map(({ path }) => path).filter((path) => !path.endsWith("/")),
-      "/healthz",
-      "/livez",
+      ...[...issuer, ...health].map(({ path }) => path).filter((path) => !path.endsWith("/")),
       "/metrics",
       "/metrics/slis",
       "/openapi/v2",
       "/openapi/v3",
-      "/readyz",
+      "/openapi/v3/",
       "/version",
     ],
   });
@@ -160,6 +156,7 @@ export function documentRoutes({
   });
   return [
     { path: "/", handler: discovery.root },
+    { path: "/index.html", handler: discovery.root },
     { path: "/api", handler: discovery.api },
     { path: "/api/*", handler: discovery.api },
     { path: "/apis", handler: discovery.apis },

@@ -73,6 +73,9 @@ const nameRows: Row[] = [
     422,
     /is invalid: \[spec\.(?!.*metadata)/,
   ],
+  ["an endpoint of health with a slash at its end", { path: "/livez/" }, 404, /^404 page not found\n$/],
+  ["a check that does not exist", { path: "/readyz/nope" }, 404, /^404 page not found\n$/],
+  ["POST of the list of paths", { method: "POST", path: "/index.html", body: "" }, 200, /"\/healthz\/ping"/],
   [
     "the namespace .",
     { path: "/api/v1/namespaces/./configmaps" },

@@ -251,9 +251,10 @@ function isAnsweredByAggregator(context: RequestContext): boolean {
   return prefix === "apis" && version === undefined && group !== apiRegistrationGroup;
 }
 
-/** The aggregator's handlers have no routes, and so answer any method. */
+/** The handlers of the aggregator and of the list of paths have no routes, and so answer any method. */
 function allowsMethod(context: RequestContext): boolean {
-  return isAnsweredByAggregator(context) || context.exchange.method === "GET";
+  const [prefix] = segmentsOf(context);
+  return isAnsweredByAggregator(context) || prefix === "" || prefix === "index.html" || context.exchange.method === "GET";
 }
 
 function isOfBuiltinGroup(context: RequestContext, catalog: Catalog): boolean {

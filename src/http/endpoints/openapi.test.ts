@@ -367,10 +367,12 @@ for (const [what, headers, status] of conditions) {
   });
 }
 
-test("the index is not sent again to a client that has it, and is always JSON", async () => {
+test("the index is not sent again to a client that has it, and is plain text whatever it accepts, as upstream", async () => {
   const { headers } = await get("/openapi/v3");
   assert.equal((await get("/openapi/v3", { "if-none-match": headers.etag as string })).status, 304);
-  assert.equal((await get("/openapi/v3", { accept: "text/html" })).headers["content-type"], "application/json");
+  for (const accept of ["text/html", "application/json"])
+    assert.equal((await get("/openapi/v3", { accept })).headers["content-type"], "text/plain; charset=utf-8");
+  for (const path of ["/openapi/v3/", "/openapi/v3/apis/apps/v1/"]) assert.equal((await get(path)).status, 404);
 });
 
 /** The top-level fields of a message: number, and content of what has a length. */

@@ -101,9 +101,9 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
       await sendDocument(context, { etag: v2Tag(surface().hash), contentType }, () => v2Of(encoding));
     },
     async v3(context) {
-      const path = context.info.path.replace(/^\/openapi\/v3\/?/, "").replace(/\/$/, "");
+      const path = context.info.path.replace(/^\/openapi\/v3\/?/, "");
       const served = surface();
-      if (path === "") return sendIndex(context, served);
+      if (context.info.path === "/openapi/v3") return sendIndex(context, served);
       const entry = served.entries.get(path);
       if (entry !== undefined && entry.converted === undefined) return remote?.forward(context, entry.remote);
       const found = findV3(served, path);
@@ -198,7 +198,7 @@ function sendIndex(context: RequestContext, surface: Surface): void {
   const { indexHash: etag, changedAt } = surface;
   if (hasTag(context, etag) || isUnchangedSince(context, changedAt)) return answerUnchanged(context, etag);
   setValidators(context, etag, changedAt);
-  send(context, 200, "application/json", Buffer.from(JSON.stringify(indexOf(surface))));
+  send(context, 200, "text/plain; charset=utf-8", Buffer.from(JSON.stringify(indexOf(surface))));
 }
 
 /** @returns undefined when no accepted type is supported */

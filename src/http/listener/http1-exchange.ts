@@ -123,7 +123,9 @@ export class Http1Exchange implements Exchange {
     if (this.answered) return; // The request timed out.
     this.#connection.work?.answers(this);
     const length = body?.length ?? 0;
-    if (!this.closed) this.#writeHead(status, { ...headers, "content-length": String(length) });
+    // As Go's net/http, whose 304 responses have no length.
+    const sized = status === 304 ? headers : { ...headers, "content-length": String(length) };
+    if (!this.closed) this.#writeHead(status, sized);
     this.status = status;
     if (this.closed) return;
     if (this.method === "HEAD" || length === 0) {

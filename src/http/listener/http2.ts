@@ -206,7 +206,7 @@ class Http2Exchange implements Exchange {
     const length = body?.length ?? 0;
     const whole = headerList(status, headers);
     const isEmpty = length === 0 || isBodiless(status, this.protocol);
-    if (!isEmpty || length === 0) whole.push("content-length", String(length));
+    if ((!isEmpty || length === 0) && status !== 304) whole.push("content-length", String(length));
     // A status or a header that Node rejects leaves the stream as it was, so that an error can be answered.
     if (isEmpty || this.method === "HEAD") {
       stream.respond(whole, { endStream: true });
