@@ -285,6 +285,20 @@ const invalidTokenRequests: [what: string, name: string, body: object, status: n
     'pods "x" not found',
   ],
   [
+    "a bound node without a name",
+    "asks",
+    { spec: { boundObjectRef: { kind: "Node", apiVersion: "v1" } } },
+    400,
+    "Name parameter required.",
+  ],
+  [
+    "a bound pod whose name no pod can have",
+    "asks",
+    { spec: { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "../x" } } },
+    400,
+    `Name parameter invalid: "../x": may not contain '/'`,
+  ],
+  [
     "a bound pod of another account",
     "asks",
     { spec: { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "others" } } },

@@ -7,6 +7,8 @@ import { badRequest, conflict, invalid, notFound } from "../../apimachinery/erro
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { TokenGrant } from "../../authentication/contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
+import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { currentObject } from "../../registry/current-entry.ts";
 import type { Part } from "../fields.ts";
@@ -181,13 +183,16 @@ async function bindTo(registry: RegistryContext, { namespace, name }: WriteReque
   return { pod: self, node: { name: nodeName, ...(node?.metadata.uid !== undefined && { uid: node.metadata.uid }) } };
 }
 
-/** @throws ApiError 404 */
+/** @throws ApiError 400 for a name that no object can have; 404 */
 async function get(
   { catalog }: RegistryContext,
   resource: string,
   namespace: string,
   name: string,
 ): Promise<{ uid: string; spec: Part }> {
+  if (name === "") throw badRequest("Name parameter required.");
+  const problems = pathSegmentNameProblems(name);
+  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${quoteGo(name)}: ${problems.join(";")}`);
   const object = await currentObject(catalog, { group: "", resource }, namespace, name);
   if (object === undefined) throw notFound({ group: "", resource }, name);
   return { uid: object.metadata.uid ?? "", spec: object.spec ?? {} };

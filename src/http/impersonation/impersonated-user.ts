@@ -11,7 +11,7 @@ const letterI = 0x69;
 /**
  * Parses the headers, without adding groups.
  * @returns undefined when impersonation is not requested
- * @throws ApiError 400 for an empty user name, and for groups, a uid or extra without a user
+ * @throws ApiError 400 for groups, a uid or extra without a user
  */
 export function impersonatedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
   if (!rawHeaders.some(mayBeImpersonation)) return undefined; // Fast path for most requests.
@@ -31,8 +31,8 @@ export function impersonatedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): 
   }
   const user = { name: name ?? "", uid, groups, extra };
   if (user.name !== "") return user;
-  // Upstream ignores an empty Impersonate-User.
-  if (name === undefined && uid === "" && groups.length === 0 && extra.size === 0) return undefined;
+  // As upstream, which does not distinguish an empty header from none.
+  if (uid === "" && groups.length === 0 && extra.size === 0) return undefined;
   throw badRequest(`requested ${goSyntax(user)} without impersonating a user name`);
 }
 
