@@ -74,6 +74,8 @@ export function openCatalog(
   install: (definition: ResourceDefinition) => Resource,
 ): MutableCatalog {
   const index = indexOf(definitions);
+  const builtin = definitions.filter(({ custom, versions }) => !custom && versions.some(({ served }) => served));
+  const builtinGroups = new Set(builtin.map(({ group }) => group));
   /** Those that were used. */
   const resources = new Map<ResourceDefinition, Resource>();
   const resolved = new WeakMap<DefinedVersion, Resolved>();
@@ -121,6 +123,7 @@ export function openCatalog(
       return definition?.versions.some(({ served }) => served) ? resourceOf(definition) : undefined;
     },
     definitions: () => ordered,
+    isBuiltinGroup: (group) => builtinGroups.has(group),
     get generation() {
       return generation;
     },

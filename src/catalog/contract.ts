@@ -533,6 +533,8 @@ export interface Catalog {
   findKind(group: string, version: string, kind: string): Resolved | undefined;
   /** All definitions, served or not: groups in discovery order, resources by name. */
   definitions(): readonly ResourceDefinition[];
+  /** Whether a group has a built-in resource with a served version. */
+  isBuiltinGroup(group: string): boolean;
   /**
    * Incremented by every change of the definitions, so that documents derived from them can be
    * cached.

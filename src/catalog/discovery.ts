@@ -56,7 +56,7 @@ export function servedGroups(definitions: readonly ResourceDefinition[]): Served
     const versions = [...Map.groupBy(served, ({ version }) => version.version)]
       .map(([version, resources]) => ({
         version,
-        resources: resources.sort((a, b) => compareText(a.definition.resource, b.definition.resource)),
+        resources: unshadowed(resources).sort((a, b) => compareText(a.definition.resource, b.definition.resource)),
       }))
       .sort((a, b) => compareVersions(a.version, b.version));
     if (versions.length > 0) groups.push({ group, versions });
@@ -64,11 +64,10 @@ export function servedGroups(definitions: readonly ResourceDefinition[]): Served
   return groups;
 }
 
-/** Whether a group has a built-in resource with a served version. */
-export function isBuiltinGroup(definitions: readonly ResourceDefinition[], name: string): boolean {
-  return definitions.some(
-    ({ group, custom, versions }) => group === name && !custom && versions.some(({ served }) => served),
-  );
+/** Custom resources are not served at a version that built-in ones have. */
+function unshadowed(resources: ServedResource[]): ServedResource[] {
+  const builtin = resources.filter(({ definition }) => !definition.custom);
+  return builtin.length === 0 ? resources : builtin;
 }
 
 /** The APIVersions of `/api`. */

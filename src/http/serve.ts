@@ -5,7 +5,6 @@ import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Resolved } from "../catalog/contract.ts";
-import { isBuiltinGroup } from "../catalog/discovery.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { runGuarded } from "./boundary.ts";
 import type { Exchange, Filter, RequestContext, RequestExtension, RequestInfo } from "./contract.ts";
@@ -179,10 +178,12 @@ export function serveResource(
   const { info } = context;
   const resolved = registry.catalog.find(info.group, info.version, info.resource);
   if (resolved === undefined || !resolved.version.served) {
-    if (!isBuiltinGroup(registry.catalog.definitions(), info.group)) return pathNotFound(context);
+    if (!registry.catalog.isBuiltinGroup(info.group)) return pathNotFound(context);
     throw resourceNotServed();
   }
   const { custom } = resolved.resource.definition;
+  // Upstream's routes of a group precede those of definitions.
+  if (custom && registry.catalog.isBuiltinGroup(info.group)) throw resourceNotServed();
   if (custom && !isInScope(info, resolved)) return pathNotFound(context);
   context.resolved = resolved;
   return custom

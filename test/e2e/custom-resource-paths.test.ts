@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { eventually } from "../support/until.ts";
 import { type PathRow, sendPathRequests } from "./custom-resources/paths.ts";
 
 const file = new URL("custom-resources/testdata/paths.json.gz", import.meta.url);
@@ -73,4 +74,56 @@ test("a POST to a name requires permission to create that name, and a POST below
     assert.equal(status, expected, line);
   }
   ann.close();
+});
+
+/** Answers of kube-apiserver 1.36.0 below a built-in group with a definition of two versions. */
+const shadowed: readonly (readonly [path: string, status: number, names: readonly string[] | undefined])[] = [
+  ["v1", 200, ["runtimeclasses"]],
+  ["v9", 404, undefined],
+  ["v1/ships", 404, undefined],
+  ["v9/ships", 404, undefined],
+  ["v9/ships/x", 404, undefined],
+];
+
+test("a built-in group serves no custom resources", async () => {
+  const schema = { openAPIV3Schema: { type: "object" } };
+  const body = {
+    metadata: { name: "ships.node.k8s.io", annotations: { "api-approved.kubernetes.io": "unapproved, for tests" } },
+    spec: {
+      group: "node.k8s.io",
+      scope: "Cluster",
+      names: { plural: "ships", kind: "Ship" },
+      versions: [
+        { name: "v1", served: true, storage: true, schema },
+        { name: "v9", served: true, storage: false, schema },
+      ],
+    },
+  };
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  await client.send({ method: "POST", path: definitions, body });
+  await eventually("the definition is established", async () => {
+    const { text } = await client.send({ method: "GET", path: `${definitions}/ships.node.k8s.io` });
+    return text.includes('"type":"Established"');
+  });
+  for (const [path, status, names] of shadowed) {
+    const answer = await client.send({ method: "GET", path: `/apis/node.k8s.io/${path}` });
+    const { message, resources } = JSON.parse(answer.text);
+    assert.deepEqual(
+      [answer.status, message, resources?.map(({ name }: { name: string }) => name)],
+      [status, status === 404 ? "the server could not find the requested resource" : undefined, names],
+      path,
+    );
+  }
+  const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const { text } = await client.send({ method: "GET", path: "/apis", headers: { accept } });
+  const groups: { metadata: { name: string }; versions: { version: string; resources: { resource: string }[] }[] }[] =
+    JSON.parse(text).items;
+  const versions = groups.find(({ metadata }) => metadata.name === "node.k8s.io")?.versions;
+  assert.deepEqual(
+    versions?.map(({ version, resources }) => [version, resources.map(({ resource }) => resource)]),
+    [
+      ["v9", ["ships"]],
+      ["v1", ["runtimeclasses"]],
+    ],
+  );
 });

@@ -69,9 +69,10 @@ before(async () => {
   clock.advance(1000);
   // The documents are compressed in the thread pool.
   await until(() => remoteOpenApi.documents().length >= 2 && remoteOpenApi.entries().size >= 3);
-  const catalog: Pick<Catalog, "definitions" | "generation"> = {
+  const catalog: Pick<Catalog, "definitions" | "isBuiltinGroup" | "generation"> = {
     generation: 1,
     definitions: () => [...builtin.definitions(), mixed],
+    isBuiltinGroup: (group) => builtin.isBuiltinGroup(group),
   };
   const discovery = createDiscovery({
     catalog: catalog as Catalog,

@@ -14,7 +14,6 @@ import {
   apiResourceList,
   apiVersions,
   type GroupDiscoveryList,
-  isBuiltinGroup,
   type MergedGroup,
   type NamedGroup,
   type ServedGroup,
@@ -115,7 +114,8 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
       const { find } = current();
       const [, version, ...rest] = segmentsOf(context);
       if (rest.length > 0) return rejectPath(context, catalog);
-      if (version !== undefined) return answer(context, `/api/${version}`, () => resourceList(find(""), version));
+      if (version !== undefined)
+        return answer(context, `/api/${version}`, () => resourceList(find(""), version, catalog));
       const core = find("");
       answerList(
         context,
@@ -137,7 +137,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
         );
       if (version !== undefined)
         return answer(context, `/apis/${group}/${version}`, () =>
-          group === "" ? undefined : resourceList(served.find(group), version),
+          group === "" ? undefined : resourceList(served.find(group), version, catalog),
         );
       answer(context, `/apis/${group}`, () => {
         const found = served.merged.plain.find((one) => one.group === group);
@@ -221,15 +221,17 @@ function documentWithPeers(
 }
 
 /** @returns undefined when the group or the version is not served */
-function resourceList(group: ServedGroup | undefined, versionName: string): object | undefined {
+function resourceList(group: ServedGroup | undefined, versionName: string, catalog: Catalog): object | undefined {
   const version = group?.versions.find((one) => one.version === versionName);
-  return group && version && apiResourceList(group.group, version);
+  if (group === undefined || version === undefined) return undefined;
+  const isCustom = version.resources.every(({ definition }) => definition.custom);
+  return isCustom && catalog.isBuiltinGroup(group.group) ? undefined : apiResourceList(group.group, version);
 }
 
 /** For a built-in group, upstream's API router answers unknown paths; for others, the path router. */
 function rejectPath(context: RequestContext, catalog: Catalog): void {
   const [prefix, group = ""] = segmentsOf(context);
-  if (prefix === "api" || (group !== "" && isBuiltinGroup(catalog.definitions(), group))) throw resourceNotServed();
+  if (prefix === "api" || catalog.isBuiltinGroup(group)) throw resourceNotServed();
   pathNotFound(context);
 }
 
@@ -259,7 +261,7 @@ function allowsMethod(context: RequestContext): boolean {
 
 function isOfBuiltinGroup(context: RequestContext, catalog: Catalog): boolean {
   const [prefix, group = ""] = segmentsOf(context);
-  return prefix === "api" || isBuiltinGroup(catalog.definitions(), group);
+  return prefix === "api" || catalog.isBuiltinGroup(group);
 }
 
 /** Upstream has CBOR for the resources of a built-in group and version alone, which is another server than that of definitions. */
