@@ -7,9 +7,9 @@ import { passTurns } from "./pass-turns.ts";
 import { eventually } from "./until.ts";
 
 const namespaces: Place = ["/namespaces", ""];
-const logger = { info() {}, warn() {}, error() {} };
-
 export interface Cluster extends MemoryRegistry {
+  /** The fields of what collectors have warned about. */
+  readonly warned: object[];
   /** The collector, not started. */
   readonly collector: Controller;
   /** Creates another collector, as after a restart; the caller stops it. */
@@ -20,8 +20,10 @@ async function openCluster(): Promise<Cluster> {
   const cluster = await openMemoryRegistry({ featureGates: "AllowUnsafeMalformedObjectDeletion=true" });
   for (const name of ["ns", "other"]) await cluster.create(namespaces, { metadata: { name } });
   await cluster.create(namespaces, { metadata: { name: "default" } });
+  const warned: object[] = [];
+  const logger = { info() {}, warn: (_message: string, fields = {}) => void warned.push(fields), error() {} };
   const newCollector = (): Controller => garbageCollector({ registry: cluster.registry, logger });
-  return { ...cluster, collector: newCollector(), newCollector };
+  return { ...cluster, warned, collector: newCollector(), newCollector };
 }
 
 export const refTo = (owner: KubeObject, more: Partial<OwnerReference> = {}): OwnerReference => {

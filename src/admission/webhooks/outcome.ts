@@ -46,7 +46,7 @@ export async function withOutcome<T>(
       checkTimeLeft(attributes, error, needs);
       return undefined;
     }
-    throw rejectionOf(error, webhook, needs, { reject, finish });
+    throw rejectionOf(error, webhook, needs, { type, reject, finish });
   }
 }
 
@@ -60,14 +60,23 @@ function fieldsOf({ configuration }: Webhook, { message }: CallFailure): Record<
 }
 
 interface Report {
+  readonly type: WebhookType;
   readonly reject: (cause: RejectionCause, code: number) => void;
   readonly finish: (code: number, rejected: boolean) => void;
 }
 
 /** Other errors are bugs, and remain as they are. */
-function rejectionOf(error: unknown, webhook: Webhook, { logger }: CallNeeds, { reject, finish }: Report): unknown {
+function rejectionOf(
+  error: unknown,
+  webhook: Webhook,
+  { logger }: CallNeeds,
+  { type, reject, finish }: Report,
+): unknown {
   if (error instanceof Denied) {
     reject("no_error", error.error.status.code);
+    // As upstream, for validating webhooks only.
+    if (type === "validating")
+      logger.warn("Rejected by webhook", { webhook: webhook.name, error: error.error.message });
     return error.error;
   }
   if (error instanceof CallFailure) {

@@ -49,7 +49,13 @@ interface Call {
   readonly status?: { readonly message: string };
 }
 
-const silent: Logger = { info() {}, warn() {}, error() {} };
+/** Names of validating webhooks whose rejections were logged. */
+let logged: unknown[] = [];
+const logger: Logger = {
+  info() {},
+  warn: (message, fields) => void (message === "Rejected by webhook" && logged.push(fields?.webhook)),
+  error() {},
+};
 const memory = await openMemoryRegistry();
 const { catalog } = memory.registry;
 await memory.create(["/namespaces", ""], { metadata: { name: "webhook-test", labels: { runlevel: "0" } } });
@@ -96,6 +102,7 @@ interface Outcome extends Pick<Call, "labels" | "annotations" | "rejections"> {
 
 async function outcomeOf({ plugin, webhooks: specs, request, answers: recorded = [] }: Call): Promise<Outcome> {
   answers = [...recorded];
+  logged = [];
   const annotations: Record<string, string> = {};
   const rejections: string[] = [];
   const webhooks = compileConfiguration(configurationOf(specs), {
@@ -108,7 +115,7 @@ async function outcomeOf({ plugin, webhooks: specs, request, answers: recorded =
     webhooks: () => webhooks,
     versioned: versionedObjects(catalog),
     observer: rejectionsInto(rejections),
-    logger: silent,
+    logger,
     ...{ elapsed: () => 0, now: () => 0, newUid: () => "uid" },
   };
   const attributes = auditedAttributes(request, annotations);
@@ -199,6 +206,8 @@ for (const [index, call] of calls.entries()) {
   test(`${index}: ${plugin} ${request.kind.kind}${request.dryRun ? " dry run" : ""}, ${names}`, async () => {
     const expected = { labels, annotations, left: 0, ...(rejections && { rejections }) };
     assert.deepEqual(await outcomeOf(call), { ...expected, ...(status && { status: constant(status, 0) }) });
+    const isDenied = plugin === "validating" && status?.message.includes("denied the request");
+    assert.equal(logged.length > 0, isDenied === true);
   });
 }
 

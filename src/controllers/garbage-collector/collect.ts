@@ -133,7 +133,8 @@ async function orphan({ registry, graph, catchUp }: Collecting, item: Item): Pro
   return false;
 }
 
-function itemOfNode({ kind, key, meta }: Node): Item {
+/** The object of a node, by its key. */
+export function itemOfNode({ kind, key, meta }: Node): Item {
   const [namespace = "", name] = key.slice(kind.store.form.prefix.length).split("/");
   return name === undefined ? { kind, namespace: "", name: namespace, meta } : { kind, namespace, name, meta };
 }

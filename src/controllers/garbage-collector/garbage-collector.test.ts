@@ -325,6 +325,17 @@ test("while an object cannot be read, keeps its dependents, and does not complet
     await settled(cluster);
     assert.notEqual(await cluster.find(secrets, "child"), undefined);
     assert.deepEqual((await cluster.find(configMaps, "owner"))?.metadata.finalizers, ["orphan"]);
+    const warning = await eventually("the collector warns of an object", async () =>
+      cluster.warned.find((fields) => "kind" in fields),
+    );
+    const { error: _error, others: _others, ...object } = warning as Record<string, unknown>;
+    assert.ok(
+      [
+        { kind: "Secret", namespace: "ns", name: "child" },
+        { kind: "ConfigMap", namespace: "ns", name: "owner" },
+      ].some((one) => JSON.stringify(one) === JSON.stringify(object)),
+      JSON.stringify(object),
+    );
     await storage.commit([], [{ key: broken, value: null }]);
     await gone(cluster, secrets, "child");
     await gone(cluster, configMaps, "owner");

@@ -10,8 +10,8 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { openWorkQueue } from "../work-queue.ts";
-import { collect } from "./collect.ts";
-import { openGraph } from "./graph.ts";
+import { collect, itemOfNode } from "./collect.ts";
+import { type Graph, type Node, openGraph } from "./graph.ts";
 import { KindFollowers } from "./kind-followers.ts";
 import { misplacedOwners } from "./misplaced-owners.ts";
 import { sharedRun } from "./shared-run.ts";
@@ -44,7 +44,7 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     registry,
     observer: queues?.("garbage_collector_attempt_to_delete"),
     reconcile: (key, deciding) => collect({ registry: deciding, misplaced, graph, enqueue, catchUp }, key),
-    failed: logFailures({ registry, logger }),
+    failed: logFailures({ registry, logger, graph }),
     concurrency: itemsAtOnce,
     keysMax: itemsMax,
     delayMaxMs,
@@ -80,9 +80,11 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
 function logFailures({
   registry,
   logger,
+  graph,
 }: {
   readonly registry: RegistryContext;
   readonly logger: Logger;
+  readonly graph: Graph;
 }): (key: string, error: unknown) => void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   let suppressed = 0;
@@ -92,8 +94,19 @@ function logFailures({
       suppressed += 1;
       return;
     }
-    logger.warn("Garbage collection failed, retrying", { key, error: String(error), others: suppressed });
+    const node = graph.get(key);
+    logger.warn("Garbage collection failed, retrying", {
+      ...(node !== undefined && objectFields(node)),
+      error: String(error),
+      others: suppressed,
+    });
     loggedAt = now;
     suppressed = 0;
   };
+}
+
+function objectFields(node: Node): Record<string, string> {
+  const { kind, namespace, name } = itemOfNode(node);
+  const { definition } = kind.target.resource;
+  return { kind: definition.kind, ...(namespace !== "" && { namespace }), name };
 }
