@@ -4,7 +4,7 @@ import { helpPrefix } from "./life-cycle.ts";
 /** The types of metrics. */
 export type MetricType = "counter" | "gauge" | "histogram";
 /** Source: Kubernetes docs, Metrics For Kubernetes System Components, Metric lifecycle. */
-export type Stability = "ALPHA" | "BETA" | "STABLE";
+export type Stability = "ALPHA" | "BETA" | "STABLE" | "INTERNAL";
 
 /** One value of a metric. */
 export interface Sample {

@@ -8,7 +8,7 @@ import type { Metric, Stability } from "./exposition.ts";
 export const currentRelease = { major: 1, minor: 36 } as const;
 
 /** The number of minor releases after its deprecation in which a metric is still shown. */
-const minorsShown: Readonly<Record<Stability, number>> = { STABLE: 3, BETA: 1, ALPHA: 0 };
+const minorsShown: Readonly<Record<Stability, number>> = { STABLE: 3, BETA: 1, ALPHA: 0, INTERNAL: 0 };
 
 /** @returns whether the metric is shown only with `--show-hidden-metrics-for-version` */
 export function isHidden(

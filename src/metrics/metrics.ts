@@ -74,6 +74,7 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
         sizes,
         ...auditMetrics(sources.audit),
         buildInfo(sources.build),
+        versionInfo(sources.build),
         ...processMetrics(startedAt),
         ...(sources.collectors ?? []).flatMap((collect) => [...collect()]),
       ];
@@ -162,6 +163,21 @@ function buildInfo(build: Readonly<Record<string, string>>): Metric {
     help,
     samples: [{ suffix: "", labels, value: 1 }],
   };
+}
+
+/** The release that this server behaves as. */
+function versionInfo({
+  major,
+  minor,
+  minCompatibilityMajor,
+  minCompatibilityMinor,
+}: Readonly<Record<string, string>>): Metric {
+  const labels = formatLabels(
+    ["binary", "component", "emulation", "min_compat"],
+    [`${major}.${minor}.0`, "kube", `${major}.${minor}`, `${minCompatibilityMajor}.${minCompatibilityMinor}`],
+  );
+  const help = "Always 1, with the releases of the binary and of its emulated behavior as labels.";
+  return { name: "version_info", type: "gauge", stability: "ALPHA", help, samples: [{ suffix: "", labels, value: 1 }] };
 }
 
 function byName(a: Metric, b: Metric): number {

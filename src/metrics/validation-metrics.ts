@@ -1,15 +1,17 @@
 /**
- * The metrics of declarative validation.
+ * The metrics of validation.
  * Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go.
  */
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";
 
-/** Records differences between declarative and hand-written validation. */
+/** Records repeated errors, and differences between declarative and hand-written validation. */
 export interface ValidationMetrics {
   /** @param identifier kind, subresource and operation, whose number is bounded */
   mismatched(identifier: string, count: number): void;
   panic(identifier: string): void;
+  /** @param count errors of an update that are equal to an earlier one */
+  repeated(count: number): void;
   collect(): Metric[];
 }
 
@@ -17,9 +19,13 @@ export interface ValidationMetrics {
 export function validationMetrics(): ValidationMetrics {
   const mismatches = countedBy();
   const panics = countedBy();
+  let repeated = 0;
   return {
     mismatched: mismatches.count,
     panic: (identifier) => panics.count(identifier, 1),
+    repeated: (count) => {
+      repeated += count;
+    },
     collect() {
       const mismatchHelp = "Errors reported by either declarative or hand-written validation only.";
       const panicHelp = "Declarative validations that failed with an exception.";
@@ -34,6 +40,13 @@ export function validationMetrics(): ValidationMetrics {
         ),
         total("apiserver_validation_declarative_validation_panic_total", "BETA", panicHelp, panics),
         byIdentifier("apiserver_validation_declarative_validation_panics_total", panicHelp, panics),
+        {
+          name: "apiserver_validation_duplicate_validation_error_total",
+          type: "counter",
+          stability: "INTERNAL",
+          help: "Errors of updates that are equal to an earlier error of the same update.",
+          samples: [{ suffix: "", labels: "", value: repeated }],
+        },
       ];
     },
   };

@@ -1,6 +1,8 @@
 /** The generic verbs for all resources, as endpoints and controllers call them. */
+
 import type { Admission, AdmissionTrace, RequestLifetime } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
+import type { StatusCause } from "../apimachinery/errors.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { RequestStage } from "../apimachinery/request-stages.ts";
@@ -103,7 +105,7 @@ export interface ComputedObjects {
   get(name: string): Promise<KubeObject | undefined>;
 }
 
-/** Receives the differences between declarative and hand-written validation. */
+/** Receives what validations of objects find besides their errors. */
 export interface ValidationObserver {
   /**
    * @param identifier kind, subresource and operation, such as `resourceclaim_status_update`
@@ -112,6 +114,8 @@ export interface ValidationObserver {
   mismatched(identifier: string, mismatches: readonly ValidationMismatch[]): void;
   /** The declarative validation threw. */
   panic(identifier: string, error: unknown): void;
+  /** An update was rejected. @param causes at most a thousand */
+  rejectedUpdate(causes: readonly StatusCause[]): void;
 }
 
 /** An error that only one of the two validations reports. */
@@ -184,7 +188,7 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly gates: FeatureGates;
   readonly admission: Admission;
-  /** Is notified when declarative and hand-written validation differ. */
+  /** Is notified of repeated errors, and where declarative and hand-written validation differ. */
   readonly validation: ValidationObserver;
   /** Checks rights that strategies require beyond that of the request. */
   readonly findDenial: FindDenial;

@@ -80,6 +80,7 @@ function run({
       mismatched: (identifier, mismatches) =>
         void found.push(...mismatches.map((mismatch) => ({ identifier, ...mismatch }))),
       panic: (identifier, error) => void panics.push(`${identifier} ${error}`),
+      rejectedUpdate() {},
     },
   };
   const errors = new FieldErrors();

@@ -221,7 +221,10 @@ function checkValidUpdate(
   const conclude = (): void => {
     if (strategy.declarative !== undefined)
       validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
-    if (!errors.empty) throw invalidObject(target.resource, name, errors);
+    if (!errors.empty) {
+      registry.validation.rejectedUpdate(errors.causes);
+      throw invalidObject(target.resource, name, errors);
+    }
     const warningsOf = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
     warnings.push(...warningsOf(next, old, context));
   };

@@ -58,3 +58,12 @@ test("logs and counts a rule that throws", () => {
     'apiserver_validation_declarative_validation_panics_total{validation_identifier="thing_create"}': 1,
   });
 });
+
+test("counts errors of an update that are equal to an earlier one", () => {
+  const cause = { reason: "FieldValueInvalid", field: "metadata.labels", message: "Invalid value" };
+  const { lines, counts } = observe((observer) =>
+    observer.rejectedUpdate([cause, cause, { ...cause, field: "metadata.name" }, cause]),
+  );
+  assert.deepEqual(lines, []);
+  assert.deepEqual(counts, { apiserver_validation_duplicate_validation_error_total: 2 });
+});

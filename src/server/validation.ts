@@ -1,4 +1,4 @@
-/** Counts and logs differences between declarative and hand-written validation. */
+/** Counts and logs what validations find besides their errors. */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { ValidationMetrics } from "../metrics/validation-metrics.ts";
 import type { ValidationObserver } from "../registry/contract.ts";
@@ -30,6 +30,10 @@ export function validationObserver(metrics: ValidationMetrics, logger: Logger): 
     panic(identifier, error) {
       metrics.panic(identifier);
       logger.error("Declarative validation failed", { validation: identifier, err: error });
+    },
+    rejectedUpdate(causes) {
+      const different = new Set(causes.map(({ field, message }) => `${field}: ${message}`));
+      metrics.repeated(causes.length - different.size);
     },
   };
 }

@@ -167,6 +167,7 @@ function recordMismatches(mismatches: MemoryRegistry["mismatches"]): RegistryCon
     panic(_identifier, error) {
       throw error;
     },
+    rejectedUpdate() {},
   };
 }
 

@@ -114,8 +114,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
       const { find } = current();
       const [, version, ...rest] = segmentsOf(context);
       if (rest.length > 0) return rejectPath(context, catalog);
-      if (version !== undefined)
-        return answer(context, `/api/${version}`, () => resourceList(find(""), version, catalog));
+      if (version !== undefined) return answer(context, `/api/${version}`, () => resourceList(find(""), version));
       const core = find("");
       answerList(
         context,
@@ -137,7 +136,7 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
         );
       if (version !== undefined)
         return answer(context, `/apis/${group}/${version}`, () =>
-          group === "" ? undefined : resourceList(served.find(group), version, catalog),
+          group === "" ? undefined : resourceList(served.find(group), version),
         );
       answer(context, `/apis/${group}`, () => {
         const found = served.merged.plain.find((one) => one.group === group);
@@ -220,12 +219,15 @@ function documentWithPeers(
   return found;
 }
 
-/** @returns undefined when the group or the version is not served */
-function resourceList(group: ServedGroup | undefined, versionName: string, catalog: Catalog): object | undefined {
+/** @returns undefined when the group or the version is not served, or custom in a built-in group */
+function resourceList(group: ServedGroup | undefined, versionName: string): object | undefined {
   const version = group?.versions.find((one) => one.version === versionName);
-  if (group === undefined || version === undefined) return undefined;
-  const isCustom = version.resources.every(({ definition }) => definition.custom);
-  return isCustom && catalog.isBuiltinGroup(group.group) ? undefined : apiResourceList(group.group, version);
+  const isShadowed = group?.versions.some(isBuiltinVersion) === true && version && !isBuiltinVersion(version);
+  return group && version && !isShadowed ? apiResourceList(group.group, version) : undefined;
+}
+
+function isBuiltinVersion({ resources }: ServedGroup["versions"][number]): boolean {
+  return resources.some(({ definition }) => !definition.custom);
 }
 
 /** For a built-in group, upstream's API router answers unknown paths; for others, the path router. */
