@@ -16,8 +16,8 @@ export async function readModelDescriptions(directory: string): Promise<Descript
   return Object.fromEntries(texts.flatMap(typeIn));
 }
 
-/** Bounded, like the pattern below: the declarations of an installed package. */
-const fullName = /^export type \{.*\bas I(IoK8s\w+)/m;
+/** Bounded: the declarations of an installed package. */
+const fullName = /^export type \{ \w+ as I(IoK8s\w+)/m;
 
 /** A comment and the type or field after it. Bounded: the declarations of an installed package. */
 const commented = /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export (?:interface|type)|"([^"]+)"\??:)/g;
