@@ -233,7 +233,7 @@ function isBuiltinVersion({ resources }: ServedGroup["versions"][number]): boole
 /** For a built-in group, upstream's API router answers unknown paths; for others, the path router. */
 function rejectPath(context: RequestContext, catalog: Catalog): void {
   const [prefix, group = ""] = segmentsOf(context);
-  if (prefix === "api" || catalog.isBuiltinGroup(group)) throw resourceNotServed();
+  if (prefix === "api" || (group !== "" && catalog.isBuiltinGroup(group))) throw resourceNotServed();
   pathNotFound(context);
 }
 
