@@ -104,7 +104,7 @@ const servedRows: Row[] = [
     "a document that is not an API object",
     get("/apis"),
     406,
-    failure(`406: Not Acceptable\n\nAvailable representations: ${list}`),
+    failure(`only the following media types are accepted: ${list}`),
     "application/json",
   ],
   [

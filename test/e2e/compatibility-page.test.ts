@@ -225,7 +225,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       405,
       /does not allow this method/,
     ],
-    ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
     ["the document of a group has no server addresses", get("/apis/apps"), 200, /^(?!.*serverAddress)/s],
     [
       "a chunk of a selection has a continue token if another object follows",
