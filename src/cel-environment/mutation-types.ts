@@ -57,7 +57,7 @@ export class ObjectValue extends CelObject {
 }
 
 /** `JSONPatch{op: …, path: …}`. String fields that are not set are empty. */
-class JsonPatchValue extends CelObject {
+export class JsonPatchValue extends CelObject {
   readonly typeName = jsonPatchName;
   readonly fields: ReadonlyMap<string, CelValue>;
 

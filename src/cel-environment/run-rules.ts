@@ -3,7 +3,16 @@
  * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go
  */
 import { FieldErrors, omitted } from "../apimachinery/field-errors.ts";
-import { type Activation, CelError, CelOptional, type CelValue, optionalNone, type Program } from "../lib/cel/index.ts";
+import {
+  type Activation,
+  CelError,
+  CelOptional,
+  type CelValue,
+  type JsonValue,
+  jsonValue,
+  optionalNone,
+  type Program,
+} from "../lib/cel/index.ts";
 import type { ValidationRule } from "../lib/cel/schema-types/index.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { CompiledRule } from "./compile-rule.ts";
@@ -146,8 +155,9 @@ function evaluate(program: Program, activation: Activation, { limit }: RuleRun):
 interface Variables {
   readonly plain: Activation;
   /**
-   * With `oldSelf` as an optional. As in kube-apiserver, message expressions always use the plain
-   * one.
+   * With `oldSelf` as an optional, whose value is JSON without a schema: cel-go converts the value of
+   * an optional when an expression names it. As in kube-apiserver, message expressions always use the
+   * plain one.
    */
   readonly optional: Activation;
 }
@@ -161,7 +171,7 @@ function variablesOf({ node, value, old }: Place, usesOldSelf: boolean): Variabl
   const oldSelf = old === undefined ? undefined : node.wrap(old);
   return {
     plain: activation(self, oldSelf),
-    optional: activation(self, oldSelf === undefined ? optionalNone : new CelOptional(oldSelf)),
+    optional: activation(self, old === undefined ? optionalNone : new CelOptional(jsonValue(old as JsonValue))),
   };
 }
 

@@ -116,6 +116,58 @@ const rows: readonly Row[] = [
     failurePolicy: "Ignore",
     found: { data: { a: "1" } },
   },
+  ...Object.entries({
+    "Object{immutable: quantity('1k')}": `${untyped}.immutable: expected boolean, got &{1k}`,
+    "Object{immutable: ip('10.0.0.1')}": `${untyped}.immutable: expected boolean, got &{10.0.0.1}`,
+    "Object{immutable: authorizer}": `${untyped}.immutable: expected boolean, got &{no such overload}`,
+    "Object{immutable: variables}": `${untyped}.immutable: expected boolean, got &{no such overload}`,
+    "Object{immutable: timestamp('2026-01-02T03:04:05+01:00')}": `${untyped}.immutable: expected boolean, got &{2026-01-02 03:04:05 +0100 +0100}`,
+    "Object{immutable: [[quantity('1')]]}": `${untyped}.immutable: expected boolean, got &{[[1]]}`,
+    "Object{immutable: {1: 'a'}}": "invalid return type: *dynamic.ObjectVal",
+    "Object{data: {'b': 1u}}": `${untyped}.data.b: expected string, got &value.valueUnstructured{Value:0x1}`,
+    "Object{data: {'b': {'c': 'd'}}}": `${untyped}.data.b: expected string, got &value.valueUnstructured{Value:map[ref.Val]ref.Val{"c":"d"}}`,
+    "Object{metadata: Object.metadata{annotations: {'a': duration('90s')}}}": `${untyped}.metadata.annotations.a: expected string, got &value.valueUnstructured{Value:90000000000}`,
+    "Object{metadata: Object.metadata{ownerReferences: [{'uid': 'u'}]}}": `${untyped}.metadata.ownerReferences: element 0: associative list with keys may not have non-map elements`,
+    "Object{metadata: Object.metadata{finalizers: 'e.x/a e.x/b'.split(' ')}}": `${untyped}.metadata.finalizers: expected list, got &{[e.x/a e.x/b]}`,
+    ...Object.fromEntries(
+      [
+        ["quantity('1k')", "type conversion error from 'Quantity' to '*structpb.Value'"],
+        ["authorizer", "type conversion error from 'kubernetes.authorization.Authorizer' to '*structpb.Value'"],
+        ["variables", 'disallowed conversion from "kubernetes.variables" to ""'],
+        ["int", "type conversion not supported for 'type'"],
+        ["optional.none()", "optional.none() dereference"],
+        ["{1: 'a'}", "unsupported type conversion from 'int' to string"],
+        ["{true: 'a'}", "type conversion error from bool to 'string'"],
+        ["Object.spec.x{a: timestamp(0)}", "proto: invalid type: time.Time"],
+        [
+          "double('NaN')",
+          "json: error calling MarshalJSON for type *structpb.Value: proto: google.protobuf.Value.number_value: invalid NaN value",
+        ],
+      ].map(([value, why]) => [
+        `[JSONPatch{op: "add", path: "/data/b", value: ${value}}]`,
+        `JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${why}`,
+      ]),
+    ),
+  }).map(([mutation, why], index) => {
+    const name = `has-no-form-in-json-${index}`;
+    return { name, mutations: [mutation], found: denied(name, why) };
+  }),
+  ...["int", "optional.of('int')"].map((value, index) => ({
+    name: `has-a-form-in-an-object-${index}`,
+    mutations: [`Object{data: {'b': ${value}}}`],
+    found: { data: { a: "1", b: "int" } },
+  })),
+  {
+    name: "sets-an-optional",
+    mutations: [`[JSONPatch{op: "add", path: "/data/b", value: optional.of('2')}]`],
+    found: { data: { a: "1", b: "2" } },
+  },
+  {
+    name: "ignores-a-value-without-a-form-in-json",
+    mutations: ["Object{immutable: quantity('1k')}"],
+    failurePolicy: "Ignore",
+    found: { data: { a: "1" } },
+  },
   {
     name: "fails",
     mutations: ["Object{data: {'b': object.no}}"],

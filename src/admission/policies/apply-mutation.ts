@@ -2,19 +2,18 @@
  * Applies the result of a mutation to an object. Source: smd.go and json_patch.go in
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/mutating/patch.
  */
-import { internalError } from "../../apimachinery/errors.ts";
+import { internalError, plainError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ObjectValue, typeNameErrors } from "../../cel-environment/mutation-types.ts";
-import { plainValue } from "../../cel-environment/plain-value.ts";
 import { CelList, type CelObject, type CelValue } from "../../lib/cel/index.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
-import { isObject, setMember } from "../../lib/json/values.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
 import { DecodeError, decodeJson } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { merge, type PlainMap, TypedError, validateIntent } from "../../lib/structured-merge/index.ts";
+import { ForeignValue, merge, type PlainMap, TypedError, validateIntent } from "../../lib/structured-merge/index.ts";
 import { atomicPaths } from "./atomic-paths.ts";
-import { untypedProblem } from "./untyped-values.ts";
+import { FieldError, goObjectOf } from "./go-values.ts";
+import { JsonValueError, jsonOf } from "./json-values.ts";
 
 /** A mutation that cannot be applied; the message is upstream's. */
 export class MutationError extends Error {
@@ -30,15 +29,14 @@ export class MutationError extends Error {
  * @param value the value of the expression
  * @param object is not changed
  * @returns a new object, without defaults, which may share parts with `object`
- * @throws MutationError
+ * @throws MutationError, ApiError 500 for NaN and infinite numbers
  */
 export function applyConfiguration(value: CelValue, object: KubeObject, schema: Struct): KubeObject {
   checkTypeNames(value);
-  const untyped = untypedProblem(value, schema);
-  if (untyped !== undefined) throw new MutationError(`${conversionFailed}: ${untyped}`);
   const { apiVersion, kind } = object;
-  const intent = { ...(plainValue(value) as PlainMap), apiVersion, kind };
+  const intent = { ...intentOf(value), apiVersion, kind };
   attempt(conversionFailed, () => validateIntent(intent, schema));
+  checkData(intent);
   const atomics = atomicPaths(intent, schema);
   if (atomics.length > 0)
     throw new MutationError(
@@ -48,6 +46,26 @@ export function applyConfiguration(value: CelValue, object: KubeObject, schema: 
 }
 
 const conversionFailed = "error applying patch: failed to convert patch object to typed object";
+
+function intentOf(value: CelValue): PlainMap {
+  try {
+    return value instanceof ObjectValue ? (goObjectOf(value) as PlainMap) : {};
+  } catch (error) {
+    if (error instanceof FieldError) throw new MutationError("invalid return type: *dynamic.ObjectVal");
+    throw error;
+  }
+}
+
+/** Checks data of any type, which the schema does not check. */
+function checkData(value: unknown, path = ""): void {
+  if (value instanceof ForeignValue)
+    throw new MutationError(`${conversionFailed}: ${path}: expected map, got &{${value.plain}}`);
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw plainError(`json: unsupported value: ${Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf"}`);
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, part] of Object.entries(value))
+    checkData(part, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`);
+}
 
 function attempt<T>(what: string, run: () => T): T {
   try {
@@ -95,23 +113,20 @@ function operationsOf(list: CelList): JsonPatchOperation[] {
       op: text("op"),
       path: text("path"),
       ...(from !== "" && { from }),
-      ...(value !== undefined && !(value instanceof Error) && { value: jsonOf(value as CelValue) }),
+      ...(value !== undefined && { value: patchValueOf(value) }),
     };
   });
 }
 
-/** As protobuf's JSON: integers that a double can lose become text. */
-function jsonOf(value: CelValue): unknown {
-  return withoutBigints(plainValue(value));
-}
-
-function withoutBigints(value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
-  if (Array.isArray(value)) return value.map(withoutBigints);
-  if (!isObject(value)) return value;
-  const object = {};
-  for (const [key, member] of Object.entries(value)) setMember(object, key, withoutBigints(member));
-  return object;
+/** @throws MutationError */
+function patchValueOf(value: CelValue): unknown {
+  try {
+    return jsonOf(value);
+  } catch (error) {
+    if (!(error instanceof JsonValueError || error instanceof FieldError)) throw error;
+    const message = "JSONPath valueExpression evaluated to a type that could not marshal to JSON";
+    throw new MutationError(`${message}: ${error.message}`);
+  }
 }
 
 /** @throws ApiError 500 */

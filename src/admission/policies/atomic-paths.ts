@@ -24,8 +24,16 @@ function collect(value: unknown, type: Type, path: string, found: string[]): voi
       if (field !== undefined) collect(part, field.type, `${path}.${name}`, found);
     }
   }
+  if (type.kind === "any") collectData(value, { path, isAtomic: type.definition !== "" }, found);
   if (Array.isArray(value) && type.kind === "list") {
     if (type.listType === "atomic") found.push(path);
     for (const [index, item] of value.entries()) collect(item, type.items, `${path}[${index}]`, found);
   }
+}
+
+/** Lists of any type are atomic, and so is everything in them. */
+function collectData(value: unknown, { path, isAtomic }: { path: string; isAtomic: boolean }, found: string[]): void {
+  if (Array.isArray(value) || (isAtomic && isObject(value))) found.push(path);
+  if (!Array.isArray(value)) return;
+  for (const [index, item] of value.entries()) collectData(item, { path: `${path}[${index}]`, isAtomic: true }, found);
 }

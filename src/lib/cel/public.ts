@@ -47,7 +47,7 @@ export { sizeHintsOf, type TypeRegistry, typeRegistry } from "./schema-types/typ
 export type { Source } from "./source.ts";
 export * from "./types.ts";
 export { homogeneousLiterals, literalArguments, type ValidatedExpr, type Validator } from "./validators.ts";
-export { ArrayList, HashMap, sizeOf } from "./values/containers.ts";
+export { ArrayList, HashMap, sizeOf, TextList } from "./values/containers.ts";
 export { type CelNumber, compareStrings, equal, isNumber } from "./values/equality.ts";
 export { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 export { int64Max, int64Min, intOf, isInt } from "./values/int.ts";

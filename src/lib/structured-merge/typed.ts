@@ -76,6 +76,24 @@ export function isWhole(type: Type): boolean {
     : (type.kind === "struct" || type.kind === "map") && type.atomic;
 }
 
+/**
+ * A value of a Go type that has no form in JSON, in an intent that an expression created. It fits no
+ * type; the messages about it contain its texts.
+ */
+export class ForeignValue {
+  /** As `%v` formats it. */
+  readonly plain: string;
+  /** As `%#v` formats it. */
+  readonly syntax: string;
+  /** The name of the Go type. */
+  readonly goType: string;
+  constructor({ plain, syntax, goType }: Omit<ForeignValue, never>) {
+    this.plain = plain;
+    this.syntax = syntax;
+    this.goType = goType;
+  }
+}
+
 /** Whether a value is a plain object. */
 export function isMap(value: unknown): value is PlainMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);

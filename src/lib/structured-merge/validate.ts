@@ -6,7 +6,7 @@
 import { formatPath, indexElement } from "./fields-v1.ts";
 import { itemElement } from "./items.ts";
 import type { Type } from "./schema.ts";
-import { depthMax, fieldType, isDeclared, isMap, type PlainMap, TypedError } from "./typed.ts";
+import { depthMax, ForeignValue, fieldType, isDeclared, isMap, type PlainMap, TypedError } from "./typed.ts";
 
 /** Problems that one error reports; further ones are dropped. */
 const problemsMax = 100;
@@ -47,7 +47,8 @@ function check(value: unknown, type: Type, path: readonly string[], problems: st
     case "list":
       return checkList(value, type, path, problems);
     case "any":
-      return type.definition === "untyped scalar" ? checkScalar(value, type.kind, path, problems) : undefined;
+      if (type.definition === "untyped scalar") return checkScalar(value, type.kind, path, problems);
+      return value instanceof ForeignValue ? reportNoMap(value, path, problems) : undefined;
     default:
       return checkScalar(value, type.kind, path, problems);
   }
@@ -59,7 +60,7 @@ function checkMap(
   path: readonly string[],
   problems: string[],
 ): void {
-  if (!isMap(value)) return report(problems, path, `expected map, got &{${plain(value)}}`);
+  if (!isMap(value) || value instanceof ForeignValue) return reportNoMap(value, path, problems);
   for (const [name, part] of Object.entries(value)) {
     const inside = [...path, `f:${name}`];
     const isAllowed = type.kind === "map" || type.preserveUnknown || isDeclared(type, name);
@@ -106,9 +107,11 @@ function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly
 function itemProblem({ listType }: Type & { kind: "list" }, item: unknown): string | undefined {
   if (listType === "map") {
     if (item === null) return "associative list with keys may not have a null element";
-    return isMap(item) ? undefined : "associative list with keys may not have non-map elements";
+    const isObject = isMap(item) && !(item instanceof ForeignValue);
+    return isObject ? undefined : "associative list with keys may not have non-map elements";
   }
-  if (isMap(item)) return "associative list without keys has an element that's a map type";
+  if (isMap(item) && !(item instanceof ForeignValue))
+    return "associative list without keys has an element that's a map type";
   if (Array.isArray(item)) return "not supported: associative list with lists as elements";
   return item === null ? "associative list without keys has an element that's an explicit null" : undefined;
 }
@@ -131,11 +134,16 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
         report(problems, path, `expected numeric (int or float), got ${goType(value)}`);
       return;
     case "intOrString":
-      return; // Upstream's OpenAPI allows any value here.
+      if (value instanceof ForeignValue) reportNoMap(value, path, problems);
+      return; // Upstream's OpenAPI allows any value in JSON here.
     default:
       // Quantities, times and the like may be any scalar; the decoder checks the rest.
       if (typeof value === "object") report(problems, path, `expected any scalar, got &{${plain(value)}}`);
   }
+}
+
+function reportNoMap(value: unknown, path: readonly string[], problems: string[]): void {
+  report(problems, path, `expected map, got &{${plain(value)}}`);
 }
 
 function report(problems: string[], path: readonly string[], problem: string): void {
@@ -147,6 +155,7 @@ function add(problems: string[], problem: string): void {
 }
 
 function goType(value: unknown): string {
+  if (value instanceof ForeignValue) return value.goType;
   if (Array.isArray(value)) return "[]interface {}";
   if (isMap(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : "string";
@@ -155,6 +164,7 @@ function goType(value: unknown): string {
 /** Go's `%#v` of a decoded value. */
 function goSyntax(value: unknown): string {
   if (value === null) return "interface {}(nil)";
+  if (value instanceof ForeignValue) return value.syntax;
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
   if (isMap(value))
     return `map[string]interface {}{${sortedEntries(value, (name, part) => `${JSON.stringify(name)}:${goSyntax(part)}`).join(", ")}}`;
@@ -164,6 +174,7 @@ function goSyntax(value: unknown): string {
 /** Go's `%v` of a decoded value. */
 function plain(value: unknown): string {
   if (value === null) return "<nil>";
+  if (value instanceof ForeignValue) return value.plain;
   if (Array.isArray(value)) return `[${value.map(plain).join(" ")}]`;
   if (isMap(value)) return `map[${sortedEntries(value, (name, part) => `${name}:${plain(part)}`).join(" ")}]`;
   return String(value);

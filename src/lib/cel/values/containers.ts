@@ -2,7 +2,7 @@
 import { isNumber, rawNumber } from "./equality.ts";
 import { type CelFailure, fail } from "./failure.ts";
 import { goTypeNameOf } from "./type-names.ts";
-import { CelList, CelMap, CelOpaque, CelUint, type CelValue, type Equality } from "./value.ts";
+import { CelList, CelMap, CelOpaque, CelOptional, CelUint, type CelValue, type Equality } from "./value.ts";
 
 /** A list over an array, which the caller must not change afterwards. */
 export class ArrayList extends CelList {
@@ -18,6 +18,9 @@ export class ArrayList extends CelList {
     return this.items[index] as CelValue;
   }
 }
+
+/** A list of texts that a function returns. cel-go holds it as Go strings, not as values. */
+export class TextList extends ArrayList {}
 
 /**
  * Concatenates two lists. Long lists are not copied: `l + l` costs one unit, so repeated doubling
@@ -166,9 +169,13 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Returns the size for costs: code points, bytes, elements or entries; 1 for other values. */
+/**
+ * Returns the size for costs: code points, bytes, elements or entries, also of the value of an
+ * optional; 1 for other values.
+ */
 export function sizeOf(value: unknown): number {
   if (typeof value === "string") return codePoints(value);
   if (value instanceof CelList || value instanceof CelMap || value instanceof CelOpaque) return value.size;
+  if (value instanceof CelOptional && value.value !== undefined) return sizeOf(value.value);
   return value instanceof Uint8Array ? value.length : 1;
 }

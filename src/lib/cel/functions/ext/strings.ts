@@ -9,7 +9,7 @@ import { plus, type Range, times, timesFactor, uint64Max } from "../../cost/rang
 import type { CallToEstimate, FunctionDeclaration } from "../../declarations.ts";
 import { type Library, library } from "../../library.ts";
 import { type CelType, intType, listType, stringType } from "../../types.ts";
-import { ArrayList, codePoints, sizeOf } from "../../values/containers.ts";
+import { codePoints, sizeOf, TextList } from "../../values/containers.ts";
 import { isNumber, rawNumber } from "../../values/equality.ts";
 import { fail } from "../../values/failure.ts";
 import { typeNameOf } from "../../values/type-names.ts";
@@ -92,11 +92,11 @@ function joinLimited(pieces: readonly string[], old: string, by: string, most: n
 
 /** @param limit number of pieces, of which the last one holds the rest; negative for all */
 function split(text: string, separator: string, limit: CelInt): Result {
-  if (limit === 0) return new ArrayList([]);
+  if (limit === 0) return new TextList([]);
   const pieces = separator === "" ? [...text] : text.split(separator);
-  if (limit < 0 || pieces.length <= limit) return new ArrayList(pieces);
+  if (limit < 0 || pieces.length <= limit) return new TextList(pieces);
   const most = Number(limit);
-  return new ArrayList([...pieces.slice(0, most - 1), pieces.slice(most - 1).join(separator)]);
+  return new TextList([...pieces.slice(0, most - 1), pieces.slice(most - 1).join(separator)]);
 }
 
 function substring(text: string, start: CelInt, end: CelInt | undefined): Result {

@@ -12,7 +12,7 @@ import { timesFactor } from "../../cost/range.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { type CelType, listType, opaqueType, optionalType, stringType } from "../../types.ts";
-import { ArrayList, sizeOf } from "../../values/containers.ts";
+import { sizeOf, TextList } from "../../values/containers.ts";
 import { noSuchOverload } from "../../values/failure.ts";
 import { CelOpaque, CelOptional, type CelValue, type Equality, optionalNone } from "../../values/value.ts";
 import { regexFactor, traversalFactor } from "../costs.ts";
@@ -89,7 +89,7 @@ const named = new Map(
 /** Returns the problems of a text, or `optional.none()` for a valid text. */
 function validate({ format }: CelFormat, text: string): CelOptional {
   const problems = format.problems(text);
-  return problems.length === 0 ? optionalNone : new CelOptional(new ArrayList(problems));
+  return problems.length === 0 ? optionalNone : new CelOptional(new TextList(problems));
 }
 
 const validating: Pick<FunctionDeclaration, "cost" | "estimate"> = {

@@ -4,7 +4,7 @@ import { sizeOrUnknown } from "../../cost/estimate.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { intType, listType, stringType } from "../../types.ts";
-import { ArrayList } from "../../values/containers.ts";
+import { TextList } from "../../values/containers.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
 import { plainPart } from "../../values/plain-pattern.ts";
 import { compileRegex } from "../../values/regex.ts";
@@ -29,7 +29,7 @@ function find(text: string, pattern: string): Result {
 function findAll(text: string, pattern: string, limit: CelInt = -1): Result {
   const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit);
   const part = plainPart(pattern);
-  if (part !== undefined) return new ArrayList((text.match(part) ?? []).slice(0, most));
+  if (part !== undefined) return new TextList((text.match(part) ?? []).slice(0, most));
   const regex = compiled(pattern);
   if (regex instanceof CelFailure) return regex;
   const matcher = regex.matcher(text);
@@ -40,7 +40,7 @@ function findAll(text: string, pattern: string, limit: CelInt = -1): Result {
     found.push(matcher.group() ?? "");
     end = matcher.end();
   }
-  return new ArrayList(found);
+  return new TextList(found);
 }
 
 const two = [stringType, stringType];
