@@ -28,7 +28,7 @@ import {
 import { formatDuration } from "../../lib/duration/duration.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { setMember } from "../../lib/json/values.ts";
-import { ForeignValue } from "../../lib/structured-merge/index.ts";
+import { type ForeignTexts, ForeignValue } from "../../lib/structured-merge/index.ts";
 
 /** A field of `Object{…}` that cannot be converted. */
 export class FieldError extends Error {
@@ -102,10 +102,8 @@ function pointer(goType: string, plain: string): ForeignValue {
 /** Stands for an address in upstream's memory. */
 const address = "0xc000000000";
 
-type Texts = Omit<ForeignValue, never>;
-
 /** @returns undefined for a value with a form in JSON */
-function foreignTexts(value: CelValue): Texts | undefined {
+function foreignTexts(value: CelValue): ForeignTexts | undefined {
   if (value === null) return { plain: "NULL_VALUE", syntax: "0", goType: "structpb.NullValue" };
   if (value instanceof CelUint) {
     return { plain: String(value.value), syntax: `0x${value.value.toString(16)}`, goType: "uint64" };
@@ -128,7 +126,7 @@ function foreignTexts(value: CelValue): Texts | undefined {
   return isOpaque ? opaqueTexts(value) : undefined;
 }
 
-function listTexts(list: CelList, goType: string): Texts {
+function listTexts(list: CelList, goType: string): ForeignTexts {
   const items = itemsOf(list).map(textsOf);
   return {
     plain: `[${items.map(({ plain }) => plain).join(" ")}]`,
@@ -137,7 +135,7 @@ function listTexts(list: CelList, goType: string): Texts {
   };
 }
 
-function mapTexts(map: CelMap): Texts {
+function mapTexts(map: CelMap): ForeignTexts {
   const goType = "map[ref.Val]ref.Val";
   const entries = map.keys().map((key) => [textsOf(key), textsOf(map.find(key) as CelValue)] as const);
   return {
@@ -154,14 +152,14 @@ function mapTexts(map: CelMap): Texts {
 }
 
 /** The texts of a value within a list or map. */
-function textsOf(value: CelValue): Omit<Texts, "goType"> {
+function textsOf(value: CelValue): Omit<ForeignTexts, "goType"> {
   if (typeof value === "string") return { plain: value, syntax: quoteGo(value) };
   if (value instanceof CelTypeValue) return { plain: value.name, syntax: value.name };
   if (value instanceof CelDouble) return { plain: String(value.value), syntax: String(value.value) };
   return foreignTexts(value) ?? { plain: typeof value === "object" ? address : String(value), syntax: String(value) };
 }
 
-function timeTexts(value: CelTimestamp): Texts {
+function timeTexts(value: CelTimestamp): ForeignTexts {
   const text = formatTimestamp(value);
   const [date, time, zone] = [text.slice(0, 10), text.slice(11, 19), text.slice(19).replace(/^\.[0-9]+/, "")];
   const fraction = /\.[0-9]+/.exec(text)?.[0] ?? "";
@@ -188,7 +186,7 @@ const opaqueGoTypes = new Map([
 ]);
 
 /** Authorizers, their checks and `variables` have an error as their Go value. */
-function opaqueTexts(value: CelOpaque | CelObject): Texts {
+function opaqueTexts(value: CelOpaque | CelObject): ForeignTexts {
   const goType = opaqueGoTypes.get(typeNameOf(value));
   return goType === undefined ? pointer("*types.Err", "no such overload") : pointer(goType, String(value));
 }

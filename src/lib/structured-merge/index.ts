@@ -39,7 +39,7 @@ export {
   recursiveDifference,
   union,
 } from "./set.ts";
-export { depthMax, ForeignValue, type PlainMap, TypedError } from "./typed.ts";
+export { depthMax, type ForeignTexts, ForeignValue, type PlainMap, TypedError } from "./typed.ts";
 export {
   ApplyConflict,
   applyIntent,

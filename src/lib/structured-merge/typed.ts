@@ -76,18 +76,25 @@ export function isWhole(type: Type): boolean {
     : (type.kind === "struct" || type.kind === "map") && type.atomic;
 }
 
-/**
- * A value of a Go type that has no form in JSON, in an intent that an expression created. It fits no
- * type; the messages about it contain its texts.
- */
-export class ForeignValue {
+/** How Go describes a value. */
+export interface ForeignTexts {
   /** As `%v` formats it. */
   readonly plain: string;
   /** As `%#v` formats it. */
   readonly syntax: string;
-  /** The name of the Go type. */
+  /** The name of its type. */
   readonly goType: string;
-  constructor({ plain, syntax, goType }: Omit<ForeignValue, never>) {
+}
+
+/**
+ * A value of a Go type that has no form in JSON, in an intent that an expression created. It fits no
+ * type; the messages about it contain its texts.
+ */
+export class ForeignValue implements ForeignTexts {
+  readonly plain: string;
+  readonly syntax: string;
+  readonly goType: string;
+  constructor({ plain, syntax, goType }: ForeignTexts) {
     this.plain = plain;
     this.syntax = syntax;
     this.goType = goType;
