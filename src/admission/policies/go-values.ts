@@ -161,15 +161,16 @@ function textsOf(value: CelValue): Omit<ForeignTexts, "goType"> {
 
 function timeTexts(value: CelTimestamp): ForeignTexts {
   const text = formatTimestamp(value);
-  const [date, time, zone] = [text.slice(0, 10), text.slice(11, 19), text.slice(19).replace(/^\.[0-9]+/, "")];
-  const fraction = /\.[0-9]+/.exec(text)?.[0] ?? "";
-  const offset = zone === "Z" ? "+0000 UTC" : `${zone.replace(":", "")} ${zone.replace(":", "")}`;
+  const isUtc = text.endsWith("Z");
+  const zoneStart = text.length - (isUtc ? 1 : "+01:00".length);
+  const [date, time, fraction] = [text.slice(0, 10), text.slice(11, 19), text.slice(19, zoneStart)];
+  const zone = text.slice(zoneStart).replace(":", "");
   const [year, month, day] = date.split("-").map(Number) as [number, number, number];
   const nanoseconds = Number(fraction.slice(1).padEnd(9, "0"));
   const parts = [year, `time.${months[month - 1]}`, day, ...time.split(":").map(Number), nanoseconds].join(", ");
   return {
-    plain: `${date} ${time}${fraction} ${offset}`,
-    syntax: `time.Date(${parts}, ${zone === "Z" ? "time.UTC" : 'time.Location("")'})`,
+    plain: `${date} ${time}${fraction} ${isUtc ? "+0000 UTC" : `${zone} ${zone}`}`,
+    syntax: `time.Date(${parts}, ${isUtc ? "time.UTC" : 'time.Location("")'})`,
     goType: "time.Time",
   };
 }
