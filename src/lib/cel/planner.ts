@@ -20,13 +20,23 @@ import type { Features, TypeResolver } from "./declarations.ts";
 import { CelSyntaxError } from "./errors.ts";
 import { type FoldVariables, fold, growingList, growingListOf, quantifier, quantifierOf } from "./folds.ts";
 import { type Program, programOf, Run, type Step } from "./program.ts";
-import { hasField, isKey, noKey, selectField, selectIndex, selectOptional } from "./values/access.ts";
+import {
+  chainNone,
+  endOfChain,
+  hasField,
+  isKey,
+  isUnwrapped,
+  noKey,
+  selectField,
+  selectIndex,
+  selectOptional,
+} from "./values/access.ts";
 import { ArrayList, HashMap, noHash } from "./values/containers.ts";
 import { equal, isNumber } from "./values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { compileRegex } from "./values/regex.ts";
 import { typeNameOf } from "./values/type-names.ts";
-import { CelList, CelOptional, CelTypeValue, type CelValue, optionalNone, type Result } from "./values/value.ts";
+import { CelList, CelOptional, CelTypeValue, type CelValue, type Result } from "./values/value.ts";
 
 /** Units of literals that are evaluated at run time. */
 const listCost = 10;
@@ -46,6 +56,8 @@ interface Planned {
   readonly step: Step;
   /** For a name, and a field or index: `step` without the unit for the name itself. */
   readonly bare?: Step;
+  /** For a field or an index: `bare` for the next selection of the chain. */
+  readonly link?: Step;
   /** Set for `?:`, and its fields and indices: there is no name that costs a unit. */
   readonly nameless?: true;
   /** Set if the value is constant; evaluating it is free. */
@@ -96,7 +108,8 @@ class Planner {
         if (value instanceof CelFailure && !this.offsets.has(value)) this.offsets.set(value, expr.offset);
         return value;
       };
-    return { ...planned, step: locating(planned.step), bare: planned.bare && locating(planned.bare) };
+    const { step, bare, link } = planned;
+    return { ...planned, step: locating(step), bare: bare && locating(bare), link: link && locating(link) };
   }
 
   #plan(expr: Expr): Planned {
@@ -141,19 +154,20 @@ class Planner {
     const planned = this.plan(expr.operand);
     const { field } = expr;
     if (expr.testOnly) return this.#presence(planned, field);
-    const whole = selected(bareOf(planned), field);
+    const whole = selected(linkOf(planned), field, planned.link !== undefined);
     return planned.nameless === true ? nameless(whole) : whole;
   }
 
   #presence(of: Planned, field: string): Planned {
-    const operand = bareOf(of);
+    const [operand, inChain] = [linkOf(of), of.link !== undefined];
     const { presenceTestCost } = this.#options.features;
     const units = of.nameless === true ? 2 * presenceTestCost : 1 + presenceTestCost; // cel-go subtracts a unit that it did not charge.
     return {
       step: (run) => {
         const value = operand(run);
-        const present = value instanceof CelFailure ? value : hasField(value, field);
-        const isTested = !(value instanceof CelFailure || (value instanceof CelOptional && present !== true));
+        const present = value instanceof CelFailure ? value : hasField(value, field, inChain);
+        const isUntested = value instanceof CelOptional && isUnwrapped(value, inChain) && present !== true;
+        const isTested = !(value instanceof CelFailure || isUntested);
         run.charge(isTested ? units : units - 1);
         return present;
       },
@@ -225,17 +239,18 @@ class Planner {
     return { step, bare: step, nameless: true };
   }
 
-  #index(expr: Call, select: (operand: CelValue, key: CelValue) => Result): Planned {
+  #index(expr: Call, select: typeof selectIndex): Planned {
     const [container, key] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
-    const [operand, index] = [bareOf(container), bareOf(key)];
+    const [operand, index] = [linkOf(container), bareOf(key)];
+    const inChain = container.link !== undefined;
     if (key.constant !== undefined && !isKey(key.constant.value)) this.#throwInvalid(expr, noKey(key.constant.value));
-    const whole = named((run) => {
+    const whole = inOneChain((run) => {
       const value = operand(run);
       if (value instanceof CelFailure) return value;
-      if (value instanceof CelOptional && value.value === undefined) return optionalNone;
+      if (value instanceof CelOptional && value.value === undefined && isUnwrapped(value, inChain)) return chainNone;
       const at = index(run);
-      const result = at instanceof CelFailure ? at : select(value, at);
-      run.charge(selectionUnits(value, result, select === selectOptional));
+      const result = at instanceof CelFailure ? at : select(value, at, inChain);
+      run.charge(selectionUnits(value, result, { optional: select === selectOptional, inChain }));
       return result;
     });
     return container.nameless === true ? nameless(whole) : whole;
@@ -514,31 +529,45 @@ function variable(name: string): Planned {
 }
 
 /** An optional selection that finds no value is free. */
-function selectionUnits(from: Result, result: Result, optional: boolean): 0 | 1 {
-  if (optional) return result === optionalNone || result instanceof CelFailure ? 0 : 1;
-  return (result === optionalNone || result instanceof CelFailure) && from instanceof CelOptional ? 0 : 1;
+function selectionUnits(
+  from: Result,
+  result: Result,
+  { optional, inChain }: { readonly optional: boolean; readonly inChain: boolean },
+): 0 | 1 {
+  const isFound = !(result === chainNone || result instanceof CelFailure);
+  if (isFound) return 1;
+  return optional || (from instanceof CelOptional && isUnwrapped(from, inChain)) ? 0 : 1;
 }
 
-function selected(operand: Step, field: string): Planned {
-  const step: Step = (run) => {
-    const value = operand(run);
-    const result = value instanceof CelFailure ? value : selectField(value, field);
-    run.charge(value instanceof CelFailure ? 1 : 1 + selectionUnits(value, result, false));
-    return result;
-  };
-  const bare: Step = (run) => {
+function selected(operand: Step, field: string, inChain: boolean): Planned {
+  const units = { optional: false, inChain };
+  const link: Step = (run) => {
     const value = operand(run);
     if (value instanceof CelFailure) return value;
-    const result = selectField(value, field);
-    run.charge(selectionUnits(value, result, false));
+    const result = selectField(value, field, inChain);
+    run.charge(selectionUnits(value, result, units));
     return result;
   };
-  return { step, bare };
+  const step: Step = (run) => {
+    const value = operand(run);
+    const result = value instanceof CelFailure ? value : selectField(value, field, inChain);
+    run.charge(value instanceof CelFailure ? 1 : 1 + selectionUnits(value, result, units));
+    return endOfChain(result);
+  };
+  return { step, bare: (run) => endOfChain(link(run)), link };
 }
 
-function nameless(planned: Planned): Planned {
-  const bare = bareOf(planned);
-  return { step: bare, bare, nameless: true };
+function inOneChain(link: Step): Planned {
+  return { ...named((run) => endOfChain(link(run))), link };
+}
+
+function nameless({ step, bare = step, link }: Planned): Planned {
+  return { step: bare, bare, link, nameless: true };
+}
+
+/** The value that the next selection of a chain selects from. */
+function linkOf(planned: Planned): Step {
+  return planned.link ?? bareOf(planned);
 }
 
 function bareOf(planned: Planned): Step {

@@ -283,11 +283,6 @@ function dispatchOutcome(program: Program, names: readonly string[]): string {
 /** Calls with another outcome, and the reason. */
 const differingCalls: readonly [call: RegExp, values: RegExp, reason: string][] = [
   [
-    /^(?:x\[\??y\]|x\.\??ab|has\(x\.ab\)) f/,
-    /^(?:some|none|somelist)\b/,
-    "cel-go finds no part of an optional within a list",
-  ],
-  [
     /^x in (?:y|\[1, 2\]|\['ab', 'b'\]) |^\{x: 1\}/,
     /^(?:semver|format)\b/,
     "Go cannot use the value as a key, and panics",

@@ -3,24 +3,48 @@ import { isNumber, rawNumber } from "./equality.ts";
 import { CelFailure, fail } from "./failure.ts";
 import { isInt } from "./int.ts";
 import { goTypeNameOf, typeNameOf } from "./type-names.ts";
-import { CelList, CelMap, CelObject, CelOptional, type CelValue, optionalNone, type Result } from "./value.ts";
+import { CelList, CelMap, CelObject, CelOptional, type CelValue, type Result } from "./value.ts";
 
-/** `operand.name`. For an optional operand, the result is an optional. */
-export function selectField(operand: CelValue, name: string): Result {
+/**
+ * An optional that a selection returns. In a chain of selections, the next one selects from its
+ * value. Other optionals have parts at the start of a chain only, such as `x` in `x.a`: the optional
+ * `x.a` in `x.a.b` has none.
+ */
+class ChainOptional extends CelOptional {}
+
+/** `optional.none()` as the result of a selection. */
+export const chainNone: CelOptional = new ChainOptional(undefined);
+
+/** Whether a selection from an optional selects from its value. */
+export function isUnwrapped(operand: CelOptional, inChain: boolean): boolean {
+  return !inChain || operand instanceof ChainOptional;
+}
+
+/** The result of a chain of selections. */
+export function endOfChain(result: Result): Result {
+  return result instanceof ChainOptional ? new CelOptional(result.value) : result;
+}
+
+/**
+ * `operand.name`. For an optional operand, the result is an optional.
+ *
+ * @param inChain whether another selection returned the operand
+ */
+export function selectField(operand: CelValue, name: string, inChain: boolean): Result {
   if (operand instanceof CelMap) return found(operand.find(name), name);
   if (operand instanceof CelObject) return found(operand.field(name), name);
-  return selectIndex(operand, name);
+  return selectIndex(operand, name, inChain);
 }
 
 /** `operand[key]`. For an optional operand, the result is an optional. A scalar has no keys. */
-export function selectIndex(operand: CelValue, key: CelValue): Result {
+export function selectIndex(operand: CelValue, key: CelValue, inChain: boolean): Result {
   if (!isKey(key)) return noKey(key);
   if (operand instanceof CelList) {
     const element = elementAt(operand, key);
     return element === undefined ? fail(`index out of bounds: ${keyText(key)}`) : element;
   }
   if (operand instanceof CelMap) return found(operand.find(key), key);
-  if (operand instanceof CelOptional) return selectOptional(operand, key);
+  if (operand instanceof CelOptional && isUnwrapped(operand, inChain)) return selectOptional(operand, key, inChain);
   return operand instanceof CelObject && typeof key === "string" ? found(operand.field(key), key) : missing(key);
 }
 
@@ -56,17 +80,16 @@ function keyText(key: CelValue): string {
 }
 
 /** `operand.?name` and `operand[?key]`: `optional.none()` if the operand has no such part. */
-export function selectOptional(operand: CelValue, key: CelValue): Result {
-  const value = operand instanceof CelOptional ? operand.value : operand;
+export function selectOptional(operand: CelValue, key: CelValue, inChain: boolean): Result {
+  const value = operand instanceof CelOptional && isUnwrapped(operand, inChain) ? operand.value : operand;
   if (!isKey(key)) return noKey(key);
-  if (value === undefined) return optionalNone;
+  if (value === undefined || value instanceof CelOptional) return chainNone;
   const part = value instanceof CelList ? elementAt(value, key) : find(value, key);
   return part instanceof CelFailure ? part : optionalOf(part);
 }
 
 /** @returns a field or an element; undefined if the operand has no such part */
 export function find(operand: CelValue, key: CelValue): CelValue | undefined {
-  if (operand instanceof CelOptional) return operand.value === undefined ? undefined : find(operand.value, key);
   if (operand instanceof CelMap) return operand.find(key);
   if (operand instanceof CelObject) return typeof key === "string" && operand.has(key) ? operand.field(key) : undefined;
   if (!(operand instanceof CelList)) return undefined;
@@ -75,13 +98,14 @@ export function find(operand: CelValue, key: CelValue): CelValue | undefined {
 }
 
 function optionalOf(value: CelValue | undefined): CelOptional {
-  return value === undefined ? optionalNone : new CelOptional(value);
+  return value === undefined ? chainNone : new ChainOptional(value);
 }
 
 /** `has(operand.name)`. */
-export function hasField(operand: CelValue, name: string): Result {
+export function hasField(operand: CelValue, name: string, inChain: boolean): Result {
   if (operand instanceof CelMap) return operand.has(name);
   if (operand instanceof CelObject) return operand.has(name);
-  if (operand instanceof CelOptional) return operand.value === undefined ? false : hasField(operand.value, name);
+  if (operand instanceof CelOptional)
+    return isUnwrapped(operand, inChain) && operand.value !== undefined ? hasField(operand.value, name, true) : false;
   return operand instanceof CelList ? fail(`unsupported index type 'string' in list`) : false;
 }

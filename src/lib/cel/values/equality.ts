@@ -40,8 +40,7 @@ export function equal(left: CelValue, right: CelValue): Equality {
 
 /** Compares elements of data with a schema: with null, too, an object or a list cannot be compared. */
 export function equalUnlessNull(left: CelValue, right: CelValue): Equality {
-  if (typeof left !== "object" || left === null)
-    return left === right || (isNumber(left) && isNumber(right) && compareNumbers(left, right) === 0);
+  if (typeof left === "string" || typeof left === "boolean" || left === null) return left === right;
   if (isNumber(left)) return isNumber(right) && compareNumbers(left, right) === 0;
   if (left instanceof CelList) return left.equals(right) ?? (right instanceof CelList && equalLists(left, right));
   if (left instanceof CelMap) return left.equals(right) ?? (right instanceof CelMap && equalMaps(left, right));
