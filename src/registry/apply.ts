@@ -135,13 +135,8 @@ function conformToSchema(merged: KubeObject, schema: Struct): KubeObject {
   return merged;
 }
 
-/**
- * Ignores the resourceVersion of an intent that creates the object.
- * @throws ApiError 409 when the intent names the uid of an object that does not exist
- */
-function checkNew({ target, name }: ApplyRequest, metadata: ObjectMeta): void {
-  delete metadata.resourceVersion;
-  const { uid = "" } = metadata;
+/** @throws ApiError 409 when the intent names the uid of an object that does not exist */
+function checkNew({ target, name }: ApplyRequest, { uid = "" }: ObjectMeta): void {
   if (uid === "") return;
   throw conflict(
     storedResource(target.resource),

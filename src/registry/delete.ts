@@ -231,10 +231,10 @@ function graceOf(
   now: number,
 ): Grace | "pending" | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
-  if (deletionTimestamp === undefined) {
-    const period = definition.strategy.gracePeriod(object, options.gracePeriodSeconds);
-    return period && { seconds: period.seconds, deletionTimestamp: formatTime(now + durationMs(period.seconds)) };
-  }
+  const period = definition.strategy.gracePeriod(object, options.gracePeriodSeconds);
+  if (period === undefined) return undefined;
+  if (deletionTimestamp === undefined)
+    return { seconds: period.seconds, deletionTimestamp: formatTime(now + durationMs(period.seconds)) };
   const running = Number(deletionGracePeriodSeconds);
   if (running === 0) return undefined;
   const sent = options.gracePeriodSeconds;

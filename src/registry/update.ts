@@ -30,7 +30,6 @@ import {
   checkNamespace,
   dedupOwnerReferences,
   strategyContext,
-  wipeSystemFields,
 } from "./prepare.ts";
 import { invalidObject, storedResource } from "./resource-names.ts";
 
@@ -291,7 +290,6 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   checkUid(resource, keyInErrors(storeOf(resource).keyOf(namespace, name), request), name, request.uid ?? "", "");
   const object = await request.next(undefined, undefined);
   checkNames(object, request);
-  wipeSystemFields(object.metadata);
   if (request.isPatch !== true) dedupOwnerReferences(object.metadata, request.warnings, "sent");
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
   const attributes = admissionAttributes(request, { operation: "CREATE", object, ...attempted });
@@ -302,7 +300,10 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   await request.checkCreate?.();
   await registry.admission.validate(attributes);
   parseResourceVersion(object.metadata.resourceVersion); // Upstream reads it, and uses it for existing objects only.
-  if (!request.dryRun) delete object.metadata.resourceVersion;
+  if (!request.dryRun) {
+    delete object.metadata.resourceVersion;
+    delete object.metadata.selfLink; // Never stored.
+  }
   const settled = await settle(request.target, object);
   const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
   return {

@@ -71,6 +71,14 @@ const role = (rules: unknown): object => ({
   metadata: { name: "r" },
   rules,
 });
+const leases = "/apis/coordination.k8s.io/v1/namespaces/n/leases";
+const lease = (metadata: object): object => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "l", ...metadata },
+  spec: {},
+});
+const taken = 'leases.coordination.k8s.io "m" already exists'; // Not "object is being deleted: ".
 const unconvertible = (kind: string): string =>
   `failed to convert new object (/a; /v1, Kind=${kind}) to proper version: unable to convert unstructured object to /v1, Kind=${kind}`;
 
@@ -496,6 +504,45 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       body: secret({ data: {} }),
       managers: ["one Apply v1 data"],
       want: { data: { s: "eA==" } },
+    },
+  ],
+  "creating keeps the times of a deletion, which a POST removes": [
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map(
+        { a: "1" },
+        {
+          deletionTimestamp: "2020-01-01T00:00:00Z",
+          deletionGracePeriodSeconds: 5,
+          selfLink: "/x",
+          resourceVersion: "5",
+        },
+      ),
+      status: 201,
+      managers: ["one Apply v1 data{a},metadata{deletionGracePeriodSeconds,deletionTimestamp}"],
+      want: { metadata: { deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 } },
+    },
+    { request: `DELETE ${maps}/a`, want: { status: "Success" } },
+    { request: `GET ${maps}/a`, status: 404 },
+    {
+      request: `PUT ${leases}/l`,
+      body: lease({ deletionTimestamp: "2020-01-01T00:00:00Z", finalizers: ["a/b"] }),
+      status: 201,
+      want: { metadata: { deletionTimestamp: "2020-01-01T00:00:00Z" } },
+    },
+    { request: `POST ${leases}`, body: lease({ name: "m", deletionTimestamp: "2020-01-01T00:00:00Z" }), status: 201 },
+    { request: `POST ${leases}`, body: lease({ name: "m" }), status: 409, message: taken },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one&dryRun=All`,
+      body: map({ a: "1" }, { selfLink: "/x", resourceVersion: "5" }),
+      status: 201,
+      want: { metadata: { selfLink: "/x", resourceVersion: "5" } },
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ a: "1" }, { resourceVersion: "abc" }),
+      status: 500,
+      message: 'strconv.ParseUint: parsing "abc": invalid syntax',
     },
   ],
   "values without a form": [
