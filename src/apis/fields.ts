@@ -53,15 +53,24 @@ export function selectableAt(...paths: string[]): Record<string, (object: KubeOb
   return Object.fromEntries(paths.map((path) => [path, selectable(path)]));
 }
 
+const metaOfStatus = [
+  "deletionTimestamp",
+  "labels",
+  "annotations",
+  "finalizers",
+  "ownerReferences",
+  "selfLink",
+] as const;
+
 /**
  * Restores metadata after a write of `/status` that may change status only. Managed fields are not
- * restored.
+ * restored. Source: ResetObjectMetaForStatus in
+ * k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1/helpers.go.
  */
 export function keepMetaForStatus(next: KubeObject, old: KubeObject): void {
   const { metadata } = old;
-  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"] as const) {
+  for (const field of metaOfStatus) {
     if (metadata[field] === undefined) delete next.metadata[field];
     else Object.assign(next.metadata, { [field]: metadata[field] });
   }
-  delete next.metadata.selfLink;
 }

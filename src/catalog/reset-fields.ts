@@ -1,29 +1,42 @@
 /** Fields that writes of built-in resources reset. Source: GetResetFields of upstream's strategies. */
 
+type Paths = readonly (readonly string[])[];
+
+const metadataAndSpec: Paths = [["metadata"], ["spec"]];
+
 /**
- * Fields that a write resets, in addition to those that follow from the strategy. By group, resource and
+ * Fields that a write resets, where they do not follow from the strategy: by group, resource and
  * subresource, which is empty for the main resource.
  */
-export const additionalResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  "/pods/status": [
-    ["metadata", "deletionTimestamp"],
-    ["metadata", "ownerReferences"],
-  ],
+export const specialResets: Readonly<Record<string, Paths>> = {
+  "/pods/status": [["spec"], ["metadata", "deletionTimestamp"], ["metadata", "ownerReferences"]],
   "/namespaces/finalize": [["status"]],
-  "admissionregistration.k8s.io/validatingadmissionpolicies/status": [["metadata"]],
-  "apiregistration.k8s.io/apiservices/status": [["metadata"]],
-  "apps/deployments/status": [["metadata", "labels"]],
-  "certificates.k8s.io/certificatesigningrequests/": [["spec"]],
+  "admissionregistration.k8s.io/validatingadmissionpolicies/status": metadataAndSpec,
+  "apiregistration.k8s.io/apiservices/status": metadataAndSpec,
+  "apps/deployments/status": [["spec"], ["metadata", "labels"]],
+  "certificates.k8s.io/certificatesigningrequests/": [["spec"], ["status"]],
   "certificates.k8s.io/certificatesigningrequests/approval": [["spec"], ["status", "certificate"]],
-  "certificates.k8s.io/certificatesigningrequests/status": [["status", "conditions"]],
-  "flowcontrol.apiserver.k8s.io/flowschemas/status": [["metadata"]],
-  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": [["metadata"]],
-  "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
-  "networking.k8s.io/servicecidrs/status": [["metadata"]],
-  "resource.k8s.io/devicetaintrules/status": [["metadata"]],
-  "resource.k8s.io/resourceclaims/status": [["metadata"]],
-  "resource.k8s.io/resourcepoolstatusrequests/status": [["metadata"]],
-  "scheduling.k8s.io/podgroups/status": [["metadata"]],
-  "storage.k8s.io/volumeattachments/status": [["metadata"]],
-  "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
+  "certificates.k8s.io/certificatesigningrequests/status": [["spec"], ["status", "conditions"]],
+  // Their storage has no strategy of reset fields, so that managers own a status that is reset.
+  "certificates.k8s.io/podcertificaterequests/": [],
+  "scheduling.k8s.io/podgroups/": [],
+  "flowcontrol.apiserver.k8s.io/flowschemas/status": metadataAndSpec,
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": metadataAndSpec,
+  "internal.apiserver.k8s.io/storageversions/status": metadataAndSpec,
+  "networking.k8s.io/servicecidrs/status": metadataAndSpec,
+  "resource.k8s.io/devicetaintrules/status": metadataAndSpec,
+  "resource.k8s.io/resourceclaims/status": metadataAndSpec,
+  "resource.k8s.io/resourcepoolstatusrequests/status": metadataAndSpec,
+  "scheduling.k8s.io/podgroups/status": metadataAndSpec,
+  "storage.k8s.io/volumeattachments/status": metadataAndSpec,
+  "storagemigration.k8s.io/storageversionmigrations/status": metadataAndSpec,
 };
+
+/** Fields that a write of another resource or subresource resets. */
+export function usualResets(
+  subresource: string,
+  { custom, isolatesStatus }: { readonly custom: boolean; readonly isolatesStatus: boolean },
+): Paths {
+  if (subresource === "status") return custom ? metadataAndSpec : [["spec"]];
+  return subresource === "" && isolatesStatus ? [["status"]] : [];
+}

@@ -7,7 +7,7 @@ import { ApiError } from "../../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { fieldManagerBytesMax, plainManager } from "../../apimachinery/validation/metadata.ts";
 import type { Resolved, Resource } from "../../catalog/contract.ts";
-import { additionalResets } from "../../catalog/reset-fields.ts";
+import { specialResets, usualResets } from "../../catalog/reset-fields.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { identical } from "../../lib/json/values.ts";
 import { type ManagerInfo, setEntries } from "../../lib/managed-fields/entries.ts";
@@ -123,15 +123,12 @@ export function requestVersion({ resource, version }: Resolved): string {
   return formatGroupVersion(resource.definition.group, version.version);
 }
 
-/**
- * The fields that a write of the (sub)resource resets, and so does not own. Source: GetResetFields
- * of upstream's strategies.
- */
+/** The fields that a write of the (sub)resource resets, and so does not own. */
 export function resetFields({ definition }: Resource, subresource: string): PathSet {
   const { group, resource, strategy, custom } = definition;
-  const paths: (readonly string[])[] = [...(additionalResets[`${group}/${resource}/${subresource}`] ?? [])];
-  if (subresource === "" && strategy.isolatesStatus) paths.push(["status"]);
-  if (subresource === "status") paths.push(["spec"], ...(custom ? [["metadata"]] : []));
+  const { isolatesStatus } = strategy;
+  const paths =
+    specialResets[`${group}/${resource}/${subresource}`] ?? usualResets(subresource, { custom, isolatesStatus });
   return paths.length === 0 ? emptySet : pathSetOf(paths.map((path) => path.map(fieldElement)));
 }
 
