@@ -79,6 +79,13 @@ const lease = (metadata: object): object => ({
   spec: {},
 });
 const taken = 'leases.coordination.k8s.io "m" already exists'; // Not "object is being deleted: ".
+const accounts = "/api/v1/namespaces/n/serviceaccounts";
+const account = (more: object): object => ({
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: { name: "s" },
+  ...more,
+});
 const unconvertible = (kind: string): string =>
   `failed to convert new object (/a; /v1, Kind=${kind}) to proper version: unable to convert unstructured object to /v1, Kind=${kind}`;
 
@@ -545,6 +552,21 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       message: 'strconv.ParseUint: parsing "abc": invalid syntax',
     },
   ],
+  "items without keys, which upstream cannot track": [
+    { request: `POST ${accounts}?fieldManager=m`, body: account({ secrets: [{}] }), status: 201, managers: [] },
+    {
+      request: `APPLY ${accounts}/s?fieldManager=one`,
+      body: account({ metadata: { name: "s", labels: { a: "b" } } }),
+      status: 500,
+      message: `failed to create manager for existing fields: failed to convert new object (n/s; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)`,
+    },
+    { request: `MERGE ${accounts}/s`, body: { secrets: null }, managers: [] },
+    {
+      request: `APPLY ${accounts}/s?fieldManager=one`,
+      body: account({ secrets: [{ name: "a" }] }),
+      managers: ['one Apply v1 secrets{k:{"name":"a"}}'],
+    },
+  ],
   "values without a form": [
     {
       request: `APPLY ${secrets}/a?fieldManager=one`,
@@ -717,6 +739,44 @@ test("a custom kind: lists by their schema, other fields by their values", async
   );
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   await play(registry, customSession);
+  await close();
+});
+
+const storageVersions = "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions";
+const storageVersion = (spec: unknown): object => ({
+  apiVersion: "internal.apiserver.k8s.io/v1alpha1",
+  kind: "StorageVersion",
+  metadata: { name: "a.b" },
+  spec,
+});
+
+const fieldlessSession: readonly Step[] = [
+  {
+    request: `APPLY ${storageVersions}/a.b?fieldManager=one`,
+    body: storageVersion({ a: { b: [1] } }),
+    status: 201,
+    managers: ["one Apply internal.apiserver.k8s.io/v1alpha1 spec{a{.,b}}"],
+    want: { spec: {} },
+  },
+  {
+    request: `APPLY ${storageVersions}/a.b?fieldManager=two`,
+    body: storageVersion({ a: { b: [1] } }),
+    status: 409,
+    message: 'Apply failed with 2 conflicts: conflicts with "one":\n- .spec.a\n- .spec.a.b',
+  },
+  {
+    request: `APPLY ${storageVersions}/a.b?fieldManager=two`,
+    body: storageVersion([]),
+    status: 500,
+    message:
+      "failed to create typed patch object (/a.b; internal.apiserver.k8s.io/v1alpha1, Kind=StorageVersion): .spec: expected map, got &{[]}",
+  },
+];
+
+test("a struct without fields accepts and owns any field, which is not stored", async () => {
+  const options = { featureGates: "AllAlpha=true", allVersionsOf: ["internal.apiserver.k8s.io"] };
+  const { registry, close } = await openMemoryRegistry(options);
+  await play(registry, fieldlessSession);
   await close();
 });
 

@@ -6,7 +6,7 @@
 
 import { equalSerialized, serializedSide, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
-import { itemsByElement, storedElement } from "./items.ts";
+import { itemsByElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import { emptySet, isEmpty, type PathNode, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
 import {
@@ -259,8 +259,8 @@ function compareEntries(left: PlainMap | undefined, right: PlainMap | undefined,
 
 function compareLists(left: readonly unknown[], right: readonly unknown[], type: List, at: Place): void {
   if (left === right) return;
-  const before = itemsByElement(type, left, storedElement);
-  const after = itemsByElement(type, right, storedElement);
+  const before = itemsByElement(type, left);
+  const after = itemsByElement(type, right);
   for (const [element, items] of after) compareItems(before.get(element) ?? [], items, type, at, element);
   for (const [element, items] of before) if (!after.has(element)) compareItems(items, [], type, at, element);
 }

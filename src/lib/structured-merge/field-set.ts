@@ -1,7 +1,7 @@
 /** The fields that an applied intent owns. Source: structured-merge-diff's toFieldSet; KEP-555. */
 
 import { fieldElement, formatPath } from "./fields-v1.ts";
-import { itemElement, storedElement } from "./items.ts";
+import { itemElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
 import {
@@ -21,8 +21,8 @@ import {
  * empty associative lists are not.
  *
  * @param value an intent as the client wrote it, without schema defaults
- * @param options with `tolerate`, duplicate items and items without keys are allowed
- * @throws TypedError for duplicate items and items without keys, unless tolerated, and beyond
+ * @param options with `tolerate`, duplicate items are allowed
+ * @throws TypedError for items without keys, for duplicate items unless tolerated, and beyond
  *   `depthMax` levels
  */
 export function fieldSetOf(
@@ -68,7 +68,7 @@ function ofMap(value: PlainMap, type: MapLike, walk: Walk): PathNode {
 function ofList(items: readonly unknown[], type: List, walk: Walk): PathNode {
   const children = new Map<string, PathNode>();
   for (const [index, item] of items.entries()) {
-    const element = walk.isStrict ? itemElement(type, item, index) : storedElement(type, item, index);
+    const element = itemElement(type, item, index);
     const existing = children.get(element);
     if (existing !== undefined && walk.isStrict)
       throw new TypedError(`${formatPath(walk.path)}: duplicate entries for key ${formatPath([element])}`);

@@ -1,6 +1,6 @@
 /** Items of associative lists, and the path elements that identify them. */
 
-import { indexElement, valueElement } from "./fields-v1.ts";
+import { valueElement } from "./fields-v1.ts";
 import { keyNameText, scalarText } from "./scalar-text.ts";
 import type { List } from "./schema.ts";
 import { fieldOf, isMap, serialized, TypedError } from "./typed.ts";
@@ -45,7 +45,7 @@ function keyOf(type: List, name: string): Key {
 }
 
 /**
- * The path element of an item of an intent. Absent keys have their declared defaults, or the zero
+ * The path element of an item. Absent keys have their declared defaults, or the zero
  * values that Go serializes, because upstream's OpenAPI declares these as defaults.
  * @throws TypedError when the item has none of its keys
  */
@@ -56,15 +56,6 @@ export function itemElement(type: List, item: unknown, index: number): string {
   throw new TypedError(
     `element ${index}: associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
   );
-}
-
-/**
- * The path element of an item of a whole object, where Go's zero values count as set. An item
- * without keys is identified by its index: validation rejects it later, or accepted it earlier.
- */
-export function storedElement(type: List, item: unknown, index: number): string {
-  if (type.listType === "set") return valueElement(item);
-  return keysElement(type, item) ?? indexElement(index);
 }
 
 function keysElement(type: List, item: unknown): string | undefined {
@@ -82,16 +73,12 @@ function keysElement(type: List, item: unknown): string | undefined {
 /**
  * Items of a list by path element; an element that occurs more than once keeps all its items, in
  * order.
- * @param elementOf `itemElement` for intents, `storedElement` for whole objects
+ * @throws TypedError when an item has none of its keys
  */
-export function itemsByElement(
-  type: List,
-  items: readonly unknown[],
-  elementOf: typeof itemElement,
-): Map<string, unknown[]> {
+export function itemsByElement(type: List, items: readonly unknown[]): Map<string, unknown[]> {
   const result = new Map<string, unknown[]>();
   for (const [index, item] of items.entries()) {
-    const element = elementOf(type, item, index);
+    const element = itemElement(type, item, index);
     const same = result.get(element);
     if (same === undefined) result.set(element, [item]);
     else same.push(item);

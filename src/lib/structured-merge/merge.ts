@@ -3,7 +3,7 @@
  */
 
 import { equalsWritten } from "./equal.ts";
-import { itemElement, itemsByElement, storedElement } from "./items.ts";
+import { itemElement, itemsByElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import {
   checkDepth,
@@ -70,9 +70,9 @@ function mergeLists(
   depth: number,
 ): readonly unknown[] {
   if (intent.length === 0) return live;
-  const liveElements = live.map((item, index) => storedElement(type, item, index));
+  const liveElements = live.map((item, index) => itemElement(type, item, index));
   const intentElements = intent.map((item, index) => itemElement(type, item, index));
-  const liveItems = itemsByElement(type, live, storedElement);
+  const liveItems = itemsByElement(type, live);
   const intentSet = new Set(intentElements);
   const shared = intentElements.filter((element) => liveItems.has(element));
   const merged = new Set<string>();

@@ -4,7 +4,7 @@
  */
 
 import { fieldElement } from "./fields-v1.ts";
-import { storedElement } from "./items.ts";
+import { itemElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import { below, isEmpty, type PathNode, type PathSet } from "./set.ts";
 import {
@@ -65,7 +65,7 @@ function listWithout(value: readonly unknown[], set: PathSet, type: List, depth:
   const result: unknown[] = [];
   let isSame = true;
   for (const [index, item] of value.entries()) {
-    const inside = set.children.get(storedElement(type, item, index));
+    const inside = set.children.get(itemElement(type, item, index));
     if (inside === undefined || isEmpty(inside)) {
       result.push(item);
       continue;
@@ -100,7 +100,7 @@ function mapOnly(value: PlainMap, set: PathNode, type: MapLike, depth: number): 
 function listOnly(value: readonly unknown[], set: PathNode, type: List, depth: number): readonly unknown[] | undefined {
   const result: unknown[] = [];
   for (const [index, item] of value.entries()) {
-    const inside = below(set, storedElement(type, item, index));
+    const inside = below(set, itemElement(type, item, index));
     if (isEmpty(inside)) continue;
     const kept = only(item, inside, type.items, depth + 1);
     if (kept !== undefined) result.push(kept);

@@ -45,7 +45,7 @@ export function granular(type: Type, value: unknown): Granular | undefined {
   switch (type.kind) {
     case "struct":
     case "map":
-      return type.atomic ? undefined : granularOf(type, () => ({ form: "map", type }));
+      return type.atomic ? undefined : granularOf(type, () => (hasNoFields(type) ? deducedMap : { form: "map", type }));
     case "list":
       return type.listType === "atomic" ? undefined : granularOf(type, () => ({ form: "list", type }));
     case "any":
@@ -53,6 +53,11 @@ export function granular(type: Type, value: unknown): Granular | undefined {
     default:
       return undefined;
   }
+}
+
+/** Upstream's schema of a struct without fields is that of a map, which may have any entries. */
+export function hasNoFields(type: Type): boolean {
+  return type.kind === "struct" && type.fields.length === 0;
 }
 
 /** Computed once per type. */

@@ -6,7 +6,16 @@
 import { formatPath, indexElement } from "./fields-v1.ts";
 import { itemElement } from "./items.ts";
 import type { Type } from "./schema.ts";
-import { depthMax, ForeignValue, fieldType, isDeclared, isMap, type PlainMap, TypedError } from "./typed.ts";
+import {
+  depthMax,
+  ForeignValue,
+  fieldType,
+  hasNoFields,
+  isDeclared,
+  isMap,
+  type PlainMap,
+  TypedError,
+} from "./typed.ts";
 
 /** Problems that one error reports; further ones are dropped. */
 const problemsMax = 100;
@@ -63,7 +72,7 @@ function checkMap(
   if (!isMap(value) || value instanceof ForeignValue) return reportNoMap(value, path, problems);
   for (const [name, part] of Object.entries(value)) {
     const inside = [...path, `f:${name}`];
-    const isAllowed = type.kind === "map" || type.preserveUnknown || isDeclared(type, name);
+    const isAllowed = type.kind === "map" || type.preserveUnknown || hasNoFields(type) || isDeclared(type, name);
     // Upstream stops at the first one of a map.
     if (!isAllowed) return report(problems, inside, "field not declared in schema");
     check(part, fieldType(type, name), inside, problems);

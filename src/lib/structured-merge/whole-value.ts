@@ -3,7 +3,7 @@
  * kind, so that its lists can have thousands of items with the same fields.
  */
 import { fieldElement } from "./fields-v1.ts";
-import { storedElement } from "./items.ts";
+import { itemElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import { leaf, type PathNode } from "./set.ts";
 import {
@@ -58,7 +58,7 @@ export function isBlank(
 function listNode(items: readonly unknown[], type: List, at: WholeValue): PathNode {
   const children = new Map<string, PathNode>();
   for (let index = 0; index < items.length; index++) {
-    const element = storedElement(type, items[index], index);
+    const element = itemElement(type, items[index], index);
     const isWhole = type.listType !== "map" || children.has(element);
     children.set(element, isWhole ? leaf : nodeOf(items[index], type.items, at));
   }

@@ -129,7 +129,8 @@ function readManaged(live: KubeObject | undefined): Managed {
 }
 
 /**
- * Fields whose types validation ignores cannot be claimed (see `isTyped` in general-update.ts).
+ * Fields whose types validation ignores cannot be claimed (see `isTyped` in general-update.ts), nor
+ * items without keys.
  * @throws ApiError 500
  */
 function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject): void {
@@ -137,7 +138,7 @@ function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject):
     const what = `failed to convert live object (/; ${describeKind(kind)}) to proper version`;
     throw plainError(`failed to create manager for existing fields: ${what}: ${kind.unconvertible}`);
   }
-  if (kind.schema.custom === undefined || hasTypes(fields, kind.schema)) return;
+  if (hasTypes(fields, kind.schema)) return;
   try {
     validateIntent(fields, kind.schema);
   } catch (error) {
