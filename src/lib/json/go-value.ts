@@ -18,10 +18,11 @@ const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 /** Formats a value like `%s`, which marks values that are not text: `%!s(int64=1)`. */
 export function formatGoText(value: unknown): string {
   if (typeof value === "string") return value;
-  if (Array.isArray(value)) return `[${value.map(formatGoText).join(" ")}]`;
+  const formatPart = (part: unknown): string => (part === null ? "<nil>" : formatGoText(part));
+  if (Array.isArray(value)) return `[${value.map(formatPart).join(" ")}]`;
   if (typeof value === "object" && value !== null) {
     const keys = Object.keys(value).sort();
-    return `map[${keys.map((key) => `${key}:${formatGoText((value as Record<string, unknown>)[key])}`).join(" ")}]`;
+    return `map[${keys.map((key) => `${key}:${formatPart((value as Record<string, unknown>)[key])}`).join(" ")}]`;
   }
   const type = goTypeOf(value);
   return value === null || value === undefined ? type : `%!s(${type}=${formatGoValue(value)})`;

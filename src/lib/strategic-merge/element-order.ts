@@ -5,7 +5,7 @@
 import { formatGoValue, goMapType } from "../json/go-value.ts";
 import { isObject } from "../json/values.ts";
 import { directiveOf, orderPrefix } from "./directives.ts";
-import { badType, noMergeKey, StrategicMergeError } from "./strategic-merge-error.ts";
+import { badFormat, badType, noMergeKey, StrategicMergeError } from "./strategic-merge-error.ts";
 
 interface OrderOptions {
   /** The elements, or for objects at least their merge keys, in the requested order. */
@@ -46,7 +46,7 @@ type Places = ReadonlyMap<unknown, number>;
 /** The identity of an element: the value of its merge key, or the element itself. */
 export function keyOf(element: unknown, mergeKey: string): unknown {
   if (mergeKey === "") {
-    if (isObject(element)) throw noMergeKey(element, mergeKey);
+    if (isObject(element)) throw badFormat("setElementOrder list"); // Upstream panics.
     return element;
   }
   if (!isObject(element)) throw badType(goMapType, element);

@@ -121,6 +121,16 @@ const accountRows: [what: string, patch: Json, expected: Expected][] = [
     unforeseen("unknown patch type: [%!s(int64=1) a map[b:%!s(bool=true)]] in map: map[$patch:[1 a map[b:true]]]"),
   ],
   [
+    "a directive with a null in a list",
+    { metadata: { $patch: [null, { a: null }] } },
+    unforeseen("unknown patch type: [<nil> map[a:<nil>]] in map: map[$patch:[<nil> map[a:<nil>]]]"),
+  ],
+  [
+    "an order of objects without a merge key, for which upstream panics",
+    { metadata: { "$setElementOrder/finalizers": [{}] } },
+    ["format", "invalid patch format of setElementOrder list"],
+  ],
+  [
     "unknown directive of an element",
     { secrets: [{ $patch: "x" }] },
     unforeseen("unknown patch type: x in map: map[$patch:x]"),
