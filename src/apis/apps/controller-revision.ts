@@ -5,7 +5,8 @@
  */
 
 import { strategy } from "../../catalog/strategy.ts";
-import { identical, isObject } from "../../lib/json/values.ts";
+import { encodeAny } from "../../lib/json/encode-any.ts";
+import { isObject } from "../../lib/json/values.ts";
 import { checkNonNegative } from "../fields.ts";
 
 /** Validates the data and its immutability. */
@@ -19,7 +20,8 @@ export const controllerRevision = strategy({
   },
   validateUpdate(next, old, errors) {
     checkNonNegative(next.revision, "revision", errors);
-    if (!identical(next.data ?? null, old.data ?? null))
+    // Upstream compares the bytes, in which members have an order.
+    if (encodeAny(next.data ?? null) !== encodeAny(old.data ?? null))
       errors.invalid("data", next.data ?? null, "field is immutable");
   },
 });

@@ -86,6 +86,14 @@ const account = (more: object): object => ({
   metadata: { name: "s" },
   ...more,
 });
+const revisions = "/apis/apps/v1/namespaces/n/controllerrevisions";
+const revision = (data: object): object => ({
+  apiVersion: "apps/v1",
+  kind: "ControllerRevision",
+  metadata: { name: "r" },
+  revision: 1,
+  data,
+});
 const unconvertible = (kind: string): string =>
   `failed to convert new object (/a; /v1, Kind=${kind}) to proper version: unable to convert unstructured object to /v1, Kind=${kind}`;
 
@@ -565,6 +573,16 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       request: `APPLY ${accounts}/s?fieldManager=one`,
       body: account({ secrets: [{ name: "a" }] }),
       managers: ['one Apply v1 secrets{k:{"name":"a"}}'],
+    },
+  ],
+  "raw values, whose members have an order": [
+    { request: `POST ${revisions}`, body: revision({ b: 2, a: 1 }), status: 201 },
+    { request: `PUT ${revisions}/r`, body: revision({ b: 2, a: 1 }), unchanged: true },
+    {
+      request: `PUT ${revisions}/r`,
+      body: revision({ a: 1, b: 2 }),
+      status: 422,
+      message: 'ControllerRevision.apps "r" is invalid: data: Invalid value: {"a":1,"b":2}: field is immutable',
     },
   ],
   "values without a form": [
