@@ -260,11 +260,10 @@ function comparer(
       const after = withContext("failed to convert new object", () =>
         isApply ? atVersion(context, next, version) : context.convert(next.object, next.version, version),
       );
-      const written = isApply && version === next.version ? "right" : undefined;
-      const whole = withoutFields(
-        compare(before, after, context.schemaOf(version) as Struct, written),
-        context.ignored(version),
-      );
+      const schema = context.schemaOf(version) as Struct;
+      // At other versions, only custom resources keep the form in which they were written.
+      const written = isApply && (version === next.version || schema.custom !== undefined) ? "right" : undefined;
+      const whole = withoutFields(compare(before, after, schema, written), context.ignored(version));
       changes = { whole, changed: changedFields(whole) };
       byVersion.set(version, changes);
     }

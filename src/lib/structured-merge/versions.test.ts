@@ -8,7 +8,7 @@ import { pathSetOf } from "./set.ts";
 import { check, contextOf, type Row, type World } from "./testing/driver.ts";
 import { atomicList, goStruct, int, keyed, map, set, string, struct } from "./testing/schemas.ts";
 import { type PlainMap, TypedError } from "./typed.ts";
-import { applyIntent, type Managers, updateManagers, type Versioned } from "./updater.ts";
+import { ApplyConflict, applyIntent, type Managers, updateManagers, type Versioned } from "./updater.ts";
 
 /** `text` at v1 is `title` at v2, in the items of `list` too. */
 const v1 = struct({
@@ -40,6 +40,26 @@ const renaming: World = {
   schemas: { v1, v2 },
   convert: (object, from) => (from === "v1" ? rename(object, "text", "title") : rename(object, "title", "text")),
 };
+
+test("an empty map that is not stored conflicts at another version too, in custom resources", () => {
+  const fields = struct({ labels: map(string) }).fields.map((field) => ({ ...field, pointer: false }));
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  const conflictsOf = (custom: object | undefined): string[] => {
+    const schema = { ...struct({}), fields, byName, ...(custom !== undefined && { custom }) } as typeof v1;
+    const context = contextOf({ schemas: { v1: schema, v2: schema }, convert: (object) => object });
+    const managers: Managers = new Map([["a", { set: pathSetOf([["f:labels"]]), version: "v1", applied: true }]]);
+    const [live, intent] = [{}, { labels: {} }].map((object): Versioned => ({ object, version: "v2" }));
+    try {
+      applyIntent(context, live as Versioned, intent as Versioned, managers, "b", { force: false });
+      return [];
+    } catch (error) {
+      if (!(error instanceof ApplyConflict)) throw error;
+      return error.conflicts.map(({ manager }) => manager);
+    }
+  };
+  assert.deepEqual(conflictsOf({}), ["a"]);
+  assert.deepEqual(conflictsOf(undefined), []);
+});
 
 const versions: Row[] = [
   {
