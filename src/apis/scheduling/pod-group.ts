@@ -25,7 +25,11 @@ export const podGroup = strategy({
   setDefaults: setModeDefault,
   // While its gate is off, the field is removed before it is stored.
   setStoredDefaults: setModeDefault,
-  prepareForStatusUpdate: keepMetaForStatus,
+  prepareForStatusUpdate(next, old, { gates }) {
+    keepMetaForStatus(next, old);
+    const usesClaims = items(old.spec?.resourceClaims).length > 0;
+    if (!usesClaims && !gates.enabled("DRAWorkloadResourceClaims")) delete next.status?.resourceClaimStatuses;
+  },
   declarative: { ...enforcedRules, subresources: ["status"] },
   validate({ spec = {} }: KubeObject, errors) {
     if (spec.podGroupTemplateRef !== undefined)

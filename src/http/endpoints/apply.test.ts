@@ -798,6 +798,38 @@ test("a struct without fields accepts and owns any field, which is not stored", 
   await close();
 });
 
+const podGroups = "/apis/scheduling.k8s.io/v1alpha2/namespaces/n/podgroups";
+const podGroup = (more: object): object => ({
+  apiVersion: "scheduling.k8s.io/v1alpha2",
+  kind: "PodGroup",
+  metadata: { name: "g" },
+  ...more,
+});
+
+const gatedSession: readonly Step[] = [
+  { request: `POST ${podGroups}`, body: podGroup({ spec: { schedulingPolicy: { basic: {} } } }), status: 201 },
+  {
+    request: `MERGE ${podGroups}/g/status?fieldManager=s`,
+    body: { status: { resourceClaimStatuses: [{ name: "a" }] } },
+    want: { status: {} },
+  },
+  {
+    request: `APPLY ${podGroups}/g/status?fieldManager=s&force=true`,
+    body: podGroup({ status: { resourceClaimStatuses: [{ name: "a" }] } }),
+    want: { status: {} },
+  },
+];
+
+test("drops a field of a status whose gate is off", async () => {
+  const options = { featureGates: "GenericWorkload=true", allVersionsOf: ["scheduling.k8s.io"] };
+  const { registry, close } = await openMemoryRegistry(options);
+  await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
+  await play(registry, gatedSession);
+  const { body } = await send(registry, `GET ${podGroups}/g`);
+  assert.deepEqual(body.status, {});
+  await close();
+});
+
 function describeEntry({ manager, operation, apiVersion, subresource, fieldsV1 }: ManagedFieldsEntry): string {
   return `${manager} ${operation} ${apiVersion}${subresource === undefined ? "" : `/${subresource}`} ${describeFields(fieldsV1 ?? {})}`;
 }
