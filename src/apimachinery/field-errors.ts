@@ -3,13 +3,15 @@
  * k8s.io/apimachinery@v0.36.0/pkg/util/validation/field/errors.go.
  */
 import { encodeAny } from "../lib/json/encode-any.ts";
-import { formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
+import { formatGoFloat, formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
+import { NumberLiteral } from "../lib/json/number-literal.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 import type { StatusCause } from "./errors.ts";
 
 const bodyOfValue = (value: unknown): string => {
   if (typeof value === "string") return quoteGo(value);
   if (typeof value === "number") return formatGoNumber(value);
+  if (value instanceof NumberLiteral) return formatGoFloat(value.value);
   return value instanceof GoPrinted ? value.text : encodeAny(value);
 };
 

@@ -3,15 +3,10 @@
  * changed. Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/equality.go and maplist.go
  */
 import { type JsonSchema, valuesOf } from "../lib/cel/schema-types/index.ts";
-import { identical } from "../lib/json/values.ts";
+import { identical, isObject } from "../lib/json/values.ts";
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: unknown };
-
-/** Whether a JSON value is an object. */
-export function isJsonObject(json: unknown): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
-}
 
 /** Returns an own member of an object. */
 export function memberOf(object: JsonObject, key: string): unknown {
@@ -46,7 +41,7 @@ function indexOf(keys: readonly string[], items: readonly unknown[]): Map<string
 
 /** @returns undefined if a key is missing or not a scalar */
 function keyOf(keys: readonly string[], element: unknown): string | undefined {
-  if (!isJsonObject(element)) return undefined;
+  if (!isObject(element)) return undefined;
   const parts: string[] = [];
   for (const key of keys) {
     const value = memberOf(element, key);
@@ -89,7 +84,7 @@ export class Correlation {
       if (itemsByKey(this.#schema, old) === undefined || value.length === 0) return identical(value, old);
       return value.every((_, index) => this.item(index)?.isUnchanged === true);
     }
-    if (!isJsonObject(value) || !isJsonObject(old)) return identical(value, old);
+    if (!isObject(value) || !isObject(old)) return identical(value, old);
     const keys = Object.keys(value);
     return keys.length === Object.keys(old).length && keys.every((key) => this.member(key)?.isUnchanged === true);
   }
@@ -97,8 +92,7 @@ export class Correlation {
   /** @returns undefined if the member is new or has no schema */
   member(key: string): Correlation | undefined {
     const [value, old] = [this.#value, this.#old];
-    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key))
-      return undefined;
+    if (!isObject(value) || !isObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key)) return undefined;
     const { properties } = this.#schema;
     const schema =
       properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : valuesOf(this.#schema);

@@ -3,8 +3,9 @@
  * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go
  */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
+import { isObject } from "../lib/json/values.ts";
 import type { RuleNode } from "./compile-rules.ts";
-import { Correlation, isJsonObject, itemsByKey, type JsonObject, memberOf } from "./correlation.ts";
+import { Correlation, itemsByKey, type JsonObject, memberOf } from "./correlation.ts";
 import { runtimeBudget } from "./limits.ts";
 import { childPath, type Place, type RuleRun, runRules, type Unchanged } from "./run-rules.ts";
 import { TimeLimit } from "./time-limit.ts";
@@ -69,7 +70,7 @@ function visit(place: Place, run: RuleRun): void {
   }
   if (run.budget < 0) return;
   if (Array.isArray(value)) visitItems(place, value, Array.isArray(old) ? old : [], run);
-  else if (isJsonObject(value)) visitMembers(place, value, isJsonObject(old) ? old : {}, run);
+  else if (isObject(value)) visitMembers(place, value, isObject(old) ? old : {}, run);
 }
 
 function visitItems(

@@ -49,7 +49,7 @@ function decodeObject(
   { strict }: { readonly strict: boolean },
 ): { readonly object: Record<string, unknown>; readonly problems: readonly string[] } {
   return schema.protobufName === undefined
-    ? conform(decodeAnyCbor(bytes), schema)
+    ? conform(decodeAnyCbor(bytes, { keepsFloats: schema.custom !== undefined }), schema)
     : decodeCbor(bytes, schema, { strict });
 }
 

@@ -295,11 +295,11 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   const attributes = admissionAttributes(request, { operation: "CREATE", object, ...attempted });
   await registry.admission.mutate(attributes);
   checkNamespace(object, request.namespace); // Admission may have changed it.
+  parseResourceVersion(object.metadata.resourceVersion); // Upstream reads it, and uses it for existing objects only.
   await prepareNew(registry, request, object);
   await registry.admission.authorize(attributes);
   await request.checkCreate?.();
   await registry.admission.validate(attributes);
-  parseResourceVersion(object.metadata.resourceVersion); // Upstream reads it, and uses it for existing objects only.
   if (!request.dryRun) {
     delete object.metadata.resourceVersion;
     delete object.metadata.selfLink; // Never stored.

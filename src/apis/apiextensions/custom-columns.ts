@@ -8,8 +8,8 @@ import { nameColumn, since } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { formatGoFloat, formatGoValue } from "../../lib/json/go-value.ts";
+import { isNumber, toFloat } from "../../lib/json/number-literal.ts";
 import { NumberLiteral, TextByte } from "../../lib/jsonpath/index.ts";
-import { isNumber } from "../../lib/structural-schema/validate/go-numbers.ts";
 import { columnFinder } from "./column-finder.ts";
 import type { PrinterColumn } from "./definition.ts";
 
@@ -56,9 +56,9 @@ function cellOf(type: string, value: unknown): unknown {
     case "string":
       return printed(value);
     case "integer":
-      return isNumber(value) ? (typeof value === "number" ? Math.trunc(value) : value) : undefined;
+      return isNumber(value) ? (typeof value === "bigint" ? value : Math.trunc(toFloat(value))) : undefined;
     case "number":
-      return isNumber(value) ? Number(value) : undefined;
+      return isNumber(value) ? toFloat(value) : undefined;
     case "boolean":
       return typeof value === "boolean" ? value : undefined;
     default:

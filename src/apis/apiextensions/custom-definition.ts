@@ -172,7 +172,7 @@ class CustomKind {
     coerce(object, this.structure(version), {
       objectMeta: objectMetaSchema(),
       preserveUnknownFields,
-      dropInvalidFields: true,
+      invalid: "drop",
     });
     return object;
   }

@@ -103,37 +103,31 @@ class ObjectChecks {
 
   created(object: KubeObject, errors: FieldErrors, context: StrategyContext): void {
     const { structure, subresources } = this.#rules;
-    const found = new FieldErrors();
-    this.#values.validate(object, "", found);
-    checkScale(object, subresources.scale, { spec: true }, found);
-    validateEmbedded(object, structure, "", found);
-    validateListTypes(object, structure, "", found);
-    this.#runRules(object, undefined, found, context);
-    errors.causes.push(...found.causes);
+    this.#values.validate(object, "", errors);
+    checkScale(object, subresources.scale, { spec: true }, errors);
+    validateEmbedded(object, structure, "", errors);
+    validateListTypes(object, structure, "", errors);
+    this.#runRules(object, undefined, errors, context);
   }
 
   updated(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void {
     const { structure, subresources } = this.#rules;
-    const found = new FieldErrors();
-    this.#values.validateUpdate(new Correlation(next, old, structure), "", found);
-    checkScale(next, subresources.scale, { spec: true }, found);
-    validateEmbedded(next, structure, "", found);
-    this.#listTypesUpdated(next, old, found);
-    this.#runRules(next, old, found, context);
-    errors.causes.push(...found.causes);
+    this.#values.validateUpdate(new Correlation(next, old, structure), "", errors);
+    checkScale(next, subresources.scale, { spec: true }, errors);
+    validateEmbedded(next, structure, "", errors);
+    this.#listTypesUpdated(next, old, errors);
+    this.#runRules(next, old, errors, context);
   }
 
   statusUpdated(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void {
     const { structure, subresources } = this.#rules;
-    const found = new FieldErrors();
     const correlation = new Correlation(next, old, structure).field("status");
-    if (correlation !== undefined) this.#statusValues.validateUpdate(correlation, "status", found);
+    if (correlation !== undefined) this.#statusValues.validateUpdate(correlation, "status", errors);
     else if (next.status !== undefined && next.status !== null)
-      this.#statusValues.validate(next.status, "status", found);
-    checkScale(next, subresources.scale, { spec: false }, found);
-    this.#listTypesUpdated(next, old, found);
-    this.#runRules(next, old, found, context);
-    errors.causes.push(...found.causes);
+      this.#statusValues.validate(next.status, "status", errors);
+    checkScale(next, subresources.scale, { spec: false }, errors);
+    this.#listTypesUpdated(next, old, errors);
+    this.#runRules(next, old, errors, context);
   }
 
   /** Tolerates duplicates if the stored object has some. */

@@ -83,7 +83,7 @@ function losesFields(value: unknown, schema: StructuralSchema): boolean {
  * @returns whether it is valid
  */
 function checkEmbedded(value: unknown, schema: StructuralSchema, path: string, errors: FieldErrors): boolean {
-  const problem = coerceMetadata(value, schema, path, { objectMeta: objectMetaSchema(), dropInvalidFields: false });
+  const problem = coerceMetadata(value, schema, path, { objectMeta: objectMetaSchema(), invalid: "reject" });
   if (problem !== undefined) {
     errors.invalid(problem.path, problem.value, problem.detail);
     return false;
@@ -105,7 +105,7 @@ function checkMetadata(value: unknown, { root, steps }: Place, path: string, err
     errors.invalid(path, value, `must result in valid metadata: ${why}`);
     return false;
   };
-  const problem = coerceMetadata(object, root, "", { objectMeta: objectMetaSchema(), dropInvalidFields: false });
+  const problem = coerceMetadata(object, root, "", { objectMeta: objectMetaSchema(), invalid: "reject" });
   if (problem !== undefined) return invalid(problemText(problem));
   const found = new FieldErrors();
   validateEmbedded(object, root, "", found);

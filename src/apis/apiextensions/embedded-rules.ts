@@ -6,11 +6,11 @@
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { type ObjectMeta, parseGroupVersion } from "../../apimachinery/object.ts";
 import { validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
-import { cloneJson } from "../../lib/json/values.ts";
+import { cloneJson, isObject } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { conform, DecodeError } from "../../lib/schema/decode.ts";
 import { hasEmbedded } from "../../lib/structural-schema/coerce-metadata.ts";
-import { isJsonObject, type JsonObject } from "../../lib/structural-schema/json-object.ts";
+import type { JsonObject } from "../../lib/structural-schema/json-object.ts";
 import { sortKeys } from "../../lib/structural-schema/sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
@@ -24,7 +24,7 @@ export function validateEmbedded(value: unknown, schema: StructuralSchema, path:
       for (const [index, item] of value.entries()) validateEmbedded(item, items, `${path}[${index}]`, errors);
     return;
   }
-  if (!isJsonObject(value)) return;
+  if (!isObject(value)) return;
   if (schema.embeddedResource) validateResource(value, path, errors);
   for (const name of Object.keys(value)) {
     const property = schema.properties.get(name);

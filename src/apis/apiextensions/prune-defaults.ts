@@ -5,9 +5,8 @@
  */
 
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
-import { cloneJson, identical } from "../../lib/json/values.ts";
+import { cloneJson, identical, isObject } from "../../lib/json/values.ts";
 import { coerceMetadata } from "../../lib/structural-schema/coerce-metadata.ts";
-import { isJsonObject } from "../../lib/structural-schema/json-object.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { prune } from "../../lib/structural-schema/prune.ts";
 import {
@@ -46,8 +45,8 @@ function isUnpruned(schema: StructuralSchema, root: StructuralSchema, steps: Ste
 
 function changesByPruning(value: unknown, root: StructuralSchema, steps: Steps): boolean {
   const object = surround(cloneJson(value), steps);
-  if (!isJsonObject(object)) return false;
-  coerceMetadata(object, root, "", { objectMeta: objectMetaSchema(), dropInvalidFields: true });
+  if (!isObject(object)) return false;
+  coerceMetadata(object, root, "", { objectMeta: objectMetaSchema(), invalid: "drop" });
   prune(object, root);
   return !identical(within(object, steps), value);
 }

@@ -5,8 +5,8 @@
  */
 
 import { formatGoValue, goTypeOf } from "../../lib/json/go-value.ts";
-import { setMember } from "../../lib/json/values.ts";
-import { isJsonObject, type JsonObject, memberOf } from "../../lib/structural-schema/json-object.ts";
+import { isObject, setMember } from "../../lib/json/values.ts";
+import { type JsonObject, memberOf } from "../../lib/structural-schema/json-object.ts";
 
 /** A value at the path, or a parent of it, has an unexpected type. */
 export class PathTypeError extends Error {}
@@ -25,7 +25,7 @@ function valueAt(object: JsonObject, path: string): unknown {
   let value: unknown = object;
   for (const [index, step] of steps.entries()) {
     if (value === null || value === undefined) return undefined;
-    if (!isJsonObject(value)) throw wrongType(steps.slice(0, index + 1), value, "map[string]interface{}");
+    if (!isObject(value)) throw wrongType(steps.slice(0, index + 1), value, "map[string]interface{}");
     value = memberOf(value, step);
   }
   return value;
@@ -75,7 +75,7 @@ export function setAt(object: JsonObject, path: string, value: unknown): void {
       next = {};
       setMember(at, step, next);
     }
-    if (!isJsonObject(next))
+    if (!isObject(next))
       throw new PathTypeError(
         `value cannot be set because .${steps.slice(0, index + 1).join(".")} is not a map[string]interface{}`,
       );

@@ -4,8 +4,8 @@
  *
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/surroundingobject.go
  */
-import { setMember } from "../../lib/json/values.ts";
-import { isJsonObject, type JsonObject, memberOf } from "../../lib/structural-schema/json-object.ts";
+import { isObject, setMember } from "../../lib/json/values.ts";
+import { type JsonObject, memberOf } from "../../lib/structural-schema/json-object.ts";
 
 /** The path to a value: names of fields, and `undefined` for the items of a list. */
 export type Steps = readonly (string | undefined)[];
@@ -26,7 +26,7 @@ export function within(object: unknown, steps: Steps): unknown {
   let value = object;
   for (const step of steps) {
     if (step === undefined) value = Array.isArray(value) ? value[0] : undefined;
-    else value = isJsonObject(value) ? memberOf(value, step) : undefined;
+    else value = isObject(value) ? memberOf(value, step) : undefined;
   }
   return value;
 }

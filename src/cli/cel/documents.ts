@@ -1,6 +1,6 @@
 /** Reads YAML and JSON files as plain data. */
 import { closeSync, openSync, readSync } from "node:fs";
-import { NumberLiteral } from "../../lib/json/exact.ts";
+import { NumberLiteral } from "../../lib/json/number-literal.ts";
 import { isObject, setMember } from "../../lib/json/values.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 

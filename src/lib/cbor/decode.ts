@@ -7,6 +7,7 @@
  * there.
  */
 import { DurationError, formatDuration, parseDuration } from "../duration/duration.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
 import { goKindOf } from "../json/parse.ts";
 import { type Integer, setMember, toInteger } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
@@ -44,18 +45,19 @@ interface DecodedCbor {
  */
 export function decodeCbor(bytes: Buffer, schema: Struct, { strict }: { readonly strict: boolean }): DecodedCbor {
   checkWellFormed(bytes);
-  const { object, unknown } = new Decoder(bytes, strict).struct(schema);
+  const { object, unknown } = new Decoder(bytes, { strict }).struct(schema);
   if (unknown === undefined) return { object, problems: [] };
-  return { object: new Decoder(bytes, false).struct(schema).object, problems: [unknown] };
+  return { object: new Decoder(bytes, { strict: false }).struct(schema).object, problems: [unknown] };
 }
 
 /**
  * Decodes a map without a schema; null counts as an empty map.
+ * @param options.keepsFloats whether floats without a fraction become NumberLiterals, not integers
  * @throws CborError
  */
-export function decodeAnyCbor(bytes: Buffer): Record<string, unknown> {
+export function decodeAnyCbor(bytes: Buffer, { keepsFloats = false } = {}): Record<string, unknown> {
   checkWellFormed(bytes);
-  return new Decoder(bytes, false).map();
+  return new Decoder(bytes, { strict: false, keepsFloats }).map();
 }
 
 /**
@@ -126,6 +128,7 @@ const transcodedIn: Readonly<Record<string, string>> = {
 class Decoder {
   readonly #reader: Reader;
   #strict: boolean;
+  readonly #keepsFloats: boolean;
   /** The problem of the last item. The caller takes it and continues. */
   #problem: Problem | undefined;
   /** The first error of converting encoded parts to JSON at the end. */
@@ -134,9 +137,10 @@ class Decoder {
   #textEncoding = 0;
   #depth = 0;
 
-  constructor(bytes: Buffer, strict: boolean) {
+  constructor(bytes: Buffer, { strict, keepsFloats = false }: { strict: boolean; keepsFloats?: boolean }) {
     this.#reader = new Reader(bytes);
     this.#strict = strict;
+    this.#keepsFloats = keepsFloats;
   }
 
   struct(schema: Struct): { object: Record<string, unknown>; unknown: string | undefined } {
@@ -545,10 +549,15 @@ class Decoder {
         return this.#map(mapNode);
     }
     const next = reader.next;
-    if (reader.isFloat) return reader.float();
+    if (reader.isFloat) return this.#float();
     if (next !== nullByte && next !== trueByte && next !== falseByte) return this.#unsupportedSimple();
     reader.skip();
     return next === nullByte ? null : next === trueByte;
+  }
+
+  #float(): number | NumberLiteral {
+    const value = this.#reader.float();
+    return this.#keepsFloats && Number.isSafeInteger(value) ? new NumberLiteral(String(value), value) : value;
   }
 
   /** Decodes an integer without a schema, which must fit into an int64. */

@@ -27,9 +27,9 @@ export function openAll(value: unknown, opened: Set<object>): void {
 
 /** Returns a deep copy, and adds the copies of opened containers to `opened`. */
 export function cloneOpened(value: unknown, opened: Set<object>): unknown {
-  if (typeof value !== "object" || value === null) return value;
   let copy: unknown[] | Record<string, unknown>;
   if (Array.isArray(value)) copy = value.map((item) => cloneOpened(item, opened));
+  else if (!isObject(value)) return value;
   else {
     copy = {};
     for (const [key, member] of Object.entries(value)) setMember(copy, key, cloneOpened(member, opened));

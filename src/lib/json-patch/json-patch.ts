@@ -2,7 +2,7 @@
 import { encodeAny } from "../json/encode-any.ts";
 import { goKindOf } from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
-import { cloneJson, identical, setMember } from "../json/values.ts";
+import { cloneJson, identical, isObject, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
 import { cloneOpened, openAll } from "./encode-patched.ts";
 import { LongList } from "./long-list.ts";
@@ -236,7 +236,7 @@ function unescapePart(part: string): string {
 }
 
 function isContainer(value: unknown): value is Container {
-  return typeof value === "object" && value !== null;
+  return Array.isArray(value) || isObject(value);
 }
 
 /** @returns null for an absent member @throws JsonPatchError for an index out of range */

@@ -1,5 +1,6 @@
 /** Encodes plain values like Go: HTML-safe, bigint as digits, members in their own order. */
 import { JsonText } from "./json-text.ts";
+import { NumberLiteral } from "./number-literal.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
 const special = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
@@ -44,7 +45,7 @@ export function encodeAny(value: unknown): string {
     case "boolean":
       return value ? "true" : "false";
     case "object":
-      if (value instanceof JsonText) return value.text;
+      if (value instanceof JsonText || value instanceof NumberLiteral) return value.text;
       return value === null ? "null" : (tryStringify(value) ?? encodeTree(value));
     default:
       return "null";
@@ -61,7 +62,7 @@ function tryStringify(value: object): string | undefined {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    if (error instanceof TypeError) return undefined; // The value contains a bigint.
+    if (error instanceof TypeError) return undefined; // The value contains a bigint or a NumberLiteral.
     throw error;
   }
   if (loneSurrogateEscape.test(text)) return undefined;
@@ -69,6 +70,7 @@ function tryStringify(value: object): string | undefined {
 }
 
 function encodeTree(value: object): string {
+  if (value instanceof NumberLiteral) return value.text;
   return Array.isArray(value) ? encodeList(value) : encodeMembers(value as Record<string, unknown>);
 }
 
@@ -95,6 +97,7 @@ function encodeMembers(object: Record<string, unknown>): string {
 export function encodeSorted(value: unknown): string {
   if (typeof value !== "object" || value === null) return encodeAny(value);
   if (Array.isArray(value)) return `[${value.map(encodeSorted).join(",")}]`;
+  if (value instanceof NumberLiteral) return value.text;
   return `{${encodeSortedMembers(value as Record<string, unknown>, sortedKeys(value as Record<string, unknown>))}}`;
 }
 

@@ -4,22 +4,12 @@
  * Go, encoding/json/scanner.go
  */
 import { isUtf8 } from "node:buffer";
+import { NumberLiteral } from "./number-literal.ts";
 import { escapeGo } from "./quote.ts";
 import { JsonSyntaxError } from "./syntax-error.ts";
 
 /** The nesting limit of Go. */
 export const depthMax = 10_000;
-
-/**
- * A number that Go does not accept for integers: with a fraction or an exponent, or too many
- * digits.
- */
-export class NumberLiteral {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
 
 /** A member of an object. */
 export type Member = readonly [key: string, value: unknown];

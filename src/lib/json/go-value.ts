@@ -1,4 +1,5 @@
 /** Formats values like Go, for messages of kube-apiserver. */
+import { isInt64, NumberLiteral } from "./number-literal.ts";
 
 /** Formats a value like `%v`: `map[data:map[s:2] extra:[1 2]]`. */
 export function formatGoValue(value: unknown): string {
@@ -6,6 +7,7 @@ export function formatGoValue(value: unknown): string {
   if (typeof value === "number") return formatGoNumber(value);
   if (typeof value === "bigint" && !isInt64(value)) return formatGoFloat(Number(value));
   if (typeof value !== "object") return String(value);
+  if (value instanceof NumberLiteral) return formatGoFloat(value.value);
   if (Array.isArray(value)) return `[${value.map(formatGoValue).join(" ")}]`;
   const members = Object.keys(value)
     .sort()
@@ -13,14 +15,12 @@ export function formatGoValue(value: unknown): string {
   return `map[${members.join(" ")}]`;
 }
 
-const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
-
 /** Formats a value like `%s`, which marks values that are not text: `%!s(int64=1)`. */
 export function formatGoText(value: unknown): string {
   if (typeof value === "string") return value;
   const formatPart = (part: unknown): string => (part === null ? "<nil>" : formatGoText(part));
   if (Array.isArray(value)) return `[${value.map(formatPart).join(" ")}]`;
-  if (typeof value === "object" && value !== null) {
+  if (typeof value === "object" && value !== null && !(value instanceof NumberLiteral)) {
     const keys = Object.keys(value).sort();
     return `map[${keys.map((key) => `${key}:${formatPart((value as Record<string, unknown>)[key])}`).join(" ")}]`;
   }
@@ -37,7 +37,8 @@ export function formatGoNumber(value: number): string {
 export function formatGoFloat(value: number): string {
   const [mantissa, exponent] = value.toExponential().split("e") as [string, string | undefined];
   const power = Number(exponent);
-  if (exponent === undefined || (power >= -4 && power < exponentFrom)) return String(value + 0);
+  if (Object.is(value, -0)) return "-0";
+  if (exponent === undefined || (power >= -4 && power < exponentFrom)) return String(value);
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
@@ -63,10 +64,10 @@ export function goTypeOf(value: unknown): string {
     case "boolean":
       return "bool";
     case "bigint":
-      return isInt64(value) ? "int64" : "float64";
     case "number":
-      return Number.isInteger(value) ? "int64" : "float64";
+      return isInt64(value) ? "int64" : "float64";
     default:
+      if (value instanceof NumberLiteral) return "float64";
       if (value === null || value === undefined) return "%!s(<nil>)";
       return Array.isArray(value) ? goListType : goMapType;
   }

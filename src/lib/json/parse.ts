@@ -1,5 +1,6 @@
 /** Parses JSON like Go, with `JSON.parse` where the result is the same. */
-import { depthMax, type Exact, type Member, NumberLiteral, parseExact } from "./exact.ts";
+import { depthMax, type Exact, type Member, parseExact } from "./exact.ts";
+import { NumberLiteral, resolveLiterals } from "./number-literal.ts";
 import { quoteGo } from "./quote.ts";
 import { survey } from "./survey.ts";
 import { JsonSyntaxError } from "./syntax-error.ts";
@@ -60,7 +61,6 @@ export function exactDocument(bytes: Buffer): Document {
 
 /** A parsed text and its repeated keys. */
 export interface ParsedJson {
-  /** Numbers with a fraction or an exponent are numbers; unsafe integers are bigint. */
   readonly value: unknown;
   /** kube-apiserver's strict errors such as `duplicate field "data.z"`, in order, at most 100. */
   readonly duplicates: string[];
@@ -74,17 +74,28 @@ export function parseJson(bytes: Buffer): ParsedJson {
 }
 
 /**
- * Finds the repeated keys of a parsed text.
+ * Finds the repeated keys of a parsed text. Numbers with a fraction or an exponent become numbers;
+ * unsafe integers are bigint.
  *
  * @param parsed is modified and must not be used afterwards
  * @throws JsonSyntaxError with Go's message
  */
 export function parsedJson(parsed: Document): ParsedJson {
+  const json = exactJson(parsed);
+  return json.repeated === undefined ? json : { ...json, value: resolveLiterals(json.value) };
+}
+
+/**
+ * Finds the repeated keys of a parsed text. If there is a NumberLiteral, `repeated` is set.
+ *
+ * @param parsed is modified and must not be used afterwards
+ */
+export function exactJson(parsed: Document): ParsedJson {
   const isComplete = parsed.repeated !== undefined || countMembers(parsed.value) === parsed.members;
-  const document = isComplete ? parsed : exactDocument(parsed.bytes);
-  if (document.repeated === undefined) return { value: document.value, duplicates: [] };
-  const duplicates = duplicateFields({ value: document.value, repeated: document.repeated });
-  return { value: resolveLiterals(document.value), duplicates, repeated: document.repeated };
+  const { value, repeated } = isComplete ? parsed : exactDocument(parsed.bytes);
+  return repeated === undefined
+    ? { value, duplicates: [] }
+    : { value, duplicates: duplicateFields({ value, repeated }), repeated };
 }
 
 /** The version and kind of an object; empty if missing. */
@@ -201,33 +212,6 @@ export function countMembers(value: unknown): number {
     }
   }
   return members;
-}
-
-/**
- * Replaces, in place, each NumberLiteral in a tree by a number.
- *
- * @throws JsonSyntaxError with Go's message for a number outside the range of doubles
- */
-export function resolveLiterals(value: unknown): unknown {
-  if (value instanceof NumberLiteral) return doubleOf(value);
-  if (typeof value !== "object" || value === null) return value;
-  const pending: object[] = [value];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const holder = next as Record<string, unknown>;
-    for (const key in holder) {
-      const member = holder[key];
-      if (member instanceof NumberLiteral) holder[key] = doubleOf(member);
-      else if (typeof member === "object" && member !== null) pending.push(member);
-    }
-  }
-  return value;
-}
-
-function doubleOf(literal: NumberLiteral): number {
-  const value = Number(literal.text);
-  if (!Number.isFinite(value))
-    throw new JsonSyntaxError(`json: cannot unmarshal number ${literal.text} into Go value of type float64`);
-  return value;
 }
 
 const problemsMax = 100;

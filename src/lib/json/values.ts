@@ -1,4 +1,5 @@
 /** Plain JSON values: equality, copies, and integers. */
+import { NumberLiteral } from "./number-literal.ts";
 
 /** An integer: a number if it is safe, otherwise a bigint. */
 export type Integer = number | bigint;
@@ -17,7 +18,7 @@ export function addIntegers(a: Integer, b: Integer): Integer {
 /** Whether a value is absent, null, or a list or map without set members. */
 function isUnset(value: unknown): boolean {
   if (value === undefined || value === null) return true;
-  if (typeof value !== "object") return false;
+  if (typeof value !== "object" || value instanceof NumberLiteral) return false;
   if (Array.isArray(value)) return value.length === 0;
   for (const key in value) if (!isUnset((value as Record<string, unknown>)[key])) return false;
   return true;
@@ -33,7 +34,7 @@ function isUnset(value: unknown): boolean {
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (isUnset(a) || isUnset(b)) return isUnset(a) && isUnset(b);
-  if (typeof a !== "object" || typeof b !== "object") return false;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     return (
       Array.isArray(a) &&
@@ -42,10 +43,14 @@ export function deepEqual(a: unknown, b: unknown): boolean {
       a.every((item, index) => deepEqual(item, b[index]))
     );
   }
+  if (a instanceof NumberLiteral || b instanceof NumberLiteral) return sameText(a, b);
   return equalMembers(a as Record<string, unknown>, b as Record<string, unknown>, deepEqual);
 }
 
-/** Compares plain JSON exactly, except the order of members. Undefined members count as absent. */
+/**
+ * Compares plain JSON exactly, except the order of members. Undefined members count as absent. A
+ * NumberLiteral equals one with the same text only.
+ */
 export function identical(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -57,8 +62,12 @@ export function identical(a: unknown, b: unknown): boolean {
       a.every((item, index) => identical(item, b[index]))
     );
   }
+  if (a instanceof NumberLiteral || b instanceof NumberLiteral) return sameText(a, b);
   return equalMembers(a as Record<string, unknown>, b as Record<string, unknown>, identical);
 }
+
+const sameText = (a: object, b: object): boolean =>
+  a instanceof NumberLiteral && b instanceof NumberLiteral && a.text === b.text;
 
 function equalMembers(
   a: Record<string, unknown>,
@@ -70,9 +79,9 @@ function equalMembers(
   return true;
 }
 
-/** Whether a value is an object, neither null nor an array. */
+/** Whether a value is an object: not null, an array or a NumberLiteral. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral);
 }
 
 /** Whether a value contains more objects and arrays than `most`, itself included. Reads no more of them. */
@@ -90,6 +99,7 @@ export function hasMoreParts(value: unknown, most: number): boolean {
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
+  if (value instanceof NumberLiteral) return value;
   const copy = { ...value } as Record<string, unknown>; // Faster than member by member, above all for maps.
   for (const key in copy) {
     const member = copy[key];

@@ -5,22 +5,23 @@
  * apimachinery's types.
  */
 import { DurationError, formatDuration, parseDuration } from "../duration/duration.ts";
-import { type Member, NumberLiteral } from "../json/exact.ts";
+import type { Member } from "../json/exact.ts";
 import { goMapType } from "../json/go-value.ts";
+import { asGoNumbers, NumberLiteral, resolveLiterals } from "../json/number-literal.ts";
 import {
   countMembers,
   type Document,
   exactDocument,
+  exactJson,
   goKindOf,
   JsonSyntaxError,
   type ParsedJson,
   parseDocument,
   parsedJson,
   parseEncoded,
-  resolveLiterals,
 } from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
-import { setMember } from "../json/values.ts";
+import { isObject, setMember } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "./base64.ts";
 import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
@@ -112,13 +113,19 @@ const restoring =
  * @throws DecodeError when the object does not fit the schema
  */
 export function decodeDocument(document: Document, schema: Struct): Decoded {
-  if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom, document.depth);
+  if (schema.custom !== undefined) return decodeCustom(goJson(document), schema.custom, document.depth);
   const decoder = new Decoder(document.repeated);
   const object = decodeUnlessRepeated(decoder, document, schema);
   if (object === undefined || (document.repeated === undefined && decoder.members !== document.members)) {
     return decodeDocument(exactDocument(document.bytes), schema);
   }
   return { object, problems: decoder.problems };
+}
+
+/** A custom resource keeps Go's types of numbers until it is encoded. */
+function goJson(document: Document): ParsedJson {
+  const json = exactJson(document);
+  return json.repeated === undefined ? json : { ...json, value: asGoNumbers(json.value) };
 }
 
 /**
@@ -141,15 +148,18 @@ function decodeUnlessRepeated(
 
 /**
  * Decodes a value that is already parsed, such as the result of a patch.
- * @param value changed in place
+ * @param value changed in place; it can contain NumberLiterals
  * @param limit the number of problems to report
  * @throws DecodeError when the object does not fit the schema
  */
 export function conform(value: unknown, schema: Struct, limit = problemsMax): Decoded {
-  if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom);
-  const decoder = new Decoder(undefined, limit);
+  if (schema.custom !== undefined)
+    return decodeCustom({ value: convertNumbers(value, asGoNumbers), duplicates: [] }, schema.custom);
+  const decoder = new Decoder(noRepeats, limit);
   return { object: decoder.decode(value, schema), problems: decoder.problems };
 }
+
+const noRepeats: ReadonlyMap<object, readonly Member[]> = new Map();
 
 /** @param depth the levels of the value, if known */
 function decodeCustom(
@@ -372,7 +382,7 @@ class Decoder {
   #any(value: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
     this.members += countWithin(value, retainedDepthMax - this.#path.length);
-    return this.#repeated === undefined ? value : resolveInAny(value);
+    return this.#repeated === undefined ? value : convertNumbers(value, resolveLiterals);
   }
 
   /**
@@ -461,10 +471,6 @@ class Decoder {
 
 const formKinds: Readonly<Record<string, string>> = { struct: "object", list: "array", bool: "bool" };
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral);
-}
-
 function describe(value: unknown, withText = false): string {
   const kind = goKindOf(value);
   if (kind !== "number" || !withText) return kind;
@@ -500,9 +506,9 @@ function decodeScalar<In, Out>(decode: (value: In) => Out, value: In): Out {
   }
 }
 
-function resolveInAny(value: object): unknown {
+function convertNumbers(value: unknown, convert: (value: unknown) => unknown): unknown {
   try {
-    return resolveLiterals(value);
+    return convert(value);
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new DecodeError(error.message);
     throw error;

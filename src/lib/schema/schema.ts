@@ -132,9 +132,9 @@ export interface CustomForm {
    */
   conform(object: Record<string, unknown>): readonly string[];
   /**
-   * Decodes an object that the server composed, in place. Nothing is pruned, so that validation
+   * Decodes an object that the server composed, in place. Metadata that does not fit is removed from
+   * the object; in embedded resources, validation reports it. Nothing is pruned, so that validation
    * reports a null that is not allowed.
-   * @throws DecodeError for metadata that does not fit
    */
   complete(object: Record<string, unknown>): void;
   /**

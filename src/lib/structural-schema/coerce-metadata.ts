@@ -3,22 +3,23 @@
  * not fit.
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/objectmeta/coerce.go
  */
-import { cloneJson, setMember } from "../json/values.ts";
+import { asReadAgain } from "../json/number-literal.ts";
+import { cloneJson, isObject, setMember } from "../json/values.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
 import { isOmitted } from "../schema/encode.ts";
 import type { Struct } from "../schema/schema.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
+import type { JsonObject } from "./json-object.ts";
 import { sortKeys } from "./sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
+
+/** What happens to values that do not fit: `keep` leaves them to validation, which reports them. */
+export type InvalidFields = "reject" | "drop" | "keep";
 
 /** How metadata is coerced. */
 export interface CoerceOptions {
   /** ObjectMeta's schema. */
   readonly objectMeta: Struct;
-  /** Whether values that do not fit are removed instead of rejected. */
-  readonly dropInvalidFields: boolean;
-  /** Whether an `apiVersion` or `kind` that is null stays, so that validation reports it. */
-  readonly leavesNulls?: boolean;
+  readonly invalid: InvalidFields;
   /** Receives the paths of unknown fields of metadata, which are removed in any case. */
   readonly noteUnknown?: (path: string) => void;
 }
@@ -46,7 +47,7 @@ export function coerceMetadata(
     return firstProblem(value.entries(), ([index, item]) =>
       coerceWithin(item, schema.items, `${path}[${index}]`, options),
     );
-  return isJsonObject(value) ? coerceFields(value, schema, path, options) : undefined;
+  return isObject(value) ? coerceFields(value, schema, path, options) : undefined;
 }
 
 function coerceWithin(
@@ -93,8 +94,8 @@ function coerceMetaField(
 ): CoerceProblem | undefined {
   if (name === "metadata") return coerceEmbeddedMeta(object, childPath(path, name), options);
   if ((name !== "apiVersion" && name !== "kind") || typeof object[name] === "string") return undefined;
-  if (options.leavesNulls === true && object[name] === null) return undefined;
-  if (!options.dropInvalidFields)
+  if (options.invalid === "keep") return undefined;
+  if (options.invalid === "reject")
     return { path: childPath(path, name), value: sortKeys(object[name]), detail: "must be a string" };
   delete object[name];
   return undefined;
@@ -106,7 +107,7 @@ function coerceMetaField(
  */
 function coerceEmbeddedMeta(object: JsonObject, path: string, options: CoerceOptions): CoerceProblem | undefined {
   const problem = coerceObjectMeta(object, path, options);
-  if (options.dropInvalidFields && !isJsonObject(object.metadata)) delete object.metadata;
+  if (options.invalid === "drop" && !isObject(object.metadata)) delete object.metadata;
   return problem;
 }
 
@@ -119,15 +120,16 @@ export function coerceObjectMeta(object: JsonObject, path: string, options: Coer
   const { metadata } = object;
   const whole = decodeMeta(metadata, path, options);
   if (typeof whole !== "string") setMember(object, "metadata", whole);
-  else if (!options.dropInvalidFields) return { path, value: sortKeys(metadata), detail: whole };
-  else if (isJsonObject(metadata)) setMember(object, "metadata", fieldByField(metadata, path, options));
+  else if (options.invalid === "reject") return { path, value: sortKeys(metadata), detail: whole };
+  else if (options.invalid === "drop" && isObject(metadata))
+    setMember(object, "metadata", fieldByField(metadata, path, options));
   return undefined;
 }
 
-/** Returns Go's message when the metadata does not fit. */
+/** Decodes metadata as upstream, which encodes it first. Returns Go's message when it does not fit. */
 function decodeMeta(metadata: unknown, path: string, { objectMeta, noteUnknown }: CoerceOptions): JsonObject | string {
   try {
-    const { object, problems } = conform(cloneJson(metadata ?? {}), objectMeta);
+    const { object, problems } = conform(asReadAgain(cloneJson(metadata ?? {})), objectMeta);
     omitEmpty(object, objectMeta);
     for (const problem of problems) noteUnknown?.(`${path}.${/"(.*)"/s.exec(problem)?.[1] ?? ""}`);
     return object;

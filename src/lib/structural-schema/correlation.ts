@@ -1,5 +1,5 @@
-import { identical } from "../json/values.ts";
-import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
+import { identical, isObject } from "../json/values.ts";
+import { type JsonObject, memberOf } from "./json-object.ts";
 import { fieldSchema, type StructuralSchema } from "./structural-schema.ts";
 
 /**
@@ -32,8 +32,8 @@ export class Correlation {
   #compare(): boolean {
     const { value, old } = this;
     if (Array.isArray(value)) return Array.isArray(old) && value.length === old.length && this.#sameItems(value, old);
-    if (!isJsonObject(value)) return identical(value, old);
-    if (!isJsonObject(old)) return false;
+    if (!isObject(value)) return identical(value, old);
+    if (!isObject(old)) return false;
     const names = Object.keys(value);
     return names.length === Object.keys(old).length && names.every((name) => this.field(name)?.isUnchanged === true);
   }
@@ -46,7 +46,7 @@ export class Correlation {
   /** The correlation of a field; undefined when it is new, removed, or not in the schema. */
   field(name: string): Correlation | undefined {
     const { value, old } = this;
-    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
+    if (!isObject(value) || !isObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
       return undefined;
     const schema = fieldSchema(this.schema, name);
     return schema && new Correlation(value[name], old[name], schema);
@@ -79,7 +79,7 @@ function byKey(list: readonly unknown[], keys: readonly string[]): ReadonlyMap<s
 
 /** Returns undefined when a key is missing or is not a scalar. */
 function keyOf(item: unknown, keys: readonly string[]): string | undefined {
-  if (!isJsonObject(item)) return undefined;
+  if (!isObject(item)) return undefined;
   const parts = keys.map((key) => scalarText(item, key));
   return parts.includes(undefined) ? undefined : parts.join("\u0000");
 }

@@ -10,7 +10,7 @@ import { encodeSorted } from "../json/encode-any.ts";
 import { quoteGo } from "../json/quote.ts";
 import { DecodeError } from "../schema/decode.ts";
 import type { Any, CustomForm, Field, List, MapType, Struct, Type } from "../schema/schema.ts";
-import { coerceMetadata, coerceObjectMeta } from "./coerce-metadata.ts";
+import { coerceMetadata, coerceObjectMeta, type InvalidFields } from "./coerce-metadata.ts";
 import { prune, pruneAndReport } from "./prune.ts";
 import { pruneNulls, setDefaults } from "./set-defaults.ts";
 import { asResourceRoot, metaFields, parseStructuralSchema, type StructuralSchema } from "./structural-schema.ts";
@@ -44,21 +44,18 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
   let fingerprint: string | undefined;
   return {
     conform(object) {
-      const unknown = coerce(object, schema, { ...kind, dropInvalidFields: false });
+      const unknown = coerce(object, schema, { ...kind, invalid: "reject" });
       setDefaults(object, root);
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
     },
     complete(object) {
-      coerce(object, schema, {
-        objectMeta: kind.objectMeta,
-        preserveUnknownFields: true,
-        dropInvalidFields: false,
-        leavesNulls: true,
-      });
+      if (Object.hasOwn(object, "metadata"))
+        coerceObjectMeta(object, "metadata", { objectMeta: kind.objectMeta, invalid: "drop" });
+      coerceMetadata(object, schema, "", { objectMeta: kind.objectMeta, invalid: "keep" });
       setDefaults(object, root);
     },
     restore(object) {
-      coerce(object, schema, { ...kind, dropInvalidFields: true });
+      coerce(object, schema, { ...kind, invalid: "drop" });
       setDefaults(object, root);
     },
     settle(object) {
@@ -66,6 +63,7 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
         prune(object, root);
         pruneNulls(object, root);
       }
+      coerceMetadata(object, schema, "", { objectMeta: kind.objectMeta, invalid: "drop" });
       setDefaults(object, root);
     },
     get metadataOnly() {
@@ -83,12 +81,7 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
 
 /** Options of `coerce`. */
 export interface CoerceOptions extends Pick<CustomKind, "objectMeta" | "preserveUnknownFields"> {
-  /** Whether metadata that does not fit is removed instead of rejected. */
-  readonly dropInvalidFields: boolean;
-  /**
-   * Whether an embedded `apiVersion` or `kind` that is null stays, so that validation reports it.
-   */
-  readonly leavesNulls?: boolean;
+  readonly invalid: InvalidFields;
 }
 
 /**
@@ -99,11 +92,11 @@ export interface CoerceOptions extends Pick<CustomKind, "objectMeta" | "preserve
 export function coerce(
   object: Record<string, unknown>,
   schema: StructuralSchema,
-  { objectMeta, preserveUnknownFields, dropInvalidFields, leavesNulls = false }: CoerceOptions,
+  { objectMeta, preserveUnknownFields, invalid }: CoerceOptions,
 ): readonly string[] {
   const root = asResourceRoot(schema);
   const unknown: string[] = [];
-  const options = { objectMeta, dropInvalidFields, leavesNulls, noteUnknown: (path: string) => unknown.push(path) };
+  const options = { objectMeta, invalid, noteUnknown: (path: string) => unknown.push(path) };
   const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
   if (wrong !== undefined) throw new DecodeError(wrong.detail);
   if (!preserveUnknownFields) {

@@ -72,7 +72,7 @@ function check(line: string): void {
     joined(want.metaErrors),
     "metadata",
   );
-  const problem = coerceMetadata(cloneJson(value), structure, "", { objectMeta, dropInvalidFields: false });
+  const problem = coerceMetadata(cloneJson(value), structure, "", { objectMeta, invalid: "reject" });
   assert.equal(problem !== undefined, want.coercion !== undefined, "coercion");
 }
 

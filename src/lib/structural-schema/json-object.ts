@@ -1,11 +1,6 @@
 /** A plain JSON object. Its keys are data: use `memberOf` to read keys such as `__proto__`. */
 export type JsonObject = Record<string, unknown>;
 
-/** Whether a value is a plain JSON object. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The value of an own member; safe for any key. */
 export function memberOf(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;

@@ -2,8 +2,10 @@
  * Removes fields that a schema does not declare.
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/pruning/algorithm.go
  */
+
+import { isObject } from "../json/values.ts";
 import { FieldTrail } from "./field-trail.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
+import type { JsonObject } from "./json-object.ts";
 import { metaFields, type StructuralSchema } from "./structural-schema.ts";
 
 /**
@@ -86,7 +88,7 @@ function removeAll(object: JsonObject, trail: FieldTrail | undefined): void {
 function pruneDeclared(value: unknown, schema: StructuralSchema | undefined, trail: FieldTrail | undefined): void {
   if (schema === undefined) return;
   if (Array.isArray(value)) pruneItems(value, schema.items, trail, pruneDeclared);
-  if (!isJsonObject(value) || (schema.properties.size === 0 && schema.additionalProperties === undefined)) return;
+  if (!isObject(value) || (schema.properties.size === 0 && schema.additionalProperties === undefined)) return;
   for (const name of Object.keys(value)) {
     if (schema.embeddedResource && metaFields.has(name)) continue;
     const property = schema.properties.get(name);

@@ -3,8 +3,8 @@
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/algorithm.go and
  * prunenulls.go
  */
-import { cloneJson, setMember } from "../json/values.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { cloneJson, isObject, setMember } from "../json/values.ts";
+import type { JsonObject } from "./json-object.ts";
 import { fieldSchema, type StructuralSchema } from "./structural-schema.ts";
 
 /**
@@ -16,7 +16,7 @@ export function pruneNulls(value: unknown, schema: StructuralSchema): void {
     if (schema.items !== undefined && hasFields(schema.items)) for (const item of value) pruneNulls(item, schema.items);
     return;
   }
-  if (!isJsonObject(value)) return;
+  if (!isObject(value)) return;
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (typeof member !== "object") continue;
@@ -93,7 +93,7 @@ function elementPlan(schema: StructuralSchema | undefined): ElementPlan | undefi
 
 function applyPlan(value: unknown, plan: DefaultsPlan): void {
   if (Array.isArray(value)) setInItems(value, plan);
-  else if (isJsonObject(value)) setInFields(value, plan);
+  else if (isObject(value)) setInFields(value, plan);
 }
 
 function setInFields(object: JsonObject, plan: DefaultsPlan): void {

@@ -1,11 +1,10 @@
-import { setMember } from "../json/values.ts";
+import { isObject, setMember } from "../json/values.ts";
 
 /** Returns a copy of a value with the keys of all objects sorted, as Go prints maps. */
 export function sortKeys(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
   const sorted: Record<string, unknown> = {};
-  for (const key of Object.keys(value).sort())
-    setMember(sorted, key, sortKeys((value as Record<string, unknown>)[key]));
+  for (const key of Object.keys(value).sort()) setMember(sorted, key, sortKeys(value[key]));
   return sorted;
 }

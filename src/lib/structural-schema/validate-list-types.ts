@@ -4,8 +4,10 @@
  */
 
 import { encodeSorted } from "../json/encode-any.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
+import { isObject } from "../json/values.ts";
 import type { ErrorSink } from "./error-sink.ts";
-import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
+import { type JsonObject, memberOf } from "./json-object.ts";
 import { sortKeys } from "./sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
@@ -24,7 +26,7 @@ function checkValue(value: unknown, schema: StructuralSchema, path: string, erro
 }
 
 function checkFields(value: unknown, schema: StructuralSchema, path: string, errors: ErrorSink): void {
-  if (!isJsonObject(value)) return;
+  if (!isObject(value)) return;
   const values = schema.additionalProperties;
   if (typeof values === "object" && hasListTypes(values)) {
     for (const key of Object.keys(value).sort()) checkValue(value[key], values, keyPath(path, key), errors);
@@ -45,14 +47,16 @@ function checkList(list: readonly unknown[], schema: StructuralSchema, path: str
 }
 
 function checkMapKeys(list: readonly unknown[], keys: readonly string[], path: string, errors: ErrorSink): void {
-  const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
+  const wrong = list.findIndex((item) => item !== null && !isObject(item));
   if (wrong !== -1) {
     errors.invalid(`${path}[${wrong}]`, sortKeys(list[wrong]), "must be an object for an array of list-type map");
     return;
   }
   if (list.length <= 1) return;
   const found = list.map((item) => keysOf(item as JsonObject | null, keys));
-  for (const index of repeated(found)) errors.duplicate(`${path}[${index}]`, sortKeys(found[index]));
+  const [only] = keys;
+  const compared = keys.length === 1 ? found.map((key) => memberOf(key, only as string)) : found;
+  for (const index of repeated(compared)) errors.duplicate(`${path}[${index}]`, sortKeys(found[index]));
 }
 
 function keysOf(item: JsonObject | null, keys: readonly string[]): JsonObject {
@@ -66,7 +70,7 @@ function repeated(list: readonly unknown[]): number[] {
   const timesSeen = new Map<unknown, number>();
   const indices: number[] = [];
   for (const [index, item] of list.entries()) {
-    const key = typeof item === "object" && item !== null ? compound(item) : item;
+    const key = typeof item === "object" && item !== null ? textOf(item) : item;
     const times = timesSeen.get(key) ?? 0;
     timesSeen.set(key, times + 1);
     if (times === 1) indices.push(index);
@@ -74,9 +78,9 @@ function repeated(list: readonly unknown[]): number[] {
   return indices;
 }
 
-/** A text that no scalar equals. */
-function compound(item: object): string {
-  return `\u0000${encodeSorted(item)}`;
+/** A text that no other scalar equals. */
+function textOf(item: object): string {
+  return `\u0000${item instanceof NumberLiteral ? "float " : ""}${encodeSorted(item)}`;
 }
 
 const listTypes = new WeakMap<StructuralSchema, boolean>();

@@ -1,4 +1,5 @@
 /** Equality of values that the merge compares as a whole. */
+import { isNumber, toFloat } from "../json/number-literal.ts";
 import type { Field, Struct, Type } from "./schema.ts";
 import { checkDepth, fieldOf, fieldType, isMap, isWhole, type PlainMap, serialized } from "./typed.ts";
 
@@ -9,14 +10,14 @@ import { checkDepth, fieldOf, fieldType, isMap, isWhole, type PlainMap, serializ
  */
 export function equalValues(a: unknown, b: unknown, depth = 0): boolean {
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return sameNumber(a, b);
   checkDepth(depth);
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     for (let index = 0; index < a.length; index++) if (!equalValues(a[index], b[index], depth + 1)) return false;
     return true;
   }
-  if (!isMap(a) || !isMap(b)) return false;
+  if (!isMap(a) || !isMap(b)) return sameNumber(a, b);
   let count = 0;
   for (const name in a) {
     if (!Object.hasOwn(b, name) || !equalValues(a[name], b[name], depth + 1)) return false;
@@ -24,6 +25,11 @@ export function equalValues(a: unknown, b: unknown, depth = 0): boolean {
   }
   for (const _name in b) count--;
   return count === 0;
+}
+
+/** Whether two values, which are not the same, are an integer and a float of the same value, or two floats. */
+function sameNumber(a: unknown, b: unknown): boolean {
+  return isNumber(a) && isNumber(b) && !(typeof a === "bigint" && typeof b === "bigint") && toFloat(a) === toFloat(b);
 }
 
 /**

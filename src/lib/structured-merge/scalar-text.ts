@@ -4,6 +4,7 @@
  * structured-merge-diff's fieldpath/serialize-pe.go writes path elements.
  */
 import { sortedKeys } from "../json/encode-any.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
 
 const plain = /^[\w./: -]*$/;
 
@@ -16,6 +17,7 @@ export function scalarText(value: unknown): string {
       return numberText(value);
     case "object":
       if (value === null) return "null";
+      if (value instanceof NumberLiteral) return Object.is(value.value, -0) ? "-0" : value.text;
       if (Array.isArray(value)) return `[${value.map(scalarText).join(",")}]`;
       return `{${sortedKeys(value as Record<string, unknown>)
         .map((name) => `${scalarText(name)}:${scalarText(Reflect.get(value, name))}`)

@@ -2,7 +2,7 @@
  * How the merge treats a value: as a leaf, as a map of named fields, or as an associative list.
  * Source: structured-merge-diff's schema and typed packages; KEP-555.
  */
-import { setMember } from "../json/values.ts";
+import { isObject, setMember } from "../json/values.ts";
 import { unsetValueOf } from "../schema/zero.ts";
 import type { Field, List, MapType, Struct, Type } from "./schema.ts";
 
@@ -49,7 +49,7 @@ export function granular(type: Type, value: unknown): Granular | undefined {
     case "list":
       return type.listType === "atomic" ? undefined : granularOf(type, () => ({ form: "list", type }));
     case "any":
-      return isDeduced(type) && isMap(value) ? deducedMap : undefined;
+      return isDeduced(type) && isObject(value) ? deducedMap : undefined;
     default:
       return undefined;
   }
@@ -106,10 +106,7 @@ export class ForeignValue implements ForeignTexts {
   }
 }
 
-/** Whether a value is a plain object. */
-export function isMap(value: unknown): value is PlainMap {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject as isMap };
 
 export function isEmptyMap(value: PlainMap): boolean {
   for (const _name in value) return false;
@@ -190,7 +187,7 @@ export function asSerialized(value: unknown, type: Type, depth = 0): unknown {
   checkDepth(depth);
   if (type.kind === "list" && Array.isArray(value))
     return value.map((item) => asSerialized(item, type.items, depth + 1));
-  if (!isMap(value) || (type.kind !== "struct" && type.kind !== "map")) return value;
+  if (!isObject(value) || (type.kind !== "struct" && type.kind !== "map")) return value;
   const result: PlainMap = {};
   if (type.kind === "struct") {
     for (const field of type.fields) {

@@ -3,6 +3,8 @@
  * Source: structured-merge-diff's typed package.
  */
 
+import { formatGoValue } from "../json/go-value.ts";
+import { isNumber } from "../json/number-literal.ts";
 import { formatPath, indexElement } from "./fields-v1.ts";
 import { itemElement } from "./items.ts";
 import type { Type } from "./schema.ts";
@@ -139,8 +141,7 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
     case "int32":
     case "int64":
     case "double":
-      if (typeof value !== "number" && typeof value !== "bigint")
-        report(problems, path, `expected numeric (int or float), got ${goType(value)}`);
+      if (!isNumber(value)) report(problems, path, `expected numeric (int or float), got ${goType(value)}`);
       return;
     case "intOrString":
       if (value instanceof ForeignValue) reportNoMap(value, path, problems);
@@ -177,16 +178,15 @@ function goSyntax(value: unknown): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
   if (isMap(value))
     return `map[string]interface {}{${sortedEntries(value, (name, part) => `${JSON.stringify(name)}:${goSyntax(part)}`).join(", ")}}`;
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? JSON.stringify(value) : formatGoValue(value);
 }
 
 /** Go's `%v` of a decoded value. */
 function plain(value: unknown): string {
-  if (value === null) return "<nil>";
   if (value instanceof ForeignValue) return value.plain;
   if (Array.isArray(value)) return `[${value.map(plain).join(" ")}]`;
   if (isMap(value)) return `map[${sortedEntries(value, (name, part) => `${name}:${plain(part)}`).join(" ")}]`;
-  return String(value);
+  return formatGoValue(value);
 }
 
 function sortedEntries(value: PlainMap, format: (name: string, part: unknown) => string): string[] {

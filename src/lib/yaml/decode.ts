@@ -4,7 +4,7 @@
  * Source: sigs.k8s.io/yaml and go-yaml v2, with which upstream decodes request bodies.
  */
 import { sortedKeys } from "../json/encode-any.ts";
-import { NumberLiteral } from "../json/exact.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
 import { setMember, toInteger } from "../json/values.ts";
 import { readCharacters } from "./characters.ts";
 import { formatFloat, goSyntax } from "./go-format.ts";

@@ -2,7 +2,7 @@
  * Encodes JSON as YAML, exactly as upstream does: sorted keys, lines of about 80 characters.
  * Source: sigs.k8s.io/yaml and go-yaml v2's emitter.
  */
-import { NumberLiteral } from "../json/exact.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
 import { parseDocument } from "../json/parse.ts";
 import { isBreak } from "./cursor.ts";
 import { formatFloat } from "./go-format.ts";

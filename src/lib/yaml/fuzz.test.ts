@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { seed } from "../../../test/support/seed.ts";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { encodeAny } from "../json/encode-any.ts";
-import { resolveLiterals } from "../json/parse.ts";
+import { resolveLiterals } from "../json/number-literal.ts";
 import { decodeYaml, YamlError } from "./decode.ts";
 import { yamlOfJson } from "./encode.ts";
 

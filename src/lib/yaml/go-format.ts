@@ -1,5 +1,5 @@
 /** Formats values as Go does. */
-import { NumberLiteral } from "../json/exact.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
 import { quoteGo } from "../json/quote.ts";
 
 /**

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { encodeAny, sortedKeys } from "../json/encode-any.ts";
-import { NumberLiteral } from "../json/exact.ts";
+import { NumberLiteral } from "../json/number-literal.ts";
 import { decodeYaml, strictYamlError, YamlError } from "./decode.ts";
 import { yamlOfJson } from "./encode.ts";
 

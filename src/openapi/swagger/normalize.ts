@@ -2,7 +2,7 @@
  * Reads OpenAPI v2 documents of other servers as Go's decoder does: known fields in order, unknown
  * ones removed.
  */
-import { NumberLiteral } from "../../lib/json/exact.ts";
+import { NumberLiteral } from "../../lib/json/number-literal.ts";
 import type { Json } from "../dialect.ts";
 import { isExtension, type SchemaOrShape, type Shape, type StructShape } from "./shape.ts";
 

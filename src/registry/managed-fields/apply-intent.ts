@@ -14,7 +14,7 @@ import {
 import { takeOver } from "../../lib/managed-fields/take-over.ts";
 import { stripUnmanaged } from "../../lib/managed-fields/unmanaged.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
+import { isMap, type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import {
   ApplyConflict,
   applyIntent,
@@ -161,14 +161,18 @@ function claimAll(
 /** @throws ApiError 400, 500 with upstream's texts */
 function checkIntent(kind: AppliedKind, value: PlainMap): void {
   const { metadata } = value as { metadata?: KubeObject["metadata"] | null };
-  if (metadata?.managedFields !== undefined && metadata.managedFields !== null)
-    throw badRequest("metadata.managedFields must be nil");
+  if (isSet(metadata?.managedFields)) throw badRequest("metadata.managedFields must be nil");
   try {
     validateIntent(value, kind.schema);
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
     throw plainError(`failed to create typed patch object (${describeObject(kind, metadata)}): ${error.message}`);
   }
+}
+
+/** As upstream reads them from an object without a schema: entries of other types make all of them nil. */
+function isSet(managedFields: unknown): boolean {
+  return Array.isArray(managedFields) && managedFields.every(isMap);
 }
 
 /** For example `n/a; /v1, Kind=ConfigMap`, the form in upstream's messages. */

@@ -1,5 +1,6 @@
 /** JSON Patch (RFC 6902). */
 import { badRequest, tooLarge, unprocessable } from "../../apimachinery/errors.ts";
+import { keepSpellings } from "../../lib/json/number-literal.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { encodeOpened, openAll } from "../../lib/json-patch/encode-patched.ts";
@@ -67,10 +68,21 @@ function readOperations(body: Buffer, fieldValidation: FieldValidation): Operati
   const wrong = list.find((item) => item !== null && (typeof item !== "object" || Array.isArray(item)));
   if (wrong !== undefined) throw typeError(wrong, itemType);
   const problems = isChecked ? checkOperations(list, parsed) : [];
+  keepNumbers(list, isChecked);
   if (list.length > operationsMax) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${list.length}`);
   }
   return { operations: list.map((item) => (item ?? {}) as JsonPatchOperation), problems };
+}
+
+/** @throws ApiError 400 when a number is checked, and has no double */
+function keepNumbers(list: readonly unknown[], isChecked: boolean): void {
+  try {
+    keepSpellings(list, { isBounded: isChecked });
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw badRequest(`error decoding patch: ${error.message.replace("Go value", "Go struct field jsonPatchOp.value")}`);
+  }
 }
 
 function parse(body: Buffer, prefix: string, checkShape: (value: unknown) => void): ParsedJson {

@@ -1,6 +1,7 @@
 /** JSON Merge Patch (RFC 7386). */
 import { badRequest } from "../../apimachinery/errors.ts";
 import { encodeAny, encodeSorted } from "../../lib/json/encode-any.ts";
+import { keepSpellings } from "../../lib/json/number-literal.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { encodeMerged } from "../../lib/json-patch/encode-patched.ts";
 import { applyMergePatch } from "../../lib/json-patch/merge-patch.ts";
@@ -38,7 +39,8 @@ function readPatch(body: Buffer, fieldValidation: FieldValidation): ParsedJson {
     );
   };
   try {
-    return readPatchJson(body, checkShape);
+    const { value, duplicates } = readPatchJson(body, checkShape);
+    return { value: keepSpellings(value, { isBounded: isChecked }), duplicates };
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw badRequest(isChecked ? `error decoding patch: ${error.message}` : "Invalid JSON Patch");

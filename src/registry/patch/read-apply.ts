@@ -3,7 +3,8 @@ import { isUtf8 } from "node:buffer";
 import { badRequest } from "../../apimachinery/errors.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
 import { CborError } from "../../lib/cbor/wire.ts";
-import { goKindOf, resolveLiterals } from "../../lib/json/parse.ts";
+import { asReadAgain } from "../../lib/json/number-literal.ts";
+import { goKindOf } from "../../lib/json/parse.ts";
 import { JsonSyntaxError } from "../../lib/json/syntax-error.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 import type { FieldValidation } from "../contract.ts";
@@ -59,7 +60,7 @@ function readJson(bytes: Buffer): Record<string, unknown> | undefined {
   if (bytes[0] !== openingBrace || !isUtf8(bytes) || unlikeYaml.test(bytes.toString("latin1"))) return undefined;
   try {
     const { value, duplicates } = readPatchJson(bytes);
-    return duplicates.length > 0 || hasLongKey(value) ? undefined : (value as Record<string, unknown>);
+    return duplicates.length > 0 || hasLongKey(value) ? undefined : (asReadAgain(value) as Record<string, unknown>);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;
@@ -82,7 +83,7 @@ function readYaml(bytes: Buffer): ApplyBody {
       const why = `json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`;
       throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
     }
-    return { value: resolveLiterals(value) as Record<string, unknown>, strictErrors };
+    return { value: asReadAgain(value) as Record<string, unknown>, strictErrors };
   } catch (error) {
     if (!(error instanceof YamlError) && !(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);

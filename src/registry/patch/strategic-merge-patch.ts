@@ -1,7 +1,9 @@
 /** Strategic merge patch, driven by the schema's merge keys. */
 import { type ApiError, badRequest, plainError, unprocessable } from "../../apimachinery/errors.ts";
 import { formatGoValue } from "../../lib/json/go-value.ts";
+import { asGoNumbers, asReadAgain } from "../../lib/json/number-literal.ts";
 import { goKindOf, JsonSyntaxError } from "../../lib/json/parse.ts";
+import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { applyStrategicMergePatch, StrategicMergeError } from "../../lib/strategic-merge/strategic-merge.ts";
 import type { Patched, Patcher } from "./contract.ts";
@@ -14,11 +16,12 @@ export function strategicMergePatcher(body: Buffer): Patcher {
     createsMissing: false,
     keepsType: true,
     apply({ current, schema }): Patched {
-      const { value: patch, duplicates } = readPatch(body);
+      const { value: patch, duplicates, hasFloats } = readPatch(body);
       const merged = applyPatch(current as object, patch, schema);
       const document = keepType(merged === patch ? { ...patch } : merged, current as object);
       return {
-        document,
+        // Upstream converts a float without a fraction to an integer.
+        document: hasFloats ? asReadAgain(cloneJson(document)) : document,
         problems: duplicates,
         describe: () => formatGoValue(patch),
         problem: () => converterProblem(document, schema),
@@ -37,14 +40,23 @@ function keepType(document: unknown, current: object): unknown {
   return document;
 }
 
+interface StrategicPatch {
+  /** With Go's types of numbers. */
+  readonly value: Record<string, unknown>;
+  readonly duplicates: string[];
+  readonly hasFloats: boolean;
+}
+
 /** @throws ApiError 400 when it is not an object */
-function readPatch(body: Buffer): { readonly value: Record<string, unknown>; readonly duplicates: string[] } {
+function readPatch(body: Buffer): StrategicPatch {
   try {
-    const { value, duplicates } = readPatchJson(body, (sent) => {
+    const { value, duplicates, repeated } = readPatchJson(body, (sent) => {
       if (sent === null || goKindOf(sent) === "object") return;
       throw badRequest(`json: cannot unmarshal ${goKindOf(sent)} into Go value of type map[string]interface {}`);
     });
-    return { value: (value ?? {}) as Record<string, unknown>, duplicates };
+    const hasFloats = repeated !== undefined;
+    const typed = hasFloats ? asGoNumbers(value) : value;
+    return { value: (typed ?? {}) as Record<string, unknown>, duplicates, hasFloats };
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(error.message);
     throw error;

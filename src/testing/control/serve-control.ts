@@ -3,7 +3,8 @@ import { badRequest, methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { RequestContext } from "../../http/contract.ts";
 import { pathNotFound, send } from "../../http/respond.ts";
 import type { PathRoute } from "../../http/serve.ts";
-import { JsonSyntaxError, resolveLiterals } from "../../lib/json/parse.ts";
+import { resolveLiterals } from "../../lib/json/number-literal.ts";
+import { JsonSyntaxError } from "../../lib/json/parse.ts";
 import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
 import type { ControlAnswer, ControlRequest, ControlRoute } from "./contract.ts";
 

@@ -1,7 +1,8 @@
 /** Reads bodies in every encoding of Kubernetes, for a recording. */
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
-import { parseJson, resolveLiterals } from "../../lib/json/parse.ts";
+import { resolveLiterals } from "../../lib/json/number-literal.ts";
+import { parseJson } from "../../lib/json/parse.ts";
 import { parseMediaType } from "../../lib/media-type/media-type.ts";
 import { decodeProtobuf } from "../../lib/protobuf/decode.ts";
 import { readEnvelope } from "../../lib/protobuf/envelope.ts";

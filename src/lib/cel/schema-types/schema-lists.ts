@@ -3,6 +3,7 @@
  * docs, Extend the Kubernetes API with CustomResourceDefinitions, Validation rules;
  * k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
+import { NumberLiteral } from "../../json/number-literal.ts";
 import { ArrayList } from "../values/containers.ts";
 import { equalUnlessNull } from "../values/equality.ts";
 import { noSuchOverload } from "../values/failure.ts";
@@ -144,6 +145,7 @@ export class SchemaMapList extends KeyedList {
     const { json } = element;
     const parts = this.#keys.map((key) => {
       const value = Object.hasOwn(json, key) ? json[key] : null;
+      if (value instanceof NumberLiteral) return `f${value.text}`;
       return typeof value === "bigint" ? `n${value}` : typeof value === "string" ? `s${value}` : value;
     });
     return parts.length === 1 ? parts[0] : JSON.stringify(parts);

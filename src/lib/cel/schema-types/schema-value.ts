@@ -3,7 +3,9 @@
  * when an expression uses them. The wrapper of each schema is created once. Source:
  * k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
-import { deepEqual } from "../../json/values.ts";
+import { encodeAny } from "../../json/encode-any.ts";
+import { NumberLiteral } from "../../json/number-literal.ts";
+import { deepEqual, isObject } from "../../json/values.ts";
 import { dynType } from "../types.ts";
 import { type CelFailure, failedValue } from "../values/failure.ts";
 import { intOf } from "../values/int.ts";
@@ -79,6 +81,7 @@ function nameOf(json: unknown): string {
   if (typeof json === "boolean") return "bool";
   if (typeof json === "number") return Number.isSafeInteger(json) ? "int64" : "float64";
   if (typeof json === "bigint") return "int64";
+  if (json instanceof NumberLiteral) return "float64";
   if (Array.isArray(json)) return "[]interface {}";
   return typeof json === "object" ? "map[string]interface {}" : "string";
 }
@@ -92,6 +95,7 @@ const wrapInteger: Wrap = (json) => integerOf(json) ?? failedValue(`invalid data
 
 const wrapNumber: Wrap = (json) => {
   if (typeof json === "number" || typeof json === "bigint") return new CelDouble(Number(json));
+  if (json instanceof NumberLiteral) return new CelDouble(json.value);
   return failedValue(`invalid data, expected float, got ${nameOf(json)}`);
 };
 
@@ -136,7 +140,7 @@ function objectWrap(schema: JsonSchema): Wrap {
     return new SchemaObject(json, shape);
   };
   return (json) => {
-    if (typeof json === "object" && json !== null && !Array.isArray(json)) return make(json as JsonObject);
+    if (isObject(json)) return make(json as JsonObject);
     return failedValue("invalid data, expected a map for the provided schema with type=object");
   };
 }
@@ -169,6 +173,6 @@ class UnknownData extends CelOpaque {
     return other instanceof UnknownData && deepEqual(this.#json, other.#json);
   }
   toString(): string {
-    return JSON.stringify(this.#json, (_key, part) => (typeof part === "bigint" ? Number(part) : part));
+    return encodeAny(this.#json);
   }
 }

@@ -1,15 +1,20 @@
 /** Plain JSON as values, without copying: only the parts that an expression uses are converted. */
+import { NumberLiteral } from "../../json/number-literal.ts";
 import { intOf } from "./int.ts";
 import { PlainMap } from "./plain-map.ts";
 import { CelDouble, CelList, type CelValue } from "./value.ts";
 
-/** Parsed JSON, with unsafe integers as bigint. Keys such as `__proto__` are data. */
+/**
+ * Parsed JSON, with unsafe integers as bigint; doubles can be a NumberLiteral. Keys such as
+ * `__proto__` are data.
+ */
 export type JsonValue =
   | null
   | boolean
   | number
   | bigint
   | string
+  | NumberLiteral
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
@@ -18,6 +23,7 @@ export function jsonValue(value: JsonValue): CelValue {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? (value === 0 ? 0 : value) : new CelDouble(value);
   if (typeof value === "bigint") return intOf(value) ?? new CelDouble(Number(value));
+  if (value instanceof NumberLiteral) return new CelDouble(value.value);
   return Array.isArray(value) ? new JsonList(value) : new JsonMap(value as { readonly [key: string]: JsonValue });
 }
 

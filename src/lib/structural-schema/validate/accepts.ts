@@ -3,8 +3,10 @@
  * created once per schema, when values first use a part of it. They agree with `explain`, which
  * lists errors.
  */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { isNumber } from "./go-numbers.ts";
+
+import { isNumber } from "../../json/number-literal.ts";
+import { isObject } from "../../json/values.ts";
+import type { JsonObject } from "../json-object.ts";
 import { numberProblems } from "./number-rules.ts";
 import type { ValueSchema } from "./value-schema.ts";
 import { areUnique, isOneOf, lengthOf, typeProblem } from "./value-types.ts";
@@ -36,7 +38,7 @@ function compileType(schema: ValueSchema): Check {
     case "string":
       return (value) => typeof value === "string" || exact(value);
     case "object":
-      return schema.format === "" ? (value) => isJsonObject(value) || exact(value) : exact;
+      return schema.format === "" ? (value) => isObject(value) || exact(value) : exact;
     case "integer":
       return (value) => (typeof value === "number" && Number.isSafeInteger(value)) || exact(value);
     case "boolean":
@@ -118,7 +120,7 @@ function objects(schema: ValueSchema): Check | undefined {
   const checkFields = fields(schema);
   if (checkFields === undefined && required.length === 0 && !hasLimits) return undefined;
   return (value) => {
-    if (!isJsonObject(value)) return true;
+    if (!isObject(value)) return true;
     if (hasLimits) {
       const count = Object.keys(value).length;
       if ((isLimit(minProperties) && count < minProperties) || (isLimit(maxProperties) && count > maxProperties))

@@ -4,10 +4,11 @@
  * pkg/validation/validate
  */
 
+import { isNumber, type JsonNumber } from "../../json/number-literal.ts";
 import { quoteGo } from "../../json/quote.ts";
+import { isObject } from "../../json/values.ts";
 import type { Correlation } from "../correlation.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { isNumber } from "./go-numbers.ts";
+import type { JsonObject } from "../json-object.ts";
 import { numberProblems } from "./number-rules.ts";
 import type { ValueSchema } from "./value-schema.ts";
 import { areUnique, isOneOf, lengthOf, textOfEnumeration, typeProblem } from "./value-types.ts";
@@ -109,7 +110,7 @@ function check(value: unknown, schema: ValueSchema, path: string, correlation: C
   if (Array.isArray(value)) checkList(value, schema, path, correlation, findings);
   checkEnum(value, schema, path, findings);
   findings.matches++;
-  if (isJsonObject(value)) checkObject(value, schema, path, correlation, findings);
+  if (isObject(value)) checkObject(value, schema, path, correlation, findings);
   findings.matches++;
   return findings;
 }
@@ -177,7 +178,7 @@ function textError(text: string, { source, pattern }: ValueSchema, path: string)
 const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint =>
   limit !== undefined && limit !== null;
 
-function checkNumber(value: number | bigint, schema: ValueSchema, path: string, findings: Findings): void {
+function checkNumber(value: JsonNumber, schema: ValueSchema, path: string, findings: Findings): void {
   for (const { detail, value: shown } of numberProblems(value, schema, path)) {
     if (shown === undefined) findings.add({ kind: "general", path: "", value: "", message: detail });
     else

@@ -1,28 +1,20 @@
-/** A number as Go decodes it from JSON: an int64 if it fits and has no fraction, else a float64. */
-export type JsonNumber = number | bigint;
-
-/** Whether a value is a number. */
-export function isNumber(value: unknown): value is JsonNumber {
-  return typeof value === "number" || typeof value === "bigint";
-}
+import { isInt64, type JsonNumber, NumberLiteral, toFloat } from "../../json/number-literal.ts";
 
 /** Whether Go decodes the number as an int64. */
-export function isInt64(value: JsonNumber): boolean {
-  return typeof value === "bigint" ? value >= int64Min && value <= int64Max : Number.isSafeInteger(value);
+export function isInteger(value: JsonNumber): value is number | bigint {
+  return !(value instanceof NumberLiteral) && isInt64(value);
 }
 
 export const int64Min = -(2n ** 63n);
 export const int64Max = 2n ** 63n - 1n;
 
 /** Converts a number as Go's `int64(x)` does, clamped to the range of int64. */
-export function toInt64(value: JsonNumber): JsonNumber {
-  if (typeof value === "number") {
-    const whole = Math.trunc(value);
-    if (Number.isSafeInteger(whole)) return whole + 0;
-    if (Number.isNaN(whole)) return int64Min;
-    return clamp(whole === Infinity ? int64Max : whole === -Infinity ? int64Min : BigInt(whole));
-  }
-  return clamp(value);
+export function toInt64(value: JsonNumber): number | bigint {
+  if (typeof value === "bigint") return clamp(value);
+  const whole = Math.trunc(toFloat(value));
+  if (Number.isSafeInteger(whole)) return whole + 0;
+  if (Number.isNaN(whole)) return int64Min;
+  return clamp(whole === Infinity ? int64Max : whole === -Infinity ? int64Min : BigInt(whole));
 }
 
 const clamp = (value: bigint): bigint => (value > int64Max ? int64Max : value < int64Min ? int64Min : value);

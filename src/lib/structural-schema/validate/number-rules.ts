@@ -3,7 +3,8 @@
  * Source: k8s.io/kube-openapi pkg/validation/validate, values.go and validator.go
  */
 import { formatGoFloat, GoPrinted } from "../../json/go-value.ts";
-import { int64Max, int64Min, isInt64, isJsonInteger, type JsonNumber, toInt64 } from "./go-numbers.ts";
+import { type JsonNumber, NumberLiteral, toFloat } from "../../json/number-literal.ts";
+import { int64Max, int64Min, isInteger, isJsonInteger, toInt64 } from "./go-numbers.ts";
 import type { ValueSchema } from "./value-schema.ts";
 
 interface NumberProblem {
@@ -70,35 +71,37 @@ function rangeProblem(
 }
 
 function fits(value: JsonNumber, type: string, format: string): boolean {
+  const number = value instanceof NumberLiteral ? value.value : value;
   if (type === "integer") {
-    if (typeof value === "number" && !Number.isInteger(value)) return false;
-    if (format === "int32") return value >= -(2 ** 31) && value < 2 ** 31;
-    return value >= int64Min && value <= int64Max;
+    if (typeof number === "number" && !Number.isInteger(number)) return false;
+    if (format === "int32") return number >= -(2 ** 31) && number < 2 ** 31;
+    return number >= int64Min && number <= int64Max;
   }
-  return type !== "number" || format !== "float" || Number.isFinite(Math.fround(Number(value)));
+  return type !== "number" || format !== "float" || Number.isFinite(Math.fround(Number(number)));
 }
 
 /** A number and its bound: both int64 when possible, else both float64. */
 interface Pair {
-  readonly value: JsonNumber;
-  readonly bound: JsonNumber;
+  readonly value: number | bigint;
+  readonly bound: number | bigint;
   /** The forms that messages show. */
-  readonly shownValue: JsonNumber | GoPrinted;
+  readonly shownValue: number | bigint | GoPrinted;
   readonly shownBound: string;
 }
 
 /** @param exact whether the bound is of the schema's type */
 function pairOf(value: JsonNumber, bound: JsonNumber, exact: boolean): Pair {
-  if (exact && isInt64(value)) {
+  if (exact && isInteger(value)) {
     const integer = toInt64(bound);
     return { value, bound: integer, shownValue: value, shownBound: String(integer) };
   }
-  const float = Number(value);
+  const float = toFloat(value);
+  const floatBound = toFloat(bound);
   return {
     value: float,
-    bound: Number(bound),
+    bound: floatBound,
     shownValue: new GoPrinted(formatGoFloat(float)),
-    shownBound: formatGoFloat(Number(bound)),
+    shownBound: formatGoFloat(floatBound),
   };
 }
 
@@ -109,17 +112,17 @@ function multipleProblem(
 ): NumberProblem | undefined {
   const pair = pairOf(value, factor, exact);
   if (pair.bound <= 0) {
-    const shown = exact && isInt64(value) ? pair.bound : new GoPrinted(pair.shownBound);
+    const shown = exact && isInteger(value) ? pair.bound : new GoPrinted(pair.shownBound);
     return { detail: `factor MultipleOf declared for ${path} must be positive: ${pair.shownBound}`, value: shown };
   }
   const isMultiple =
-    exact && isInt64(value)
+    exact && isInteger(value)
       ? BigInt(value) % BigInt(pair.bound) === 0n
       : isJsonInteger(quotient(pair.value, pair.bound));
   return isMultiple ? undefined : { detail: `should be a multiple of ${pair.shownBound}`, value: pair.shownValue };
 }
 
-const quotient = (value: JsonNumber, factor: JsonNumber): number =>
+const quotient = (value: number | bigint, factor: number | bigint): number =>
   factor < 1 ? (1 / Number(factor)) * Number(value) : Number(value) / Number(factor);
 
 interface Bound {

@@ -3,8 +3,9 @@
  * Source: k8s.io/kube-openapi pkg/validation/validate, type.go and validator.go
  */
 import { encodeSorted } from "../../json/encode-any.ts";
+import { isNumber, type JsonNumber, NumberLiteral, toFloat } from "../../json/number-literal.ts";
 import { identical } from "../../json/values.ts";
-import { isInt64, isJsonInteger, isNumber, toInt64 } from "./go-numbers.ts";
+import { isInteger, isJsonInteger, toInt64 } from "./go-numbers.ts";
 import type { ValueSchema } from "./value-schema.ts";
 
 /** The type of a value, as schemas name it. */
@@ -16,8 +17,9 @@ export function typeOf(value: unknown): string {
       return "boolean";
     case "bigint":
     case "number":
-      return isInt64(value) ? "integer" : "number";
+      return isInteger(value) ? "integer" : "number";
     default:
+      if (value instanceof NumberLiteral) return "number";
       if (value === null || value === undefined) return "null";
       return Array.isArray(value) ? "array" : "object";
   }
@@ -35,7 +37,7 @@ export function typeProblem(value: unknown, { types, format, nullable }: ValueSc
   if (found === "null")
     return types.length > 0 && !nullable && !types.includes("null") ? { expected: types.join(","), found } : undefined;
   if (types.length === 0 && format === "") return undefined;
-  const isWholeFloat = found === "number" && isJsonInteger(Number(value)) && types.includes("integer");
+  const isWholeFloat = found === "number" && isJsonInteger(toFloat(value as JsonNumber)) && types.includes("integer");
   const isAllowed = types.includes(found) || isWholeFloat || (found === "integer" && types.includes("number"));
   const isText = found === "string" || found === "array";
   if (format !== "") {
@@ -53,11 +55,13 @@ export function typeProblem(value: unknown, { types, format, nullable }: ValueSc
 export function isOneOf(value: unknown, allowed: readonly unknown[]): boolean {
   if (value === null || value === undefined) return false;
   const { scalars, floats, containers } = enumerationOf(allowed);
+  if (isNumber(value)) {
+    if (scalars.has(toInt64(value)) || floats.has(toFloat(value))) return true;
+    // Go converts an integer to the character with that code.
+    return isInteger(value) && scalars.has(characterOf(value));
+  }
   if (typeof value === "object") return containers.some((candidate) => identical(value, candidate));
-  if (!isNumber(value)) return scalars.has(value);
-  if (scalars.has(toInt64(value)) || floats.has(Number(value))) return true;
-  // Go converts an integer to the character with that code.
-  return isInt64(value) && scalars.has(characterOf(value));
+  return scalars.has(value);
 }
 
 /** The values of an enumeration as messages show them. */
@@ -87,8 +91,8 @@ function enumerationOf(allowed: readonly unknown[]): Enumeration {
   const containers: object[] = [];
   for (const candidate of allowed) {
     if (candidate === null) continue;
-    if (typeof candidate === "object") containers.push(candidate);
-    else if (isNumber(candidate) && !isInt64(candidate)) floats.add(Number(candidate));
+    if (isNumber(candidate) && !isInteger(candidate)) floats.add(toFloat(candidate));
+    else if (typeof candidate === "object") containers.push(candidate);
     else scalars.add(candidate);
   }
   const made = { scalars, floats, containers, text: undefined };
