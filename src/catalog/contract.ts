@@ -4,7 +4,7 @@
  */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
-import type { KubeObject } from "../apimachinery/object.ts";
+import type { KubeObject, ObjectMeta } from "../apimachinery/object.ts";
 import type { Turns } from "../apimachinery/turns.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Struct } from "../lib/schema/schema.ts";
@@ -504,6 +504,12 @@ export interface ConvertedVersion {
    * @param object with the apiVersion of the storage version; the result may share parts with it
    */
   stored(object: KubeObject): Promise<KubeObject>;
+  /**
+   * Converts an object at the storage version back to this one, for the answer of a dry run.
+   *
+   * @param written the metadata of the object before it was converted, which has its resourceVersion
+   */
+  readBack(object: KubeObject, written: ObjectMeta): Promise<KubeObject>;
   /**
    * Converts the cached conversion of an entry to the storage version, and the entry again to this
    * version. Upstream's store does so before a write that was based on the cached conversion fails

@@ -2,7 +2,7 @@
  * The objects of a resource at a version to which a {@link Converter} converts the stored objects.
  */
 import assert from "node:assert/strict";
-import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
+import { formatGroupVersion, type KubeObject, type ObjectMeta } from "../apimachinery/object.ts";
 import { parseJson, peekTypeMeta } from "../lib/json/parse.ts";
 import { conform } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
@@ -96,6 +96,15 @@ class VersionByConverter implements ConvertedVersion {
     const { json } = encodeObject({ ...object, apiVersion: this.#apiVersion }, this.#version.schema);
     const [converted] = await this.#converter.convert([json], this.#storedApiVersion, "object");
     return conform(converted as KubeObject, schema).object as KubeObject;
+  }
+
+  async readBack(object: KubeObject, { resourceVersion }: ObjectMeta): Promise<KubeObject> {
+    if (this.#apiVersion === this.#storedApiVersion) return object;
+    const { json } = encodeObject(object, this.#store.form.schema);
+    const [shown] = (await this.#converter.convert([json], this.#apiVersion, "object")) as [KubeObject];
+    shown.apiVersion = this.#storedApiVersion;
+    if (resourceVersion !== undefined) shown.metadata.resourceVersion = resourceVersion;
+    return shown;
   }
 
   async recheck(entry: Entry): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Asynchronous conversion of custom resources by a webhook. Source:
+ * Asynchronous conversion of custom resources, by a webhook or from former storage versions. Source:
  * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion`.
  */
 import { ApiError } from "../apimachinery/errors.ts";

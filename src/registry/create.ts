@@ -185,7 +185,7 @@ async function store(
   }
   const taken = await currentEntry(target, key);
   if (taken !== undefined) throw nameTaken(request, object, taken);
-  return { object: request.target.converted === undefined ? settled : object, created: true };
+  return { object: (await request.target.converted?.readBack(settled, metadata)) ?? settled, created: true };
 }
 
 /** @throws ApiError 500, as upstream's store */

@@ -177,7 +177,8 @@ async function replace(
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
   const settling = settle(request.target, next);
   const settled = settling instanceof Promise ? await settling : settling;
-  if (converted !== undefined && request.dryRun) return { do: "put", object: next }; // At the request's version.
+  if (converted !== undefined && request.dryRun)
+    return { do: "put", object: await converted.readBack(settled, next.metadata) };
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
   return { do: "put", object: settled, joint, mayDropManagedFields: request.tracksManagers !== false };
 }
@@ -305,7 +306,9 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
     delete object.metadata.selfLink; // Never stored.
   }
   const settled = await settle(request.target, object);
-  const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
+  const shown = request.dryRun
+    ? ((await request.target.converted?.readBack(settled, object.metadata)) ?? settled)
+    : settled;
   return {
     do: "put",
     object: shown,

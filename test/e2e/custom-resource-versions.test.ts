@@ -284,3 +284,38 @@ test("objects stored at a former version have the requested version, even after 
   const written = await send("PATCH", path("v3", "/a"), { metadata: { labels: { a: "b" } } }, merge);
   assert.deepEqual([written.status, written.body.apiVersion], [200, "example.com/v3"]);
 });
+
+test("an object is read with the schema of the version it is stored at until it is written again", async () => {
+  const number = { type: "integer" };
+  const versionsOf = (storage: string) => [
+    version("v1", storage === "v1", { properties: { both: number, old: text } }),
+    version("v2", storage === "v2", { properties: { both: number, fresh: { type: "string", default: "d" } } }),
+  ];
+  const relics = {
+    ...definition,
+    metadata: { name: "relics.example.com" },
+    spec: { ...definition.spec, names: { plural: "relics", kind: "Relic" }, versions: versionsOf("v1") },
+  };
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const at = (name: string, rest = ""): string => `/apis/example.com/${name}/namespaces/default/relics${rest}`;
+  const specOf = async (request: Promise<Answer>) => (await request).body.spec;
+  await send("POST", definitions, relics);
+  const relic = { ...gadget("v1", "a", { both: 1, old: "x" }), kind: "Relic" };
+  await until(async () => (await send("POST", at("v1"), relic)).status === 201);
+  const merge = { "content-type": "application/merge-patch+json" };
+  await send("PATCH", `${definitions}/relics.example.com`, { spec: { versions: versionsOf("v2") } }, merge);
+  // As a kube-apiserver 1.36.0 answers.
+  await until(async () => (await specOf(send("GET", at("v2", "/a")))).old === undefined);
+  assert.deepEqual(await specOf(send("GET", at("v1", "/a"))), { both: 1, old: "x" });
+  assert.deepEqual(await specOf(send("GET", at("v2", "/a"))), { both: 1 });
+  const lists = await Promise.all(["v1", "v2"].map(async (name) => (await send("GET", at(name))).body.items[0].spec));
+  assert.deepEqual(lists, [{ both: 1, old: "x" }, { both: 1 }]);
+  const labels = { metadata: { labels: { a: "b" } } };
+  assert.deepEqual(await specOf(send("PATCH", at("v1", "/a?dryRun=All"), labels, merge)), { both: 1 });
+  const dry = { ...relic, metadata: { name: "b" } };
+  assert.deepEqual(await specOf(send("POST", at("v1", "?dryRun=All"), dry)), { both: 1 });
+  assert.deepEqual(await specOf(send("GET", at("v1", "/a"))), { both: 1, old: "x" });
+  assert.deepEqual(await specOf(send("PATCH", at("v1", "/a"), labels, merge)), { both: 1 });
+  assert.deepEqual(await specOf(send("GET", at("v1", "/a"))), { both: 1 });
+  assert.deepEqual(await specOf(send("GET", at("v2", "/a"))), { both: 1, fresh: "d" });
+});

@@ -19,6 +19,7 @@ import type {
 } from "../../catalog/contract.ts";
 import type { Converter } from "../../catalog/converter.ts";
 import { compareVersions } from "../../catalog/discovery.ts";
+import { parseEncoded } from "../../lib/json/parse.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { coerce, customSchema } from "../../lib/structural-schema/custom-schema.ts";
@@ -36,6 +37,7 @@ import type {
   Conversion as DefinedConversion,
   DefinitionNames,
   DefinitionSpec,
+  DefinitionStatus,
   DefinitionVersion,
 } from "./definition.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
@@ -88,7 +90,7 @@ export function customDefinition(
     deleteReturnsObject: false,
     custom: true,
     strategy: sharedStrategy(strategies.get(stored) as Strategy, [...strategies.values()]),
-    ...(kind.convertsByWebhook && { converter: kindConverter(kind, versions, options) }),
+    ...(kind.hasConverter && { converter: kindConverter(kind, versions, options) }),
   };
 }
 
@@ -122,11 +124,13 @@ class CustomKind {
   readonly #schemas = new Map<DefinitionVersion, Struct>();
 
   readonly isTerminating: boolean;
+  readonly #hasOldVersions: boolean;
   readonly #spec: DefinitionSpec;
 
   constructor({ metadata, spec = {}, status }: KubeObject) {
     const names: DefinitionNames = status?.acceptedNames ?? {};
     this.isTerminating = metadata.deletionTimestamp !== undefined;
+    this.#hasOldVersions = hasOldVersions(spec, status);
     this.#spec = spec as DefinitionSpec;
     this.group = spec.group ?? "";
     this.name = names.kind ?? "";
@@ -141,6 +145,14 @@ class CustomKind {
 
   get convertsByWebhook(): boolean {
     return (this.#spec.conversion?.strategy ?? "None") !== "None";
+  }
+
+  /**
+   * Whether objects can be stored at other versions than the storage version; each is then read with
+   * the schema of its version.
+   */
+  get hasConverter(): boolean {
+    return this.convertsByWebhook || this.#hasOldVersions;
   }
 
   get webhook(): NonNullable<DefinedConversion["webhook"]> {
@@ -292,20 +304,50 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
   return subresources;
 }
 
-/**
- * The conversion strategy `Webhook`. Converted objects are pruned by the schema of their version.
- */
+/** Whether objects may be stored at other versions, which the definition still has, than the storage version. */
+function hasOldVersions(spec: DefinitionSpec, { storedVersions = [] }: DefinitionStatus = {}): boolean {
+  return (spec.versions ?? []).some(({ name = "", storage }) => storage !== true && storedVersions.includes(name));
+}
+
+/** Converted objects are pruned by the schema of their version. */
 function kindConverter(
   kind: CustomKind,
   versions: readonly DefinitionVersion[],
-  { webhooks }: CustomDefinitionOptions,
+  options: CustomDefinitionOptions,
 ): Converter {
   const byName = new Map(versions.map((version) => [formatGroupVersion(kind.group, version.name ?? ""), version]));
+  const convert = kind.convertsByWebhook
+    ? byWebhook(kind, (apiVersion) => byName.has(apiVersion), options)
+    : withApiVersion;
+  return {
+    schemaOf(apiVersion) {
+      const version = byName.get(apiVersion);
+      return version && kind.schema(version);
+    },
+    async convert(objects, apiVersion, what) {
+      const converted = await convert(objects, apiVersion, what);
+      const version = byName.get(apiVersion) as DefinitionVersion;
+      return converted.map((object) => kind.coerce(object, version));
+    },
+  };
+}
+
+/** The conversion strategy `None`. */
+async function withApiVersion(objects: readonly Buffer[], apiVersion: string): Promise<KubeObject[]> {
+  return objects.map((json) => ({ ...(parseEncoded(json) as KubeObject), apiVersion }));
+}
+
+/** The conversion strategy `Webhook`. */
+function byWebhook(
+  kind: CustomKind,
+  hasVersion: (apiVersion: string) => boolean,
+  { webhooks }: CustomDefinitionOptions,
+): Converter["convert"] {
   const { clientConfig = {}, conversionReviewVersions: reviewVersions = [] } = kind.webhook;
-  const convertByWebhook = webhookConverter({
+  return webhookConverter({
     name: kind.definition,
     listKind: kind.listKind,
-    hasVersion: (apiVersion) => byName.has(apiVersion),
+    hasVersion,
     reviewVersions,
     client() {
       if (webhooks === undefined) throw new Error("conversion webhooks are not called");
@@ -313,17 +355,6 @@ function kindConverter(
     },
     observer: webhooks?.observer ?? noObserver,
   });
-  return {
-    schemaOf(apiVersion) {
-      const version = byName.get(apiVersion);
-      return version && kind.schema(version);
-    },
-    async convert(objects, apiVersion, what) {
-      const converted = await convertByWebhook(objects, apiVersion, what);
-      const version = byName.get(apiVersion) as DefinitionVersion;
-      return converted.map((object) => kind.coerce(object, version));
-    },
-  };
 }
 
 /**
@@ -340,8 +371,8 @@ function conversionBetween(kind: CustomKind, version: DefinitionVersion, stored:
   };
   const toStorage = (object: KubeObject): KubeObject => renamed(object, storageVersion);
   const fromStorage = (object: KubeObject): KubeObject => kind.coerce(renamed(object, name), version);
-  // The webhook has converted the object already, except for its apiVersion.
-  if (kind.convertsByWebhook) return { toStorage, fromStorage };
+  // The converter has converted the object already, except for its apiVersion.
+  if (kind.hasConverter) return { toStorage, fromStorage };
   return {
     toStorage,
     fromStorage,
