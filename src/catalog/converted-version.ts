@@ -9,7 +9,7 @@ import { encodeObject } from "../lib/schema/encode.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type EntrySource, makeEntry } from "../watch-cache/entry.ts";
 import type { ConvertedVersion, Resource, ResourceStore, ServedVersion, ShowOptions } from "./contract.ts";
-import type { Converter } from "./converter.ts";
+import type { Converted, Converter } from "./converter.ts";
 
 /** Limits of one conversion request, because its response is decoded without yielding. */
 const batchBytesMax = 256 << 10;
@@ -94,14 +94,14 @@ class VersionByConverter implements ConvertedVersion {
       return object;
     }
     const { json } = encodeObject({ ...object, apiVersion: this.#apiVersion }, this.#version.schema);
-    const [converted] = await this.#converter.convert([json], this.#storedApiVersion, "object");
+    const [converted] = await this.#convert([json], this.#storedApiVersion, "object");
     return conform(converted as KubeObject, schema).object as KubeObject;
   }
 
   async readBack(object: KubeObject, { resourceVersion }: ObjectMeta): Promise<KubeObject> {
     if (this.#apiVersion === this.#storedApiVersion) return object;
     const { json } = encodeObject(object, this.#store.form.schema);
-    const [shown] = (await this.#converter.convert([json], this.#apiVersion, "object")) as [KubeObject];
+    const [shown] = (await this.#convert([json], this.#apiVersion, "object")) as [KubeObject];
     shown.apiVersion = this.#storedApiVersion;
     if (resourceVersion !== undefined) shown.metadata.resourceVersion = resourceVersion;
     return shown;
@@ -132,7 +132,7 @@ class VersionByConverter implements ConvertedVersion {
     const converted: Entry[] = [];
     for (const batch of batches(entries)) {
       const what = list || batch.length > 1 ? "list" : "object";
-      const objects = await this.#converter.convert(
+      const objects = await this.#convert(
         batch.map(({ json }) => json),
         this.#apiVersion,
         what,
@@ -142,6 +142,12 @@ class VersionByConverter implements ConvertedVersion {
         converted.push(this.#entryOf(batch[index] as Entry, object));
       }
     }
+    return converted;
+  }
+
+  async #convert(objects: readonly Buffer[], apiVersion: string, what: Converted): Promise<KubeObject[]> {
+    const converted = await this.#converter.convert(objects, apiVersion, what);
+    for (const object of converted) this.#converter.prune(object, apiVersion);
     return converted;
   }
 

@@ -16,11 +16,13 @@ export interface Converter {
    * @param objects as JSON, with the apiVersion of another version
    * @param apiVersion the desired version
    * @param what what error messages call the objects
-   * @returns the converted objects in the same order, without unknown fields and without defaults;
-   *   the caller may modify them
+   * @returns the converted objects in the same order, without defaults, but with fields that the
+   *   schema of the version does not declare; the caller may modify them
    * @throws ConversionError with upstream's message
    */
   convert(objects: readonly Buffer[], apiVersion: string, what: Converted): Promise<KubeObject[]>;
+  /** Removes what the schema of the version does not declare from a converted object, in place. */
+  prune(object: KubeObject, apiVersion: string): void;
 }
 
 /** Whether error messages name one object, or a list and an index. */

@@ -602,6 +602,21 @@ test("a write at the storage version drops managers whose version cannot be conv
   assert.equal(apply.status, 200); // No manager uses another version.
 });
 
+test("a field that the webhook adds and no schema declares is pruned from objects, and fails the managers of another version", async () => {
+  await ok("PATCH", path("v2", "/more?fieldManager=one"), target("v2", "more", { host: "f", port: 1 }), applied);
+  reply = (request) =>
+    answerOf(request, (objects) => objects.map((object) => ({ ...object, spec: { ...object.spec, unknown: 1 } })));
+  // As a kube-apiserver 1.36.0 answers.
+  const at = path("v1", "/more?fieldManager=two&force=true");
+  const apply = await send("PATCH", at, target("v1", "more", { replicas: 2 }), applied);
+  assert.deepEqual([apply.status, apply.body.message], [500, ".spec.unknown: field not declared in schema"]);
+  const dry = await ok("POST", `${path("v2")}?dryRun=All`, target("v2", "other", { host: "f", port: 1 }));
+  assert.deepEqual(dry.spec, { host: "f", port: 1 });
+  const changed = await ok("PATCH", path("v1", "/more"), { spec: { replicas: 3 } }, merge);
+  assert.deepEqual([changed.spec, changed.metadata.managedFields], [{ hostPort: "f:1", replicas: 3 }, undefined]);
+  assert.deepEqual((await ok("GET", path("v2", "/more"))).spec, { host: "f", port: 1, replicas: 3 });
+});
+
 test("a webhook is called by service, with v1beta1, and after the storage version changed", async () => {
   await ok("POST", path("v1"), target("v1", "l0", { hostPort: "l:0" }));
   const definition = await ok("GET", `${definitions}/targets.example.com`);

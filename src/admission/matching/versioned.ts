@@ -154,8 +154,9 @@ function encode({ object, schema }: Versioned): Buffer {
 async function convert(json: Buffer, { resource }: Resolved, to: Resolved): Promise<KubeObject> {
   const { group, converter } = resource.definition;
   const apiVersion = formatGroupVersion(group, to.version.version);
-  const [converted] = (await converter?.convert([json], apiVersion, "object")) ?? [];
-  return converted as KubeObject;
+  const [converted] = ((await converter?.convert([json], apiVersion, "object")) ?? []) as [KubeObject];
+  converter?.prune(converted, apiVersion);
+  return converted;
 }
 
 /** Others hold a reference to the object of the attributes. */

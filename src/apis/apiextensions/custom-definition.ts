@@ -309,7 +309,6 @@ function hasOldVersions(spec: DefinitionSpec, { storedVersions = [] }: Definitio
   return (spec.versions ?? []).some(({ name = "", storage }) => storage !== true && storedVersions.includes(name));
 }
 
-/** Converted objects are pruned by the schema of their version. */
 function kindConverter(
   kind: CustomKind,
   versions: readonly DefinitionVersion[],
@@ -324,10 +323,9 @@ function kindConverter(
       const version = byName.get(apiVersion);
       return version && kind.schema(version);
     },
-    async convert(objects, apiVersion, what) {
-      const converted = await convert(objects, apiVersion, what);
-      const version = byName.get(apiVersion) as DefinitionVersion;
-      return converted.map((object) => kind.coerce(object, version));
+    convert,
+    prune(object, apiVersion) {
+      kind.coerce(object, byName.get(apiVersion) as DefinitionVersion);
     },
   };
 }

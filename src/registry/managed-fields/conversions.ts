@@ -60,7 +60,8 @@ export class Conversions {
   }
 
   /**
-   * Converts an object.
+   * Converts an object. Fields that the schema of the version does not declare stay, and fail its
+   * validation, as in upstream.
    * @returns the object itself, or one that must not be changed
    * @throws NeedsConversion, which `withConversions` catches
    */
