@@ -187,6 +187,20 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     ["duplicate data"],
   ],
   [
+    "merges the items of repeated lists",
+    ["v1", "Pod"],
+    '{"spec":{"containers":[{"name":"a","image":"x","env":[{"name":"e","value":"1"}]},{"name":"c"}],"containers":[{"name":"b"}]}}',
+    { spec: { containers: [{ name: "b", image: "x", env: [{ name: "e", value: "1" }] }] } },
+    ["duplicate spec.containers"],
+  ],
+  [
+    "keeps an item of a repeated list that is null",
+    ["v1", "Pod"],
+    '{"spec":{"containers":[{"name":"a","image":"x"}],"containers":[null]}}',
+    { spec: { containers: [{ name: "a", image: "x" }] } },
+    ["duplicate spec.containers"],
+  ],
+  [
     "a repeated field with null keeps the scalar",
     ["v1", "ConfigMap"],
     '{"metadata":{"name":"a","name":null}}',

@@ -482,9 +482,16 @@ function combine(first: unknown, second: unknown, field: FieldPlan | undefined):
   const kind = field?.node.kind;
   if (second === absent && first !== undefined && field?.pointer === false && keepsOverNull.has(kind as string))
     return first;
-  if ((kind !== "struct" && kind !== "map") || !isObject(first) || !isObject(second)) return second;
+  return combineValues(first, second, field?.node);
+}
+
+/** Items of a list are decoded into those of the first occurrence. */
+function combineValues(first: unknown, second: unknown, node: DecodeNode | undefined): unknown {
+  if (node?.kind === "list" && Array.isArray(first) && Array.isArray(second))
+    return second.map((item, index) => (index < first.length ? combineValues(first[index], item, node.element) : item));
+  if ((node?.kind !== "struct" && node?.kind !== "map") || !isObject(first) || !isObject(second)) return second;
   for (const key of Object.keys(second)) {
-    const inner = field?.node.kind === "struct" ? field.node.struct.fields.get(key) : undefined;
+    const inner = node.kind === "struct" ? node.struct.fields.get(key) : undefined;
     setMember(first, key, combine(Object.hasOwn(first, key) ? first[key] : undefined, second[key], inner));
   }
   return first;
