@@ -235,7 +235,7 @@ export class FieldErrors {
     this.#shared.endsWhenFull = false;
   }
 
-  /** @throws FullListError within {@link collect} */
+  /** @throws FullListError within `collect` */
   #isFull(): boolean {
     if (this.full && this.#shared.endsWhenFull) throw new FullListError();
     return this.full;

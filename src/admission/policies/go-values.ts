@@ -99,7 +99,7 @@ function pointer(goType: string, plain: string): ForeignValue {
   return new ForeignValue({ plain, syntax: `(${goType})(${address})`, goType });
 }
 
-/** Stands for an address in upstream's memory. */
+/** Replaces addresses in upstream's memory. */
 const address = "0xc000000000";
 
 /** @returns undefined for a value with a form in JSON */
