@@ -77,6 +77,14 @@ export function validateObjectMetaUpdate(
  */
 export const validateMetaAgain = validateObjectMeta;
 
+/**
+ * {@link validateMetaAgain} for kinds that are updated often. Without an error so far, only `generateName` can be
+ * invalid, because the rules of updates do not read it.
+ */
+export function validateMetaAgainIfNeeded(meta: ObjectMeta, rules: MetaRules, errors: FieldErrors): void {
+  if (!errors.empty || (meta.generateName ?? "") !== "") validateMetaAgain(meta, rules, errors);
+}
+
 /** For kinds that validate changes of metadata after their own fields. */
 export function validateMetaChangesAgain(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors, custom = false): void {
   validateChanges(next, old, errors);

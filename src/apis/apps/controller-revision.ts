@@ -4,9 +4,11 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go
  */
 
+import { validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { isObject } from "../../lib/json/values.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { checkNonNegative } from "../fields.ts";
 
 /** Validates the data and its immutability. */
@@ -19,6 +21,7 @@ export const controllerRevision = strategy({
     else if (!isObject(data)) errors.required("data", "data must be a valid JSON object");
   },
   validateUpdate(next, old, errors) {
+    validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     checkNonNegative(next.revision, "revision", errors);
     // Upstream compares the bytes, in which members have an order.
     if (encodeAny(next.data ?? null) !== encodeAny(old.data ?? null))

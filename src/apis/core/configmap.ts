@@ -4,7 +4,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { addInvalid, validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
+import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
@@ -15,8 +15,7 @@ export const configMap = strategy({
   validate,
   validateUpdate(next, old, errors) {
     checkImmutableValues(next, old, ["data", "binaryData"], errors);
-    if (!errors.empty)
-      validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },
 });

@@ -8,7 +8,7 @@ import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateEndpointIp, validateLegacyIp, warnOfIp } from "../../apimachinery/validation/ip.ts";
-import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual, isObject } from "../../lib/json/values.ts";
 import {
@@ -29,8 +29,7 @@ export const endpoints = strategy({
   },
   validate: (object, errors, { gates }) => validateSubsets(object, gates, errors),
   validateUpdate(next, old, errors, { gates }) {
-    if (!errors.empty)
-      validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     // Unchanged subsets stay valid. They may be large, so they are compared only after an error.
     const found = new FieldErrors();
     validateSubsets(next, gates, found);

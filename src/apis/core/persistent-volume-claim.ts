@@ -9,7 +9,7 @@
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
@@ -41,8 +41,7 @@ export const persistentVolumeClaim = strategy({
   },
   validate: (object, errors) => validateClaimSpec(object.spec, "spec", {}, errors),
   validateUpdate(next, old, errors, { gates }) {
-    if (!errors.empty)
-      validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validateClaimSpec(next.spec, "spec", rulesFrom(old.spec), errors);
     validateChanges(next, old, gates, errors);
   },

@@ -6,7 +6,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { addInvalid, validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
+import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { setMember } from "../../lib/json/values.ts";
@@ -35,8 +35,7 @@ export const secret = strategy({
   validateUpdate(next, old, errors) {
     checkImmutable(next.type, old.type, "type", errors);
     checkImmutableValues(next, old, ["data"], errors);
-    if (!errors.empty)
-      validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },
   warnings: warningsOf,

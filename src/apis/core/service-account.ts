@@ -3,7 +3,7 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/serviceaccount/strategy.go`.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items } from "../fields.ts";
@@ -17,8 +17,7 @@ export const serviceAccount = strategy({
   prepareForCreate: keepNamesOfSecrets,
   prepareForUpdate: keepNamesOfSecrets,
   validateUpdate(next, _old, errors) {
-    if (!errors.empty)
-      validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   },
   warnings: (object, old) =>
     isAnnotated(object) && !(old && isAnnotated(old))

@@ -258,7 +258,9 @@ function isAnsweredByAggregator(context: RequestContext): boolean {
 /** The handlers of the aggregator and of the list of paths have no routes, and so answer any method. */
 function allowsMethod(context: RequestContext): boolean {
   const [prefix] = segmentsOf(context);
-  return isAnsweredByAggregator(context) || prefix === "" || prefix === "index.html" || context.exchange.method === "GET";
+  return (
+    isAnsweredByAggregator(context) || prefix === "" || prefix === "index.html" || context.exchange.method === "GET"
+  );
 }
 
 function isOfBuiltinGroup(context: RequestContext, catalog: Catalog): boolean {

@@ -556,3 +556,27 @@ test("custom resources do not accept strategic merge patches", () =>
     const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
     assert.deepEqual([answer.status, answer.body.message], [415, message]);
   }));
+
+test("a patch cannot set an invalid generateName", async () => {
+  const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  const rows: [resource: string, object: object][] = [
+    ["/configmaps", {}],
+    ["/secrets", {}],
+    ["/serviceaccounts", {}],
+    ["/endpoints", {}],
+    ["/persistentvolumeclaims", { spec: claim }],
+    ["/pods", { spec: template.spec }],
+    ["apps/controllerrevisions", { revision: 1, data: { a: 1 } }],
+  ];
+  const { registry, create, close } = await openMemoryRegistry();
+  await create(["/namespaces", ""], { metadata: { name: "n" } });
+  for (const [resource, object] of rows) {
+    await create([resource, "n"], { metadata: { name: "a" }, ...object });
+    const [group, plural] = resource.split("/") as [string, string];
+    const path = `${group === "" ? "/api/v1" : `/apis/${group}/v1`}/namespaces/n/${plural}/a`;
+    const { status, body } = await send(registry, `MERGE ${path}`, { metadata: { generateName: "G_" } });
+    const [cause, ...more] = body.details?.causes ?? [];
+    assert.deepEqual([status, cause?.field, more], [422, "metadata.generateName", []], resource);
+  }
+  await close();
+});

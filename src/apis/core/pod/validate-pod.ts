@@ -4,7 +4,7 @@
  */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { validateMetaAgain } from "../../../apimachinery/validation/metadata.ts";
+import { validateMetaAgainIfNeeded } from "../../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateAnnotationChanges, validatePodAnnotations, validateProfilesAgree } from "./annotations.ts";
@@ -26,7 +26,7 @@ export function validateNewPod(pod: KubeObject, options: PodOptions, errors: Fie
 
 /** Rules that all updates share. Like upstream, they include those for creates. */
 export function validateChangedPod(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
-  if (!errors.empty) validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+  validateMetaAgainIfNeeded(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   validateContent(next, options, errors);
   validateAnnotationChanges(next, old, "metadata.annotations", errors);
   validatePodAnnotations(next.metadata.annotations, next.spec, "metadata.annotations", options, errors);
