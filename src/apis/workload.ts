@@ -13,6 +13,12 @@ import { validateTemplate } from "./core/pod/workload-template.ts";
 import { checkNonNegative, type Part } from "./fields.ts";
 import { byName, isEmptySelector, selects, shownSelector, validateLabelSelector } from "./label-selector.ts";
 
+/** Sets the labels of a template as those of an object without labels. */
+export function takeTemplateLabels({ metadata, spec }: KubeObject): void {
+  const labels = spec.template?.metadata?.labels;
+  if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+}
+
 /** How one kind differs from the shared rules. */
 interface WorkloadRules {
   /** The name of the kind in the error about an empty selector, such as `deployment`. */

@@ -14,7 +14,7 @@ import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkImmutable, items, type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, isSoundSelector, selects, shownSelector, validateLabelSelector } from "../label-selector.ts";
-import { checkSelected, checkSelectorUnchanged, podNameWarnings } from "../workload.ts";
+import { checkSelected, checkSelectorUnchanged, podNameWarnings, takeTemplateLabels } from "../workload.ts";
 import { failurePolicyInGo, successPolicyInGo } from "./job-policies.ts";
 import { jobSpecWarnings, validateJobSpec } from "./job-spec.ts";
 import { validateJobStatus } from "./job-status.ts";
@@ -39,11 +39,11 @@ export const job = strategy({
     // Both fields share the labels until `selectByUid` adds the generated ones.
     if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels;
   },
+  setStoredDefaults: takeTemplateLabels, // A write of the status may omit the labels.
   prepareForCreate(object) {
     delete object.status;
     if (object.spec.manualSelector !== true) selectByUid(object);
-    if (Object.keys(object.metadata.labels ?? {}).length === 0)
-      object.metadata.labels = { ...object.spec.template.metadata?.labels };
+    takeTemplateLabels(object);
   },
   validate: (object, errors, { gates }) => validate(object, true, templateOptions(gates), errors),
   repeatsMetaRules: false,

@@ -11,7 +11,7 @@ import { longNameProblems } from "../../lib/names/names.ts";
 import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, formatLabelSelector, selects } from "../label-selector.ts";
 import { scaleWith } from "../scale.ts";
-import { checkAtMost, checkCounts, checkTemplateRuns, podNameWarnings } from "../workload.ts";
+import { checkAtMost, checkCounts, checkTemplateRuns, podNameWarnings, takeTemplateLabels } from "../workload.ts";
 import type { PodOptions } from "./pod/options.ts";
 import { templateWarnings } from "./pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
@@ -32,8 +32,9 @@ export const replicationController = strategy({
     const labels = spec.template.metadata?.labels;
     if (!labels) return;
     if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
-    if (Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...labels };
+    takeTemplateLabels(object);
   },
+  setStoredDefaults: takeTemplateLabels, // A write of the status may omit the labels.
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },

@@ -580,3 +580,24 @@ test("a patch cannot set an invalid generateName", async () => {
   }
   await close();
 });
+
+test("a write of a status that omits the labels leaves those of the template", async () => {
+  const { registry, create, close } = await openMemoryRegistry();
+  await create(["/namespaces", ""], { metadata: { name: "n" } });
+  const job = { spec: { template: { ...template, spec: { ...template.spec, restartPolicy: "Never" } } } };
+  const rows: [resource: string, path: string, kind: object, object: object][] = [
+    ["batch/jobs", "/apis/batch/v1/namespaces/n/jobs/a", { apiVersion: "batch/v1", kind: "Job" }, job],
+    [
+      "/replicationcontrollers",
+      "/api/v1/namespaces/n/replicationcontrollers/a",
+      { apiVersion: "v1", kind: "ReplicationController" },
+      { spec: { template } },
+    ],
+  ];
+  for (const [resource, path, kind, object] of rows) {
+    const created = await create([resource, "n"], { metadata: { name: "a" }, ...object });
+    const { body } = await send(registry, `PUT ${path}/status`, { ...kind, metadata: { name: "a" } });
+    assert.deepEqual(body.metadata?.labels, created.metadata.labels, resource);
+  }
+  await close();
+});
