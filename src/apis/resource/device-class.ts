@@ -22,18 +22,20 @@ export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy
   return strategy({
     hasGeneration: true,
     repeatsMetaRules: false,
-    // Upstream validates the generated name, not its prefix.
-    validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)),
+    validateName,
     declarative: { nameOrigin: "format=k8s-long-name" },
     validate: async (object, errors, context) =>
       validate(object, undefined, { checker: await load?.(), context }, errors),
     async validateUpdate(next, old, errors, context) {
-      validateMetaAgain(next.metadata, { namespaced: false, validateName: longNameProblems }, errors);
+      validateMetaAgain(next.metadata, { namespaced: false, validateName }, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       validate(next, old, { checker: await load?.(), context }, errors);
     },
   });
 }
+
+/** Upstream validates the generated name, not its prefix. */
+const validateName = (name: string, isPrefix: boolean): string[] => (isPrefix ? [] : longNameProblems(name));
 
 interface ValidationContext {
   readonly checker: SelectorChecker | undefined;

@@ -578,6 +578,10 @@ test("a patch cannot set an invalid generateName", async () => {
     const [cause, ...more] = body.details?.causes ?? [];
     assert.deepEqual([status, cause?.field, more], [422, "metadata.generateName", []], resource);
   }
+  // Upstream checks the generated names of these kinds, not the prefix.
+  const path = "/apis/resource.k8s.io/v1/deviceclasses/a";
+  await create(["resource.k8s.io/deviceclasses", ""], { metadata: { name: "a" }, spec: {} });
+  assert.equal((await send(registry, `MERGE ${path}`, { metadata: { generateName: "G_" } })).status, 200);
   await close();
 });
 
