@@ -48,7 +48,6 @@ var ownFlags = map[string]bool{
 	"token-auth-file":                  true,
 	"feature-gates":                    true,
 	"storage-backend":                  true,
-	"advertise-address":                true,
 	"external-hostname":                true,
 	"v":                                true,
 	"vmodule":                          true,
