@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 
+export { NumberLiteral } from "../json/number-literal.ts";
 export type { Quantity, QuantityFormat } from "../quantity/quantity.ts";
 export type {
   Ast,
