@@ -18,8 +18,12 @@ export interface WebSocketProtocols {
   readonly bearerTokens: readonly string[];
 }
 
-/** Parses the lines of `Sec-WebSocket-Protocol`, joined with commas. */
-export function webSocketProtocols(header: string): WebSocketProtocols {
+/**
+ * Parses all lines of `Sec-WebSocket-Protocol`.
+ * @param rawHeaders names, in any case, and values alternately
+ */
+export function webSocketProtocols(rawHeaders: readonly string[]): WebSocketProtocols {
+  const header = headerLines(rawHeaders, "sec-websocket-protocol").join();
   if (header.trim() === "") return { protocols: [], bearerTokens: [] };
   const names = header.split(",").map((name) => name.trim());
   return {
@@ -41,7 +45,6 @@ interface RequestHead {
  */
 export function requestedWebSocket(request: RequestHead): WebSocketProtocols | undefined {
   if (request.protocol !== "HTTP/1.1" || request.header("upgrade")?.toLowerCase() !== "websocket") return undefined;
-  const lines = (name: string): string => headerLines(request.rawHeaders, name).join();
-  if (!lines("connection").toLowerCase().includes("upgrade")) return undefined;
-  return webSocketProtocols(lines("sec-websocket-protocol"));
+  const connection = headerLines(request.rawHeaders, "connection").join();
+  return connection.toLowerCase().includes("upgrade") ? webSocketProtocols(request.rawHeaders) : undefined;
 }

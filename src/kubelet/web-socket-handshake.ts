@@ -2,7 +2,6 @@
  * Handshakes of WebSockets that this server ends. Source: `handshake` in
  * k8s.io/streaming@v0.36.0/pkg/httpstream/wsstream/conn.go, and golang.org/x/net/websocket.
  */
-import { headerLines } from "../apimachinery/header-text.ts";
 import { webSocketProtocols } from "../apimachinery/web-socket-protocols.ts";
 import type { Exchange, UpgradeRequest } from "../http/contract.ts";
 import { handshakeRejection } from "../http/web-socket-rejection.ts";
@@ -33,5 +32,5 @@ export function isWebSocket({ protocol }: UpgradeRequest): boolean {
 
 /** The subprotocols that a client requests. */
 export function protocolsOf(exchange: Exchange): readonly string[] {
-  return webSocketProtocols(headerLines(exchange.rawHeaders, "sec-websocket-protocol").join()).protocols;
+  return webSocketProtocols(exchange.rawHeaders).protocols;
 }

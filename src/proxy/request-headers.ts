@@ -58,13 +58,10 @@ function ownHeaders(
   { forwardedUri, headers }: Pick<HeaderOptions, "forwardedUri" | "headers">,
 ): Headers {
   const { rawHeaders, remoteAddress } = exchange;
-  const protocols = headerLines(rawHeaders, "sec-websocket-protocol");
   return {
     "x-forwarded-for": [...headerLines(rawHeaders, "x-forwarded-for"), remoteAddress].join(", "),
     ...(forwardedUri !== undefined && { "x-forwarded-uri": forwardedUri }),
-    ...(protocols.length > 0 && {
-      "sec-websocket-protocol": webSocketProtocols(protocols.join()).protocols.join(", "),
-    }),
+    "sec-websocket-protocol": webSocketProtocols(rawHeaders).protocols.join(", "),
     ...(/\btrailers\b/.test(headerLines(rawHeaders, "te").join()) && { te: "trailers" }),
     ...headers,
   };

@@ -384,7 +384,7 @@ const requests: readonly PublicParser[] = [
     ...addressShapes,
   ]),
   parser("X-Real-Ip", header("x-real-ip"), addressShapes),
-  parser("Sec-WebSocket-Protocol", webSocketProtocols, [
+  parser("Sec-WebSocket-Protocol", (text) => webSocketProtocols(["sec-websocket-protocol", text]), [
     ["", "a, ", "b"],
     ["base64url.bearer.authorization.k8s.io.", "a", ""],
   ]),

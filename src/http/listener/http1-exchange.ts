@@ -2,7 +2,6 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { headerLines } from "../../apimachinery/header-text.ts";
 import { webSocketProtocols } from "../../apimachinery/web-socket-protocols.ts";
 import type {
   AnswerHeaders,
@@ -191,7 +190,7 @@ export class Http1Exchange implements Exchange {
 
   #webSocketRequest(upgrade: Upgrade): WebSocketRequest {
     return {
-      protocols: webSocketProtocols(headerLines(this.rawHeaders, "sec-websocket-protocol").join()).protocols,
+      protocols: webSocketProtocols(this.rawHeaders).protocols,
       accept: async (protocol) => {
         const body = await openWebSocket(this.#request, upgrade, { protocol, lingerMs: this.#connection.lingerMs });
         this.status = 101;

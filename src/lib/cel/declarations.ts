@@ -90,7 +90,7 @@ export interface FunctionDeclaration {
   readonly overloads: readonly OverloadDeclaration[];
   /**
    * The implementation of all overloads. It receives values of any type: with an argument of a type
-   * that is known at run time only, the overload of the checker says nothing about the values.
+   * that is known at run time only, the checker's overload does not determine the types of the values.
    * Source: cel-go, SingletonUnaryBinding and SingletonBinaryBinding in common/decls
    */
   readonly evaluate?: (...args: never[]) => Result;
