@@ -24,10 +24,10 @@ import { readSigningKey } from "../src/authentication/service-account/keys.ts";
 import type { LiveObjects } from "../src/authentication/service-account/live-objects.ts";
 import { serviceAccountTokens } from "../src/authentication/service-account/token.ts";
 import { tokenCache } from "../src/authentication/token-cache.ts";
-import type { Exchange } from "../src/http/contract.ts";
 import { peerOf } from "../src/http/listener/peer.ts";
 import { parseAuthorities } from "../src/lib/x509/authorities.ts";
-import { createAuthority, issueCertificate } from "../src/serving/x509.ts";
+import type { Exchange } from "../src/request/exchange.ts";
+import { createAuthority, issueCertificate } from "../src/server/serving/x509.ts";
 import { issuerKey, startTokenIssuer, type TokenIssuer } from "../test/support/token-issuer.ts";
 
 const tokensMeasured = 1000;

@@ -8,14 +8,14 @@ import { flowControlFilter, type TrackedRequest } from "../src/flow-control/filt
 import { readFlowSchema } from "../src/flow-control/flow-schema.ts";
 import { Levels } from "../src/flow-control/levels.ts";
 import { maxInFlightFilter } from "../src/flow-control/max-in-flight.ts";
-import { bootstrapObjects } from "../src/flow-control/objects/bootstrap-objects.ts";
+import { bootstrapObjects } from "../src/controllers/flow-control/objects/bootstrap-objects.ts";
 import { readPriorityLevel } from "../src/flow-control/priority-level.ts";
 import { WatchCounts } from "../src/flow-control/width/watch-counts.ts";
 import { oneSeat } from "../src/flow-control/width/write-width.ts";
-import type { Filter, RequestContext } from "../src/http/contract.ts";
-import { requestInfo } from "../src/http/request-info.ts";
 import { EventLoopTurns } from "../src/lib/fair-queuing/event-loop-turns.ts";
 import { flowControlMetrics } from "../src/metrics/flow-control-metrics.ts";
+import type { Filter, RequestState } from "../src/request/context.ts";
+import { requestInfo } from "../src/request/request-info.ts";
 
 const requests = 1_000_000;
 /** Fewer than start in one turn of the event loop, so that no request waits. */
@@ -76,7 +76,7 @@ async function measure(filter: Filter | undefined): Promise<number> {
       endsAt: 60_000,
       turn: undefined,
       execution: undefined,
-    } as unknown as RequestContext;
+    } as unknown as RequestState;
     const pending = filter?.(context);
     if (pending !== undefined) await pending;
     context.execution?.returned();

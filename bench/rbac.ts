@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { AuthorizationAttributes } from "../src/authorization/contract.ts";
 import { Policy } from "../src/authorization/rbac/policy.ts";
 import { rbacAuthorizer } from "../src/authorization/rbac/rbac.ts";
-import { createAuthority, issueCertificate } from "../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../src/server/serving/x509.ts";
 import { startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
 

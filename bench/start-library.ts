@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCertificates } from "../src/serving/certificates.ts";
+import { createCertificates } from "../src/server/serving/certificates.ts";
 import { median } from "./median.ts";
 
 const rounds = 5;

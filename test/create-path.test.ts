@@ -17,14 +17,14 @@ const linesMax = 2100;
 /** What the page does not count, by the sections at its end. */
 const aside: readonly RegExp[] = [
   // Filters: `http/listener/peer.ts` runs when the authentication filter checks the client certificate.
-  /^src\/(?:http\/filters|http\/impersonation|metrics|authentication|authorization|flow-control|serving)\//,
+  /^src\/(?:http\/filters|metrics|authentication|authorization|flow-control|server\/serving)\//,
   /^src\/http\/listener\/peer\.ts$/,
   // What guards each request.
-  /^src\/(?:http\/(?:boundary|carriable|routes)|http\/listener\/(?:begin-in-turns|loop-watch)|server\/(?:http|loop-watch))\.ts$/,
+  /^src\/(?:http\/routes|request\/(?:boundary|carriable)|http\/listener\/(?:begin-in-turns|loop-watch)|server\/(?:http|loop-watch))\.ts$/,
   // Libraries.
   /^src\/(?:lib|apimachinery)\//,
   // Areas behind a contract.
-  /^src\/(?:aggregator|catalog|admission|apis|storage|watch-cache|controllers)\//,
+  /^src\/(?:forwarding|catalog|admission|apis|storage|watch-cache|controllers)\//,
 ];
 
 /** The numbered list. */

@@ -1,82 +1,29 @@
-/** The allowed directions of imports, as data. Source: docs/architecture.md, "Import direction". */
+/** The layers of src/ and their imports. The table of docs/architecture.md, "Source tree", is the rule. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..");
+const layersMax = 15;
+const pairsMax = 158;
 
-/**
- * A part of src/, and what its files may import besides the part itself. `contract` is the contract.ts of any
- * part. Tests may import anything.
- */
-const parts: [part: string, allowed: readonly string[]][] = [
-  ["lib", []],
-  ["data", []],
-  ["apimachinery", ["lib", "data"]],
-  ["cel-environment", ["apimachinery", "lib"]],
-  ["storage", ["apimachinery", "lib"]],
-  ["watch-cache", ["apimachinery", "lib", "contract"]],
-  ["catalog", ["apimachinery", "lib", "data", "watch-cache", "contract"]],
-  ["openapi", ["apimachinery", "lib", "data", "catalog", "contract"]],
-  ["registry", ["apimachinery", "lib", "catalog", "watch-cache", "contract"]],
-  ["authentication", ["apimachinery", "lib", "cel-environment", "webhook", "contract"]],
-  ["authorization", ["apimachinery", "lib", "watch-cache", "cel-environment", "webhook", "contract"]],
-  ["apis", ["apimachinery", "lib", "catalog", "registry", "webhook", "contract"]],
-  ["quota", ["apimachinery", "lib", "apis", "contract"]],
-  [
-    "admission",
-    [
-      "apimachinery",
-      "lib",
-      "apis",
-      "authorization",
-      "catalog",
-      "cel-environment",
-      "quota",
-      "registry",
-      "webhook",
-      "contract",
-    ],
-  ],
-  ["controllers", ["apimachinery", "lib", "catalog", "quota", "registry", "watch-cache", "webhook", "contract"]],
-  ["bootstrap", ["apimachinery", "lib", "registry", "watch-cache", "authorization", "contract"]],
-  [
-    "flow-control",
-    [
-      "apimachinery",
-      "lib",
-      "apis",
-      "bootstrap",
-      "catalog",
-      "controllers",
-      "http",
-      "registry",
-      "watch-cache",
-      "contract",
-    ],
-  ],
-  ["health", ["apimachinery", "lib", "http", "contract"]],
-  ["metrics", ["apimachinery", "lib", "http", "apis", "contract"]],
-  ["audit", ["apimachinery", "lib", "http", "webhook", "contract"]],
-  ["webhook", ["apimachinery", "lib"]],
-  ["proxy", ["apimachinery", "lib", "http", "registry", "webhook", "contract"]],
-  ["kubelet", ["apimachinery", "lib", "apis", "http", "proxy", "registry", "serving", "webhook", "contract"]],
-  ["aggregator", ["apimachinery", "lib", "catalog", "http", "openapi", "proxy", "watch-cache", "webhook", "contract"]],
-  ["http", ["apimachinery", "lib", "catalog", "openapi", "registry", "watch-cache", "contract"]],
-  ["serving", ["apimachinery", "lib", "authentication", "http", "options.ts", "contract"]],
-  ["server", ["*", "options.ts"]],
-  ["cli", ["*", "index.ts", "options.ts", "testing"]],
-  ["testing", ["*", "index.ts", "options.ts", "public-types.ts", "server.ts"]],
-  ["index.ts", ["*", "options.ts", "public-types.ts", "server.ts"]],
-  ["options.ts", ["*"]],
-  ["public-types.ts", ["*", "options.ts"]],
-  ["server.ts", ["*", "server", "options.ts"]],
-  ["main.ts", ["cli"]],
-  ["check-runtime.ts", []],
-];
-/** They put other parts together: only these may import them. */
-const composing = ["server", "cli", "testing", "index.ts", "options.ts", "public-types.ts", "server.ts", "main.ts"];
+interface Part {
+  readonly layer: number;
+  /** A folder of src/, or a file in it. */
+  readonly name: string;
+  readonly imports: readonly string[];
+}
+
+const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
+const [, table = ""] = page.split("<!-- layers -->");
+const parts: readonly Part[] = [...table.matchAll(/^\| (\d+) \| `([^`/]+)\/?` \| [^|]+ \| [^|]+ \|([^|]*)\|$/gm)].map(
+  ([, layer, name = "", imports = ""]) => ({
+    layer: Number(layer),
+    name,
+    imports: imports.split(",").flatMap((one) => one.trim() || []),
+  }),
+);
 
 /** Folders at the root, and which of the others their files may import besides src/. */
 const folders: [folder: string, allowed: readonly string[]][] = [
@@ -104,24 +51,37 @@ function partOf(path: string): string {
   return path.split("/")[0] as string;
 }
 
-for (const [part, allowed] of parts) {
-  test(`${part} imports only ${allowed.length === 0 ? "itself" : allowed.join(", ")}`, () => {
-    const wrong = files
-      .filter((file) => partOf(file) === part)
-      .flatMap((file) => importsOf(`src/${file}`).map((imported) => ({ file, imported })))
-      .filter(({ imported }) => {
-        if (!imported.startsWith("src/")) return false;
-        const target = partOf(imported.slice("src/".length));
-        if (target === part || allowed.includes(target)) return false;
-        if (allowed.includes("*") && !composing.includes(target)) return false;
-        return !(allowed.includes("contract") && imported.endsWith("/contract.ts"));
-      });
-    assert.deepEqual(wrong, []);
+/** The parts that the files of a part import. */
+function importedParts(part: string): string[] {
+  const imported = files
+    .filter((file) => partOf(file) === part)
+    .flatMap((file) => importsOf(`src/${file}`))
+    .filter((path) => path.startsWith("src/"))
+    .map((path) => partOf(path.slice("src/".length)));
+  return [...new Set(imported)].filter((one) => one !== part).sort();
+}
+
+for (const { name, layer, imports } of parts) {
+  test(`${name} imports what its row says`, () => {
+    assert.deepEqual(importedParts(name), [...imports].sort());
+  });
+  test(`${name} imports lower layers only`, () => {
+    const layerOf = (other: string): number => parts.find((one) => one.name === other)?.layer ?? Number.NaN;
+    assert.deepEqual(
+      imports.filter((other) => !(layerOf(other) < layer)),
+      [],
+    );
   });
 }
 
 test("every part is in the table", () => {
-  assert.deepEqual([...new Set(files.map(partOf))].sort(), parts.map(([part]) => part).sort());
+  assert.deepEqual([...new Set(files.map(partOf))].sort(), parts.map(({ name }) => name).sort());
+});
+
+test(`at most ${layersMax} layers and ${pairsMax} pairs of parts`, () => {
+  assert.ok(new Set(parts.map(({ layer }) => layer)).size <= layersMax);
+  const pairs = parts.flatMap(({ imports }) => imports).length;
+  assert.ok(pairs <= pairsMax, `${pairs} pairs`);
 });
 
 const folderOf = (path: string): string | undefined => folders.find(([folder]) => path.startsWith(`${folder}/`))?.[0];
@@ -165,7 +125,7 @@ const loadedOnDemand = [
 ];
 
 test("a start loads nothing that it may not need", () => {
-  const loaded = new Set(["server.ts"]);
+  const loaded = new Set(["server/server.ts"]);
   for (const file of loaded) for (const imported of file.endsWith(".ts") ? loadedBy(file) : []) loaded.add(imported);
   assert.ok(loaded.has("http/listener/listen.ts"));
   const early = [...loaded].filter((name) =>

@@ -7,8 +7,8 @@ import { after, before, test } from "node:test";
 import { denial } from "../src/admission/webhooks/denial.ts";
 import { InvalidReview, type ReviewResponse, readResponse } from "../src/admission/webhooks/review-response.ts";
 import { ReviewProblem, readReview } from "../src/apis/apiextensions/conversion/review.ts";
-import type { RequestContext } from "../src/http/contract.ts";
 import { ProtobufError } from "../src/lib/protobuf/reader.ts";
+import type { RequestState } from "../src/request/context.ts";
 import { decodeMessage } from "../src/storage/etcd/api/codec.ts";
 import { rangeResponse, txnResponse, watchResponse } from "../src/storage/etcd/api/messages.ts";
 import { WebhookError } from "../src/webhook/contract.ts";
@@ -31,7 +31,7 @@ let clients: LeavingClients;
 const denials = new Map<string, ReviewResponse["result"]>();
 
 before(async () => {
-  const handler = ({ info }: RequestContext): never => {
+  const handler = ({ info }: RequestState): never => {
     throw denial("webhook.example.com", denials.get(info.path));
   };
   server = await listenWithRoutes({ routes: [{ path: "/denied/*", handler }], clock: manualClock() });

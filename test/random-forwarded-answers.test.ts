@@ -6,12 +6,12 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { forwardTo } from "../src/aggregator/forward-to.ts";
-import type { RequestContext } from "../src/http/contract.ts";
-import { forwardLog } from "../src/kubelet/log.ts";
-import { isTranslated, translateStreams } from "../src/kubelet/stream-translator.ts";
-import { isTunnel, tunnelStreams } from "../src/kubelet/tunnel.ts";
-import { proxyRequest } from "../src/proxy/proxy-request.ts";
+import { forwardTo } from "../src/forwarding/aggregator/forward-to.ts";
+import { forwardLog } from "../src/forwarding/kubelet/log.ts";
+import { isTranslated, translateStreams } from "../src/forwarding/kubelet/stream-translator.ts";
+import { isTunnel, tunnelStreams } from "../src/forwarding/kubelet/tunnel.ts";
+import { proxyRequest } from "../src/forwarding/proxy/proxy-request.ts";
+import type { RequestState } from "../src/request/context.ts";
 import { WebhookError } from "../src/webhook/contract.ts";
 import { type LeavingClients, leavingClients } from "./support/leaving-clients.ts";
 import { manualClock } from "./support/manual-clock.ts";
@@ -52,7 +52,7 @@ after(async () => {
   await server.close();
 });
 
-function serveForwarded(context: RequestContext): Promise<void> {
+function serveForwarded(context: RequestState): Promise<void> {
   const ended = new AbortController();
   const expire = (): void => ended.abort(new WebhookError("timeout", "context deadline exceeded"));
   context.exchange.onClose(clock.after(deadlineMs, expire));
@@ -60,7 +60,7 @@ function serveForwarded(context: RequestContext): Promise<void> {
   return proxyRequest(context, { target, clock, isWrapped: true, signal: ended.signal });
 }
 
-function serveAggregated(context: RequestContext): Promise<void> {
+function serveAggregated(context: RequestState): Promise<void> {
   const address = { host: "backend", port: 443 };
   const user = { name: "ann", uid: "", groups: ["a"], extra: new Map() };
   const endsAt = clock.now() + deadlineMs;
@@ -69,7 +69,7 @@ function serveAggregated(context: RequestContext): Promise<void> {
 }
 
 /** As the proxies of pods, services and nodes, which have no deadline. */
-function serveProxied(context: RequestContext): Promise<void> {
+function serveProxied(context: RequestState): Promise<void> {
   const open = random(2) === 0 ? backends.openKubelet : backends.openServer;
   const target = { scheme: "http", host: "backend", path: "/x", open } as const;
   return proxyRequest(context, { target, clock, isWrapped: true });
@@ -83,7 +83,7 @@ const observer = {
   tunneled() {},
 };
 
-function serveStreams(context: RequestContext): Promise<void> {
+function serveStreams(context: RequestState): Promise<void> {
   const { upgrade } = context.exchange;
   const kubelet = { host: "kubelet", port: 10250, servesWebSockets: false };
   const location = { kubelet, path: "/exec/n/p/c", query: "command=x" };
@@ -97,7 +97,7 @@ function serveStreams(context: RequestContext): Promise<void> {
   return proxyRequest(context, { target, clock, isWrapped: false, requiresUpgrade: true });
 }
 
-function serveLog(context: RequestContext): Promise<void> {
+function serveLog(context: RequestState): Promise<void> {
   const kubelet = { host: "kubelet", port: 10250, servesWebSockets: false };
   const query = random(2) === 0 ? "" : "follow=true";
   const location = { kubelet, path: "/containerLogs/n/p/c", query };

@@ -24,7 +24,7 @@ const serverEntries = {
   index: "src/index.ts",
   testing: "src/testing/index.ts",
   "run-script": "src/apimachinery/run-script.ts",
-  "certificate-structure": "src/serving/certificate-structure.ts",
+  "certificate-structure": "src/server/serving/certificate-structure.ts",
   "request-structure": "src/lib/x509/request-structure.ts",
 };
 
@@ -51,15 +51,15 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
   const roots = [
     "src/index.ts",
     "src/testing/index.ts",
-    "src/server.ts",
+    "src/server/server.ts",
     "src/testing/servers.ts",
-    "src/serving/certificate-structure.ts",
+    "src/server/serving/certificate-structure.ts",
   ];
   const merged = await writeMerged(server, roots, own);
   for (const source of roots.slice(2)) await writeAsScript(fileOf(server.metafile, source), merged, own); // These are loaded by a start.
   await writeMerged(commands, [], own);
-  for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
-    cpSync(join(root, "src/data", file), join(root, outdir, file));
+  for (const file of globSync("*.json", { cwd: join(root, "src/apimachinery/data") }))
+    cpSync(join(root, "src/apimachinery/data", file), join(root, outdir, file));
   return [server, commands];
 }
 

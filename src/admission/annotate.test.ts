@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AuditLevel, RequestAudit } from "../audit/contract.ts";
+import type { AuditLevel, RequestAudit } from "../request/audit.ts";
 import { annotateAudit } from "./annotate.ts";
 
 const rows: [

@@ -2,10 +2,11 @@
  * Audit annotations of admission plugins. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/attributes.go and audit.go.
  */
-import type { AuditLevel } from "../audit/contract.ts";
-import { auditLevels } from "../audit/contract.ts";
+
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
-import type { AdmissionAttributes } from "./contract.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
+import type { AuditLevel } from "../request/audit.ts";
+import { auditLevels } from "../request/audit.ts";
 
 /**
  * Adds an annotation to the audit record of a request.

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { type AdmissionAttributes, reinvocationOf } from "../registry/admission-attributes.ts";
 import { createAdmission } from "./chain.ts";
-import { type AdmissionAttributes, type AdmissionPlugin, type Observe, reinvocationOf } from "./contract.ts";
+import type { AdmissionPlugin, Observe } from "./contract.ts";
 
 const later = (run: () => void): Promise<void> => new Promise((resolve) => setImmediate(() => resolve(run())));
 

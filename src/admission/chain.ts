@@ -1,13 +1,8 @@
 /** Runs admission plugins in order. See docs/architecture.md, "Request path". */
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
-import type {
-  Admission,
-  AdmissionAttributes,
-  AdmissionObserver,
-  AdmissionPlugin,
-  AdmissionType,
-  Observe,
-} from "./contract.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
+import type { Admission } from "../registry/contract.ts";
+import type { AdmissionObserver, AdmissionPlugin, AdmissionType, Observe } from "./contract.ts";
 import { traced } from "./trace.ts";
 
 /** Receives the duration of each plugin and of each whole step, measured by `clock`. */

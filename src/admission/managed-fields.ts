@@ -8,7 +8,7 @@ import { decodeManaged, ManagedFieldsError, setEntries } from "../lib/managed-fi
 import { compare } from "../lib/structured-merge/compare.ts";
 import { isEmpty } from "../lib/structured-merge/set.ts";
 import type { PlainMap } from "../lib/structured-merge/typed.ts";
-import type { AdmissionAttributes } from "./contract.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 
 /**
  * Restores managed fields that a plugin made invalid, with a warning.

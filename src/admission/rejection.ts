@@ -3,7 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/errors.go (`NewForbidden`).
  */
 import { type ApiError, forbidden, type StatusCause } from "../apimachinery/errors.ts";
-import type { AdmissionAttributes } from "./contract.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 
 /**
  * @returns an error 403 with the name of the object, else its generateName, else `Unknown`

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { equalValues } from "../lib/schema/equal.ts";
 import type { Type } from "../lib/schema/schema.ts";
-import type { AdmissionAttributes } from "./contract.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 
 /**
  * Whether an update leaves a field unchanged.

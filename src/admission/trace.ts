@@ -1,7 +1,8 @@
 /** Reports what a plugin does to a request, for an explanation. */
 import { diffJson } from "../lib/json/diff.ts";
 import { cloneJson } from "../lib/json/values.ts";
-import type { AdmissionAttributes, AdmissionTrace, TraceStep } from "./contract.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
+import type { AdmissionTrace, TraceStep } from "../request/admission-trace.ts";
 
 type Run = (attributes: AdmissionAttributes) => void | Promise<void>;
 

@@ -1,5 +1,5 @@
 /**
- * Constructors of the expected errors. http/respond.ts converts them to `Status` objects.
+ * Constructors of the expected errors. http/errors.ts converts them to `Status` objects.
  * Source: k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go; Kubernetes API conventions, heading
  * "Response Status Kind".
  */

@@ -3,7 +3,7 @@
  * k8s.io/component-base@v0.36.0/featuregate/feature_gate.go.
  */
 import assert from "node:assert/strict";
-import { readTable } from "../data/data-file.ts";
+import { readTable } from "./data/data-file.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { memo } from "../lib/memo/memo.ts";
 import { parseBool } from "./parse-bool.ts";
@@ -14,7 +14,7 @@ export interface FeatureGates {
   enabled(name: string): boolean;
 }
 
-/** A row of src/data/gates.json. */
+/** A row of src/apimachinery/data/gates.json. */
 export interface Gate {
   readonly name: string;
   readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED";

@@ -1,5 +1,5 @@
 /**
- * The strategies of built-in kinds, by the names in src/data/resources.json. Kinds without an entry
+ * The strategies of built-in kinds, by the names in src/apimachinery/data/resources.json. Kinds without an entry
  * have the default strategy.
  */
 import type { Column, Conversion, Strategy } from "../catalog/contract.ts";

@@ -6,7 +6,7 @@ import type {
   PeerCertificate,
   UpgradeRequest,
   WebSocketRequest,
-} from "../http/contract.ts";
+} from "../request/exchange.ts";
 
 /**
  * Receives the progress of a response. A returned promise delays the response: a complete response

@@ -2,13 +2,9 @@
  * The contract of auditing. Source: k8s.io/apiserver@v0.36.0/pkg/apis/audit/v1/types.go and
  * pkg/audit.
  */
-import type { KubeObject } from "../apimachinery/object.ts";
-import type { UserInfo } from "../apimachinery/user.ts";
 
-/** The audit levels. Each level records more than the previous one. */
-export const auditLevels = ["None", "Metadata", "Request", "RequestResponse"] as const;
-/** One of {@link auditLevels}. */
-export type AuditLevel = (typeof auditLevels)[number];
+import type { UserInfo } from "../apimachinery/user.ts";
+import type { AuditLevel, ResponseStatus } from "../request/audit.ts";
 
 /** The stages of a request at which an event can be recorded. */
 export const auditStages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
@@ -57,15 +53,6 @@ export interface ObjectReference {
   readonly subresource: string;
 }
 
-/** The fields of a Status that an event includes. */
-export interface ResponseStatus {
-  readonly status?: string;
-  readonly message?: string;
-  readonly reason?: string;
-  readonly details?: unknown;
-  readonly code?: number;
-}
-
 /** Receives events. It must not use an event after the call. */
 export interface AuditSink {
   /**
@@ -77,52 +64,6 @@ export interface AuditSink {
   process(event: AuditEvent): boolean | Promise<boolean>;
   /** Resolves when all received events are written or lost. */
   close(): Promise<void>;
-}
-
-/**
- * The parts of a request whose time is measured: the suffixes of the annotations
- * `apiserver.latency.k8s.io/…`.
- */
-export type LatencyLayer =
-  | "authentication"
-  | "authorization"
-  | "impersonation"
-  | "etcd"
-  | "response-write"
-  | "mutating-webhook"
-  | "validating-webhook";
-
-/** Receives the facts about one request from the handlers that process it. */
-export interface RequestAudit {
-  readonly level: AuditLevel;
-  /** Sets an annotation. A second, different value for a key is logged and dropped. */
-  annotate(key: string, value: string): void;
-  /**
-   * Measures a layer; slow requests have the sums as annotations.
-   *
-   * @returns a function that ends the measurement
-   */
-  timing(layer: LatencyLayer): () => void;
-  /** Records the impersonated user. */
-  impersonated(user: UserInfo, constraint: string): void;
-  /**
-   * Records the object of the request body.
-   *
-   * @param sent completes the object reference with fields that the path does not contain
-   * @param json encodes the object with defaults in the version of the request; called only at
-   *   levels that include it
-   */
-  requestObject(sent: KubeObject | undefined, json: () => string | undefined): void;
-  /**
-   * Records the object of the response.
-   *
-   * @param json compact JSON; called only at levels that include it
-   */
-  responseObject(json: () => string | undefined): void;
-  /** Records that the response is a Status. */
-  responseStatus(status: ResponseStatus): void;
-  /** Records an internal error, which replaces the Status in the event. */
-  panicked(message: string): void;
 }
 
 /** Counters since the start of the server. */

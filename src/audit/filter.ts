@@ -3,9 +3,9 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/audit.go.
  */
 import { ApiError, internalError } from "../apimachinery/errors.ts";
-import type { Filter, RequestContext } from "../http/contract.ts";
-import { attributesOf } from "../http/filters/authorization.ts";
-import { isLongRunning } from "../http/request-info.ts";
+import { attributesOf } from "../authorization/attributes-of.ts";
+import type { Filter, RequestState } from "../request/context.ts";
+import { isLongRunning } from "../request/request-info.ts";
 import { AuditedExchange } from "./audited-exchange.ts";
 import type { AuditEvent, ObjectReference } from "./contract.ts";
 import type { AuditAttributes, RequestAuditConfig } from "./policy.ts";
@@ -31,7 +31,7 @@ export function auditFilters(
   recording: Recording,
 ): AuditFilters {
   const { counts } = recording;
-  const recordOf = (context: RequestContext, user: AuditEvent["user"]): RequestRecord | undefined => {
+  const recordOf = (context: RequestState, user: AuditEvent["user"]): RequestRecord | undefined => {
     const config = evaluate({ ...attributesOf(context), user });
     counts.levels.set(config.level, (counts.levels.get(config.level) ?? 0) + 1);
     if (config.level === "None") return undefined;
@@ -41,7 +41,7 @@ export function auditFilters(
       for (const [key, value] of Object.entries(context.annotations)) record.annotate(key, value);
     return record;
   };
-  const recordFailedAuthentication = (context: RequestContext): void => {
+  const recordFailedAuthentication = (context: RequestState): void => {
     const record = recordOf(context, undefined);
     if (record === undefined) return;
     record.responseStatus({ message: triedMethods(context) });
@@ -51,7 +51,7 @@ export function auditFilters(
       completed: () => undefined,
     });
   };
-  const proceed = (context: RequestContext, record: RequestRecord, isStored: boolean): void => {
+  const proceed = (context: RequestState, record: RequestRecord, isStored: boolean): void => {
     if (!isStored) {
       counts.rejected++;
       throw internalError("failed to store audit event");
@@ -82,7 +82,7 @@ export function auditFilters(
 }
 
 /** Long-running requests also have an event when their response starts. */
-function listenerOf({ info }: RequestContext, record: RequestRecord): ConstructorParameters<typeof AuditedExchange>[1] {
+function listenerOf({ info }: RequestState, record: RequestRecord): ConstructorParameters<typeof AuditedExchange>[1] {
   let hasStarted = !isLongRunning(info);
   const start = (code: number): Promise<unknown> | undefined => {
     if (hasStarted) return undefined;
@@ -101,7 +101,7 @@ function listenerOf({ info }: RequestContext, record: RequestRecord): Constructo
 const userAgentMax = 1024;
 
 function factsOf(
-  { exchange, info, auditId, receivedAt }: RequestContext,
+  { exchange, info, auditId, receivedAt }: RequestState,
   user: AuditEvent["user"],
 ): ConstructorParameters<typeof RequestRecord>[0] {
   const userAgent = exchange.header("user-agent") ?? "";
@@ -124,12 +124,12 @@ function referenceOf({
   group,
   version,
   subresource,
-}: RequestContext["info"]): ObjectReference {
+}: RequestState["info"]): ObjectReference {
   return { resource, namespace, name, uid: "", apiGroup: group, apiVersion: version, resourceVersion: "", subresource };
 }
 
 /** The status message of a failed authentication: the credentials that the request contains. */
-function triedMethods({ exchange, info }: RequestContext): string {
+function triedMethods({ exchange, info }: RequestState): string {
   const [scheme = "", ...rest] = (exchange.header("authorization") ?? "").trim().split(" ");
   const tried = [
     ...(scheme.toLowerCase() === "basic" && rest.length > 0 ? ["basic"] : []),

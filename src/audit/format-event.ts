@@ -7,7 +7,8 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { trimEndOf } from "../lib/text/trim.ts";
-import type { AuditEvent, ObjectReference, ResponseStatus } from "./contract.ts";
+import type { ResponseStatus } from "../request/audit.ts";
+import type { AuditEvent, ObjectReference } from "./contract.ts";
 
 const typeMeta = '"kind":"Event","apiVersion":"audit.k8s.io/v1",';
 

@@ -11,7 +11,8 @@ import { quoteGo } from "../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../lib/yaml/decode.ts";
-import { type AuditLevel, type AuditStage, auditLevels, auditStages } from "./contract.ts";
+import { type AuditLevel, auditLevels } from "../request/audit.ts";
+import { type AuditStage, auditStages } from "./contract.ts";
 import type { AuditPolicy, AuditRule, GroupResources } from "./policy.ts";
 
 /**

@@ -4,7 +4,8 @@
  */
 import { pathMatches } from "../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
-import type { AuditLevel, AuditStage } from "./contract.ts";
+import type { AuditLevel } from "../request/audit.ts";
+import type { AuditStage } from "./contract.ts";
 
 /** A Policy of audit.k8s.io/v1. */
 export interface AuditPolicy {

@@ -7,16 +7,8 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
-import type {
-  AuditCounts,
-  AuditEvent,
-  AuditLevel,
-  AuditSink,
-  AuditStage,
-  LatencyLayer,
-  RequestAudit,
-  ResponseStatus,
-} from "./contract.ts";
+import type { AuditLevel, LatencyLayer, RequestAudit, ResponseStatus } from "../request/audit.ts";
+import type { AuditCounts, AuditEvent, AuditSink, AuditStage } from "./contract.ts";
 import type { RequestAuditConfig } from "./policy.ts";
 import { withoutManagedFields } from "./without-managed-fields.ts";
 

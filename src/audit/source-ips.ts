@@ -1,8 +1,8 @@
 /** The source addresses of a request. Source: k8s.io/apimachinery@v0.36.0/pkg/util/net/http.go. */
 import { isIPv4 } from "node:net";
-import type { Exchange } from "../http/contract.ts";
 import { ipVersion } from "../lib/ip-range/ip-version.ts";
 import { trimStartOf } from "../lib/text/trim.ts";
+import type { Exchange } from "../request/exchange.ts";
 
 /** The maximum number of addresses read from X-Forwarded-For, whose length the client controls. */
 const forwardedMax = 64;

@@ -1,7 +1,8 @@
 /** The webhook backend. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/webhook/webhook.go. */
+
+import { untilAborted } from "../request/lifetime.ts";
 import { checkAnswer } from "../webhook/answer.ts";
 import type { WebhookClient } from "../webhook/contract.ts";
-import { untilAborted } from "../webhook/lifetime.ts";
 import { withBackoff } from "../webhook/retry.ts";
 import { backendSink, type SinkOptions } from "./backend-sink.ts";
 import type { AuditSink, AuditWebhookOptions } from "./contract.ts";

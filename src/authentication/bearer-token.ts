@@ -4,7 +4,7 @@
  * request/websocket/protocol.go.
  */
 import { requestedWebSocket } from "../apimachinery/web-socket-protocols.ts";
-import type { Exchange } from "../http/contract.ts";
+import type { Exchange } from "../request/exchange.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
 const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored";

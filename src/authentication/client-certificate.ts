@@ -3,8 +3,8 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go.
  */
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { Exchange, PeerCertificate } from "../http/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
+import type { Exchange, PeerCertificate } from "../request/exchange.ts";
 import type { Authenticator } from "./contract.ts";
 
 const credentialIdKey = "authentication.kubernetes.io/credential-id";

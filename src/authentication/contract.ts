@@ -1,5 +1,6 @@
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { Exchange } from "../http/contract.ts";
+import type { AuditAnnotations } from "../request/audit.ts";
+import type { Exchange } from "../request/exchange.ts";
 
 /**
  * The result of one authenticator. `undefined`: the request has no credentials for it. `rejected`:
@@ -15,9 +16,6 @@ export interface AuthenticationNotes {
   /** Become annotations of the audit event. */
   annotations: AuditAnnotations | undefined;
 }
-
-/** Annotations of an audit event. */
-export type AuditAnnotations = Readonly<Record<string, string>>;
 
 /** Authenticates a request by one method. */
 export type Authenticator = (exchange: Exchange, notes: AuthenticationNotes) => Authenticated | Promise<Authenticated>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { Exchange, PeerCertificate } from "../http/contract.ts";
+import type { Exchange, PeerCertificate } from "../request/exchange.ts";
 import type { RequestHeaderOptions } from "./contract.ts";
 import { requestHeaderAuthenticator } from "./request-header.ts";
 import { checkRequestHeaderOptions } from "./request-header-options.ts";

@@ -4,8 +4,8 @@
  */
 import { headerKey, headerText } from "../apimachinery/header-text.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { Exchange } from "../http/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
+import type { Exchange } from "../request/exchange.ts";
 import type { Authenticator, RequestHeaderOptions } from "./contract.ts";
 
 /**

@@ -5,7 +5,7 @@
  */
 import { unauthorized } from "../apimachinery/errors.ts";
 import { type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
-import type { Exchange } from "../http/contract.ts";
+import type { Exchange } from "../request/exchange.ts";
 import type { AnonymousConfiguration } from "./configuration/configuration.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator } from "./contract.ts";
 

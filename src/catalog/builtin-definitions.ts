@@ -1,5 +1,5 @@
 /**
- * The built-in resources: rows of src/data/resources.json, combined with the strategies of kinds.
+ * The built-in resources: rows of src/apimachinery/data/resources.json, combined with the strategies of kinds.
  */
 import assert from "node:assert/strict";
 import type { Struct } from "../lib/schema/schema.ts";

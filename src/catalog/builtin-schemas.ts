@@ -1,5 +1,5 @@
 /**
- * The schemas of the built-in API, from src/data/types.json. They are built when first used;
+ * The schemas of the built-in API, from src/apimachinery/data/types.json. They are built when first used;
  * references between types are resolved lazily, so that types can be recursive.
  */
 import assert from "node:assert/strict";

@@ -3,7 +3,6 @@
  * The Kubernetes API, Discovery API; `k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery`.
  */
 
-import type { RemoteVersionDiscovery } from "../aggregator/discovery/contract.ts";
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import type { ResourceDefinition, ServedVersion, SubresourceDefinition } from "./contract.ts";
 
@@ -17,6 +16,17 @@ export interface ServedGroup {
 export interface ServedGroupVersion {
   readonly version: string;
   readonly resources: readonly ServedResource[];
+}
+
+/** A group version that another server serves, as in aggregated discovery. */
+export interface RemoteVersionDiscovery {
+  /**
+   * Objects of the type APIResourceDiscovery in their wire form; empty if the server did not list
+   * the group version.
+   */
+  readonly resources: readonly object[];
+  /** `Stale` when the last request to the server failed. */
+  readonly freshness: "Current" | "Stale";
 }
 
 /** A version of a group that another server serves. */

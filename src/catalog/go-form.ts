@@ -2,7 +2,7 @@
  * Formats structs as upstream's messages do: with the names, order and zero values of its internal
  * Go types.
  */
-import { readTable } from "../data/data-file.ts";
+import { readTable } from "../apimachinery/data/data-file.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 

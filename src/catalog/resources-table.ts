@@ -1,8 +1,8 @@
 /**
- * The types of src/data/resources.json: all built-in resources, groups in discovery order,
+ * The types of src/apimachinery/data/resources.json: all built-in resources, groups in discovery order,
  * resources by name.
  */
-import { readTable } from "../data/data-file.ts";
+import { readTable } from "../apimachinery/data/data-file.ts";
 
 /** The whole table. */
 export interface ResourcesTable {

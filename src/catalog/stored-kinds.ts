@@ -1,15 +1,15 @@
 /**
  * The versions of built-in kinds that servers no longer serve, but still read from storage: the
- * table `src/data/stored-types.json`, which is read when the first such object is.
+ * table `src/apimachinery/data/stored-types.json`, which is read when the first such object is.
  */
 import { formatGroupVersion } from "../apimachinery/object.ts";
-import { readTable } from "../data/data-file.ts";
+import { readTable } from "../apimachinery/data/data-file.ts";
 import type { TypeRow } from "./types-table.ts";
 
 interface StoredTable {
   /** The definition of `apps/v1beta2/Deployment`; that of another version if both are encoded alike. */
   readonly kinds: Readonly<Record<string, string>>;
-  /** Types that `src/data/types.json` does not have. */
+  /** Types that `src/apimachinery/data/types.json` does not have. */
   readonly types: Readonly<Record<string, TypeRow>>;
 }
 

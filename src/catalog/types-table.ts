@@ -1,5 +1,5 @@
-/** The types of src/data/types.json: every type of the built-in API, by OpenAPI definition name. */
-import { readTable } from "../data/data-file.ts";
+/** The types of src/apimachinery/data/types.json: every type of the built-in API, by OpenAPI definition name. */
+import { readTable } from "../apimachinery/data/data-file.ts";
 
 /**
  * One field of a struct.

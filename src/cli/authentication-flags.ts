@@ -1,5 +1,5 @@
 /** Authentication flags. Names and defaults are kube-apiserver's. */
-import { defaultOptions } from "../index.ts";
+import { defaultOptions } from "../server/default-options.ts";
 import { boolValue, durationMs, FlagValueError, stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 import { oidcFlags } from "./oidc-flags.ts";

@@ -6,8 +6,8 @@
 import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { controllerNames } from "../controllers/enabled.ts";
-import { defaultOptions } from "../index.ts";
-import type { ServerOptions } from "../options.ts";
+import { defaultOptions } from "../server/default-options.ts";
+import type { ServerOptions } from "../server/options.ts";
 import { type EtcdServerOptions, etcdDefaults } from "../storage/etcd/options.ts";
 import { admissionFlags } from "./admission-flags.ts";
 import { auditFlags } from "./audit-flags.ts";

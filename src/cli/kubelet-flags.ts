@@ -1,6 +1,7 @@
 /** Flags of connections to kubelets. Names and defaults are kube-apiserver's. */
-import { defaultOptions } from "../index.ts";
-import type { KubeletOptions } from "../kubelet/contract.ts";
+
+import type { KubeletOptions } from "../forwarding/kubelet/contract.ts";
+import { defaultOptions } from "../server/default-options.ts";
 import { boolValue, integerWithin, stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 

@@ -1,5 +1,5 @@
 /** Flags of the Service `kubernetes` and its endpoints. Names and defaults are kube-apiserver's. */
-import type { EndpointReconcilerType } from "../bootstrap/kubernetes-service/contract.ts";
+import type { EndpointReconcilerType } from "../controllers/bootstrap/kubernetes-service/contract.ts";
 import { FlagValueError, integerWithin } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 

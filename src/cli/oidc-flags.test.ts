@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "../server/options.ts";
 import { FlagError, parseFlags } from "./flags.ts";
 
 const rows: [argv: string[], want: Partial<ServerOptions>][] = [

@@ -1,6 +1,6 @@
 /** TLS flags. Names, defaults and error messages are kube-apiserver's. */
 import type { NamedCertificateFiles } from "../http/listener/contract.ts";
-import { cipherSuiteNames, minVersionNames } from "../serving/tls-options.ts";
+import { cipherSuiteNames, minVersionNames } from "../server/serving/tls-options.ts";
 import { FlagValueError, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 

@@ -7,7 +7,7 @@ import { until } from "../../test/support/until.ts";
 import { bootstrapExpiration, bootstrapGroups } from "../apimachinery/bootstrap-token.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
-import { liveObjects } from "../authentication/service-account/live-objects.ts";
+import { liveObjects } from "../server/live-objects.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { tokenCleaner } from "./token-cleaner.ts";
 

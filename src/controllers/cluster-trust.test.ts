@@ -4,7 +4,7 @@ import { manualClock } from "../../test/support/manual-clock.ts";
 import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
 import { until } from "../../test/support/until.ts";
 import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
-import { createAuthority } from "../serving/x509.ts";
+import { createAuthority } from "../server/serving/x509.ts";
 import { type ClusterTrust, clusterTrustController } from "./cluster-trust.ts";
 
 const place: Place = ["/configmaps", "kube-system"];

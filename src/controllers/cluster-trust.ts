@@ -7,7 +7,6 @@
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { RequestHeaderOptions } from "../authentication/contract.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
@@ -24,12 +23,21 @@ import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
+/** The headers in which authenticating proxies send the user, and the names of their certificates. */
+interface ProxyHeaders {
+  readonly allowedNames: readonly string[];
+  readonly usernameHeaders: readonly string[];
+  readonly uidHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+}
+
 /** The authorities and headers to publish. */
 export interface ClusterTrust {
   clientAuthorities(): Authorities;
   /** Undefined when no front proxy is configured. */
   readonly proxyAuthorities: (() => Authorities) | undefined;
-  readonly requestHeader: RequestHeaderOptions;
+  readonly requestHeader: ProxyHeaders;
 }
 
 interface ClusterTrustOptions extends ControllerOptions {
@@ -201,7 +209,7 @@ function trustData(
   ]);
 }
 
-const none: Omit<RequestHeaderOptions, "clientCaFile"> = {
+const none: ProxyHeaders = {
   allowedNames: [],
   usernameHeaders: [],
   uidHeaders: [],

@@ -32,12 +32,3 @@ export interface Controller {
   /** Stops the controller; resolves when running reconciliations have ended. */
   stop(): Promise<void>;
 }
-
-/** What the repair of node ports finds. */
-export type PortError = "leak" | "repair" | "outOfRange" | "duplicate";
-
-/** Receives what the repair of node ports finds, and that a run of it failed, for metrics. */
-export interface PortRepairObserver {
-  found(error: PortError): void;
-  failed(): void;
-}

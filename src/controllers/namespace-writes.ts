@@ -4,8 +4,8 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { deleteMany } from "../registry/delete-collection.ts";
-import { plainList } from "../registry/list-options.ts";
 import { update } from "../registry/update.ts";
+import { plainList } from "../request/list-options.ts";
 import { writesAs } from "./controller-write.ts";
 
 const writes = writesAs("namespace-controller");

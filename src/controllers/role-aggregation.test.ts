@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
 import { passTurns } from "../../test/support/pass-turns.ts";
-import { ensureBootState } from "../bootstrap/boot-state.ts";
-import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
+import { ensureBootState } from "./bootstrap/boot-state.ts";
+import { ensureRbacPolicy } from "./bootstrap/rbac/ensure-rbac-policy.ts";
 import { roleAggregation } from "./role-aggregation.ts";
 
 const clusterRoles: Place = ["rbac.authorization.k8s.io/clusterroles", ""];

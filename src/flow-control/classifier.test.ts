@@ -10,7 +10,7 @@ import type { Part } from "../apis/fields.ts";
 import { compileClassifier, inMatchingOrder } from "./classifier.ts";
 import type { RequestDigest } from "./contract.ts";
 import { type FlowSchema, readFlowSchema } from "./flow-schema.ts";
-import { bootstrapObjects } from "./objects/bootstrap-objects.ts";
+import { bootstrapObjects } from "../controllers/flow-control/objects/bootstrap-objects.ts";
 
 interface Row {
   readonly rule: Part;

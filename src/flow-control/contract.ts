@@ -1,7 +1,7 @@
 /** Flow control decides when a request executes, and rejects it when its priority level is overloaded. */
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { RequestInfo } from "../http/contract.ts";
 import type { Progress, Rejection } from "../lib/fair-queuing/contract.ts";
+import type { RequestInfo } from "../request/request-info.ts";
 
 /** What classification reads of a request. */
 export interface RequestDigest {

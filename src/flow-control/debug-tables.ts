@@ -4,12 +4,11 @@
  */
 import type { Clock } from "../apimachinery/clock.ts";
 import { formatGroupVersion } from "../apimachinery/object.ts";
-import type { RequestContext } from "../http/contract.ts";
-import { answerHeaders } from "../http/respond.ts";
-import type { PathRoute } from "../http/serve.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
 import { formatNanoTime } from "../lib/schema/time.ts";
+import { answerHeaders } from "../request/answer.ts";
+import type { PathRoute, RequestState } from "../request/context.ts";
 import type { TrackedRequest } from "./filter.ts";
 import type { Level } from "./level.ts";
 import type { Levels } from "./levels.ts";
@@ -63,7 +62,7 @@ const detailColumns = ["UserName", "Verb", "APIPath", "Namespace", "Name", "APIV
 
 /** The three tables. `?includeRequestDetails` adds columns to the table of requests. */
 export function dumpRoutes(levels: () => Levels<TrackedRequest>, clocks: Clocks): PathRoute[] {
-  const route = (name: string, rows: (context: RequestContext) => Row[]): PathRoute => ({
+  const route = (name: string, rows: (context: RequestState) => Row[]): PathRoute => ({
     path: `/debug/api_priority_and_fairness/${name}`,
     handler(context) {
       const body = Buffer.from(formatTable(rows(context)));
@@ -139,7 +138,7 @@ function requestCells(
   return [schema, queue, position, distinguisher, arrival, initialSeats, finalSeats, latency, start];
 }
 
-function detailCells({ user, info }: RequestContext): Row {
+function detailCells({ user, info }: RequestState): Row {
   const { verb, path, namespace, name, group, version, resource, subresource } = info;
   return [user.name, verb, path, namespace, name, formatGroupVersion(group, version), resource, subresource];
 }

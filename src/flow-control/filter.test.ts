@@ -4,20 +4,20 @@ import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import { until } from "../../test/support/until.ts";
-import type { RequestContext } from "../http/contract.ts";
+import { type FlowControl, openFlowControl } from "../controllers/flow-control/flow-control.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
 import { json } from "../http/representation/json.ts";
-import { requestInfo } from "../http/request-info.ts";
 import { createServe } from "../http/serve.ts";
 import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import { flowControlMetrics } from "../metrics/flow-control-metrics.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { RequestState } from "../request/context.ts";
+import { requestInfo } from "../request/request-info.ts";
 import type { FlowControlObserver } from "./contract.ts";
-import { type FlowControl, openFlowControl } from "./flow-control.ts";
 import { maxInFlightFilter } from "./max-in-flight.ts";
 
 interface TestRequest {
-  readonly context: RequestContext;
+  readonly context: RequestState;
   /** The response: a status; 0 before it. */
   readonly answer: { status: number; headers: Readonly<Record<string, string | string[]>> };
   /** The client disconnects, or the response is complete. */
@@ -54,7 +54,7 @@ function newRequest({ line = "GET /api/v1/pods", user = "alice", groups = ["syst
     endsAt: 1_060_000,
   };
   const request: TestRequest = {
-    context: context as unknown as RequestContext,
+    context: context as unknown as RequestState,
     answer,
     close() {
       for (const run of closing) run();
@@ -208,7 +208,7 @@ test("the time to retry grows while requests are rejected", () =>
   }));
 
 test("plain limits count reads and writes separately, and let administrators pass", () => {
-  const rejected: RequestContext[] = [];
+  const rejected: RequestState[] = [];
   const filter = maxInFlightFilter({
     limits: { readOnly: 1, mutating: 2 },
     observer: observerOf(),
@@ -247,8 +247,8 @@ test("GOAWAY is sent for the chosen requests over HTTP/2 only", () => {
   let ended = 0;
   const values = [0.01, 0.02, 0.5];
   const filter = goawayFilter(0.02, () => values.shift() ?? 1);
-  const request = (protocol: string): RequestContext =>
-    ({ exchange: { protocol, endConnection: () => ended++ } }) as unknown as RequestContext;
+  const request = (protocol: string): RequestState =>
+    ({ exchange: { protocol, endConnection: () => ended++ } }) as unknown as RequestState;
   void filter(request("HTTP/1.1"));
   assert.equal(ended, 0);
   for (const expected of [1, 1, 1]) {

@@ -3,10 +3,11 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/priority-and-fairness.go.
  */
 import { type Clock, realClock } from "../apimachinery/clock.ts";
-import type { Filter, RequestContext, RequestInfo } from "../http/contract.ts";
-import { isLongRunning } from "../http/request-info.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
 import type { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
+import type { Filter, RequestState } from "../request/context.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import { isLongRunning } from "../request/request-info.ts";
 import type { FlowControlObserver, RejectReason } from "./contract.ts";
 import { type ActiveSchema, flowOf, type Levels } from "./levels.ts";
 import { kindOf, rejectRequest } from "./reject.ts";
@@ -16,7 +17,7 @@ import type { WatchCounts } from "./width/watch-counts.ts";
 
 /** A request that flow control tracks. */
 export interface TrackedRequest {
-  readonly context: RequestContext;
+  readonly context: RequestState;
   /** Called when the request starts after it has waited. */
   readonly started: () => void;
 }
@@ -35,7 +36,7 @@ interface FilterOptions {
   /** The limit of all requests except watches, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** Called for each rejected request. */
-  readonly rejected: (context: RequestContext) => void;
+  readonly rejected: (context: RequestState) => void;
 }
 
 type Schema = ActiveSchema<TrackedRequest>;
@@ -61,7 +62,7 @@ function isProfile({ isResourceRequest, path }: RequestInfo): boolean {
   return !isResourceRequest && path.startsWith("/debug/pprof/");
 }
 
-function start(options: FilterOptions, context: RequestContext, schema: Schema): void | Promise<void> {
+function start(options: FilterOptions, context: RequestState, schema: Schema): void | Promise<void> {
   const { estimate, fairClock } = options;
   const { state } = schema;
   const flow = flowOf(schema, context);
@@ -114,10 +115,10 @@ function takeTurns(
 const startWaiting = ({ descriptor }: Ticket<TrackedRequest>): void => descriptor.started();
 
 class WaitingRequest implements TrackedRequest {
-  readonly context: RequestContext;
+  readonly context: RequestState;
   started = (): void => {};
 
-  constructor(context: RequestContext) {
+  constructor(context: RequestState) {
     this.context = context;
   }
 
@@ -149,14 +150,14 @@ class WaitingRequest implements TrackedRequest {
 }
 
 /** Since the arrival of the request, in milliseconds. */
-function waitLimitMs({ requestTimeoutMs }: FilterOptions, { endsAt, receivedAt }: RequestContext): number {
+function waitLimitMs({ requestTimeoutMs }: FilterOptions, { endsAt, receivedAt }: RequestState): number {
   const limit = Number.isFinite(endsAt) ? endsAt - receivedAt : requestTimeoutMs;
   return Math.min(limit / waitFraction, waitMaxMs);
 }
 
 function reject(
   { rejected, clock }: FilterOptions,
-  context: RequestContext,
+  context: RequestState,
   { state, flows }: Schema,
   reason: RejectReason,
 ): Error {

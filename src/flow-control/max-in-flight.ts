@@ -2,8 +2,9 @@
  * Limits on the requests in flight, without priorities and queues.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/maxinflight.go.
  */
-import type { Filter, RequestContext } from "../http/contract.ts";
-import { isLongRunning } from "../http/request-info.ts";
+
+import type { Filter, RequestState } from "../request/context.ts";
+import { isLongRunning } from "../request/request-info.ts";
 import type { FlowControlObserver, RequestKind } from "./contract.ts";
 import { kindOf, rejectRequest } from "./reject.ts";
 import { whenServed } from "./when-served.ts";
@@ -13,7 +14,7 @@ interface MaxInFlightOptions {
   readonly limits: Readonly<Record<RequestKind, number>>;
   readonly observer: Pick<FlowControlObserver, "executing">;
   /** Called for each rejected request. */
-  readonly rejected: (context: RequestContext) => void;
+  readonly rejected: (context: RequestState) => void;
 }
 
 const retryAfterSeconds = 1;

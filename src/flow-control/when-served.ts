@@ -1,12 +1,12 @@
 /** The end of what a request occupies. */
-import type { RequestContext, RequestExecution } from "../http/contract.ts";
+import type { RequestExecution, RequestState } from "../request/context.ts";
 
 /**
  * Calls `run` once: when the endpoint has returned and the response has been sent or the client has
  * disconnected, because a client that disconnects does not free what the endpoint still uses. For a
  * watch, when it has sent its first objects or has ended.
  */
-export function whenServed(context: RequestContext, run: () => void): void {
+export function whenServed(context: RequestState, run: () => void): void {
   const served = new Served(context.info.verb === "watch", run);
   context.execution = served;
   context.exchange.onClose(() => served.closed());

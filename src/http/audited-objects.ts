@@ -3,7 +3,6 @@
  * `requestObject` and `responseObject` of audit.k8s.io/v1 Event.
  */
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
-import type { RequestAudit } from "../audit/contract.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { decodeAnyCbor } from "../lib/cbor/decode.ts";
@@ -16,8 +15,9 @@ import type { DecodeOptions } from "../registry/decode-body.ts";
 import { toStorageVersion } from "../registry/decode-body.ts";
 import { decodeDeleteOptions, deleteOptionsType } from "../registry/delete-options.ts";
 import type { ListResult } from "../registry/list.ts";
+import type { RequestAudit } from "../request/audit.ts";
 import type { RequestContext } from "./contract.ts";
-import type { Piece } from "./representation/pieces.ts";
+import type { Piece } from "./representation/piece-memory.ts";
 import { encodeAtVersion, encodeWithVersion } from "./representation/version.ts";
 
 /** Records the body of a create or an update with defaults, as upstream does. */

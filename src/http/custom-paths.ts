@@ -5,12 +5,12 @@
 import { methodNotSupported, notFound } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { RequestContext, RequestInfo } from "./contract.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import { checkName, checkObjectName } from "../request/request-info.ts";
+import type { Endpoint, RequestContext, ResourceEndpoints } from "./contract.ts";
 import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
 import { checkPatchType } from "./endpoints/patch.ts";
 import { negotiate } from "./representation/negotiate.ts";
-import { checkName, checkObjectName } from "./request-info.ts";
-import type { Endpoint, ResourceEndpoints } from "./serve.ts";
 
 /**
  * Whether the path matches the kind's scope: a namespace for namespaced kinds, or none to list and

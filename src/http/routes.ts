@@ -1,7 +1,8 @@
 /** The routes of built-in resources: which paths exist, and which verbs and methods they have. */
 import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
-import type { RequestContext, RequestInfo } from "./contract.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import type { RequestContext } from "./contract.ts";
 
 /**
  * @returns whether the path is that of a connection, whose response has any form

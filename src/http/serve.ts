@@ -6,51 +6,28 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { runGuarded } from "./boundary.ts";
-import type { Exchange, Filter, RequestContext, RequestExtension, RequestInfo } from "./contract.ts";
+import { pathNotFound } from "../request/answer.ts";
+import { runGuarded } from "../request/boundary.ts";
+import type { Filter, PathHandler, PathRoute } from "../request/context.ts";
+import type { Exchange } from "../request/exchange.ts";
+import { checkName, type RequestInfo, requestInfo } from "../request/request-info.ts";
+import type { Endpoint, RequestContext, RequestExtension, ResourceEndpoints } from "./contract.ts";
 import { isInScope, serveCustom } from "./custom-paths.ts";
 import { auditDeprecation, warnOfDeprecation } from "./deprecation.ts";
 import { checkPatchRoute } from "./endpoints/patch.ts";
+import { isUnexpected, sendError } from "./errors.ts";
 import type { Encoding } from "./representation/contract.ts";
 import { checkRoute, negotiate } from "./representation/negotiate.ts";
-import { checkName, requestInfo } from "./request-info.ts";
-import { isUnexpected, pathNotFound, sendError } from "./respond.ts";
 import { allowsVerb, checkMethod, checkPath } from "./routes.ts";
-
-/** Serves a path that names no resource. */
-export type PathHandler = (context: RequestContext) => void | Promise<void>;
-
-/** A path and its handler. */
-export interface PathRoute {
-  /** The exact path; with a `*` at the end, a prefix. */
-  readonly path: string;
-  readonly handler: PathHandler;
-}
-
-/** Serves one verb of resources. */
-export type Endpoint = (context: RequestContext, registry: RegistryContext) => void | Promise<void>;
-
-/** The endpoints of a server. */
-export interface ResourceEndpoints {
-  /** By verb: get list watch create update patch delete deletecollection. */
-  readonly verbs: Readonly<Record<string, Endpoint>>;
-  /**
-   * Endpoints by verb for resources whose objects are computed instead of stored, by
-   * `group/resource`.
-   */
-  readonly computed: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
-  /** Endpoints of subresources with special behavior, by `group/resource/subresource`. */
-  readonly subresources: Readonly<Record<string, Endpoint>>;
-}
 
 /** The dependencies of the request flow. */
 interface ServeParts {
-  readonly filters: readonly Filter[];
+  readonly filters: readonly Filter<RequestContext>[];
   readonly registry: RegistryContext;
   readonly endpoints: ResourceEndpoints;
-  readonly routes: readonly PathRoute[];
+  readonly routes: readonly PathRoute<RequestContext>[];
   /** Finds the handler of a request that another server serves. */
-  readonly forwarded?: (context: RequestContext) => PathHandler | undefined;
+  readonly forwarded?: (context: RequestContext) => PathHandler<RequestContext> | undefined;
   /** The supported encodings; the first is the default. */
   readonly encodings: readonly Encoding[];
   readonly clock: Clock;
@@ -109,7 +86,7 @@ function report(context: RequestContext, error: unknown, { logger, failed }: Ser
 async function handle(
   context: MutableContext,
   parts: ServeParts,
-  route: (path: string) => PathHandler | undefined,
+  route: (path: string) => PathHandler<RequestContext> | undefined,
 ): Promise<void> {
   const { exchange } = context; // The audit filter replaces it.
   exchange.entered?.("parse");
@@ -158,7 +135,9 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
   };
 }
 
-function pathRouter(routes: readonly PathRoute[]): (path: string) => PathHandler | undefined {
+function pathRouter(
+  routes: readonly PathRoute<RequestContext>[],
+): (path: string) => PathHandler<RequestContext> | undefined {
   const exact = new Map(routes.filter(({ path }) => !path.endsWith("*")).map(({ path, handler }) => [path, handler]));
   const prefixes = routes
     .filter(({ path }) => path.endsWith("*"))

@@ -1,5 +1,6 @@
 /** The metrics of admission. Source: k8s.io/apiserver@v0.36.0/pkg/admission/metrics/metrics.go. */
-import type { AdmissionObserver, AdmissionOperation, AdmissionType, Observe } from "../admission/contract.ts";
+import type { AdmissionObserver, AdmissionType, Observe } from "../admission/contract.ts";
+import type { AdmissionOperation } from "../registry/admission-attributes.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 

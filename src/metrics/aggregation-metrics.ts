@@ -3,7 +3,7 @@
  * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/status/metrics/metrics.go and pkg/apiserver/metrics.go,
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery/aggregated/metrics.go.
  */
-import type { ApiServiceView } from "../aggregator/contract.ts";
+import type { ApiServiceView } from "../forwarding/aggregator/contract.ts";
 import type { CertificateObserver } from "../webhook/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";

@@ -2,8 +2,7 @@
  * The metrics of addresses and node ports of Services. Sources, in k8s.io/kubernetes@v1.36.0/pkg/registry/core/service:
  * ipallocator/metrics.go, portallocator/metrics.go and portallocator/controller/metrics.go.
  */
-import type { AllocationObserver, RangeUse } from "../admission/contract.ts";
-import type { PortRepairObserver } from "../controllers/contract.ts";
+import type { AllocationObserver, PortRepairObserver, RangeUse } from "../admission/contract.ts";
 import { labelFormatter, type Metric, type Sample } from "./exposition.ts";
 import { Counters, Histograms } from "./vectors.ts";
 

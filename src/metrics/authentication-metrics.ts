@@ -5,7 +5,7 @@
 import type { Clock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import { requestedWebSocket } from "../apimachinery/web-socket-protocols.ts";
-import type { Filter, RequestContext } from "../http/contract.ts";
+import type { Filter, RequestState } from "../request/context.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 
@@ -35,12 +35,12 @@ export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
     attempts[result]++;
     durations[result].observe(seconds);
   };
-  const succeeded = ({ user }: RequestContext, seconds: number): void => {
+  const succeeded = ({ user }: RequestState, seconds: number): void => {
     const name = userCategory(user.name);
     users.set(name, (users.get(name) ?? 0) + 1);
     record("success", seconds);
   };
-  const failed = (context: RequestContext, error: unknown, seconds: number): never => {
+  const failed = (context: RequestState, error: unknown, seconds: number): never => {
     if (error instanceof ApiError) record(hasCredentials(context) ? "error" : "failure", seconds);
     throw error;
   };
@@ -88,7 +88,7 @@ function metric(name: string, type: Metric["type"], help: string, samples: Sampl
 }
 
 /** Distinguishes invalid credentials (`error`) from missing credentials (`failure`). */
-function hasCredentials({ exchange }: RequestContext): boolean {
+function hasCredentials({ exchange }: RequestState): boolean {
   return (
     exchange.header("authorization") !== undefined ||
     exchange.peerCertificate !== undefined ||

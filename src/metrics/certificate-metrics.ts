@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go.
  */
 import type { Clock } from "../apimachinery/clock.ts";
-import type { PeerCertificate } from "../http/contract.ts";
+import type { PeerCertificate } from "../request/exchange.ts";
 import type { Metric } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 

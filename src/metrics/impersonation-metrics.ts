@@ -2,7 +2,7 @@
  * The metrics of impersonation.
  * Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/impersonation/metrics/metrics.go.
  */
-import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
+import type { ImpersonationObserver } from "../authorization/impersonation/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
 import { exponentialBounds } from "./histogram.ts";
 import { Counters, Histograms } from "./vectors.ts";

@@ -2,7 +2,7 @@
  * The metrics of connections to kubelets. Sources: k8s.io/apiserver@v0.36.0/pkg/util/proxy/metrics/metrics.go, and
  * k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/metrics.go.
  */
-import type { KubeletObserver } from "../kubelet/contract.ts";
+import type { KubeletObserver } from "../forwarding/kubelet/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";
 

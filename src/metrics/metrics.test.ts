@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { ask } from "../../test/support/request-context.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Resolved, ResourceDefinition, ServedVersion } from "../catalog/contract.ts";
-import type { Exchange, RequestContext } from "../http/contract.ts";
-import { requestInfo } from "../http/request-info.ts";
+import type { RequestContext } from "../http/contract.ts";
+import type { Exchange } from "../request/exchange.ts";
+import { requestInfo } from "../request/request-info.ts";
 import { formatLabels, formatNumber } from "./exposition.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 

@@ -5,8 +5,8 @@
 import type { Clock } from "../apimachinery/clock.ts";
 import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import type { AuditCounts } from "../audit/contract.ts";
-import type { RequestContext } from "../http/contract.ts";
-import { gzipThresholdBytes, respondGzipped } from "../http/representation/gzip.ts";
+import type { RequestState } from "../request/context.ts";
+import { gzipThresholdBytes, respondGzipped } from "../request/gzip.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { expositionType, formatLabels, formatMetrics, type Metric } from "./exposition.ts";
 import { processMetrics, processStart } from "./process-metrics.ts";
@@ -39,9 +39,9 @@ export interface Metrics {
   readonly requests: RequestMetrics;
   readonly watches: WatchMetrics;
   /** Serves `/metrics`. */
-  handler(context: RequestContext): Promise<void>;
+  handler(context: RequestState): Promise<void>;
   /** Serves `/metrics/slis`. */
-  sliHandler(context: RequestContext): void;
+  sliHandler(context: RequestState): void;
 }
 
 /** @param show selects the metrics that are shown */
@@ -49,7 +49,7 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
   const requests = requestMetrics(clock);
   const watches = watchMetrics(clock);
   const startedAt = clock.now() / 1000 - process.uptime();
-  const respond = ({ exchange, auditId, gzip, headers: common }: RequestContext, metrics: Metric[]): void => {
+  const respond = ({ exchange, auditId, gzip, headers: common }: RequestState, metrics: Metric[]): void => {
     const headers = {
       "audit-id": auditId,
       "cache-control": "no-cache, private",

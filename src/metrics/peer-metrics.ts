@@ -3,7 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/util/peerproxy/metrics/metrics.go and
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery/aggregated/metrics.go.
  */
-import type { DiscoveryObserver, PeerObserver, ResourceName } from "../aggregator/peers/contract.ts";
+import type { DiscoveryObserver, PeerObserver, ResourceName } from "../forwarding/aggregator/peers/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";
 

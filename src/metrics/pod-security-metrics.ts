@@ -2,9 +2,10 @@
  * The metrics of the plugin PodSecurity. Source:
  * k8s.io/pod-security-admission@v0.36.0/metrics/metrics.go.
  */
-import type { AdmissionAttributes } from "../admission/contract.ts";
+
 import type { PodSecurityObserver } from "../admission/plugins/pod-security/contract.ts";
 import type { LevelVersion } from "../lib/pod-security/levels.ts";
+import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";
 

@@ -2,9 +2,10 @@
  * The metrics of admission policies and match conditions. Sources: k8s.io/apiserver@v0.36.0,
  * pkg/admission/plugin/policy/{validating,mutating}/metrics and pkg/admission/metrics.
  */
-import type { AdmissionOperation } from "../admission/contract.ts";
+
 import type { ConditionOwner } from "../admission/expressions/contract.ts";
 import type { PolicyLabels, PolicyObserver } from "../admission/policies/contract.ts";
+import type { AdmissionOperation } from "../registry/admission-attributes.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Counters, Histograms } from "./vectors.ts";
 

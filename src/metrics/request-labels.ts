@@ -3,8 +3,24 @@
  * create series.
  */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
-import type { RequestContext } from "../http/contract.ts";
+import type { RequestState } from "../request/context.ts";
 import { formatLabels } from "./exposition.ts";
+
+/** What metrics report of a resource at a version. */
+interface LabelledResource {
+  readonly resource: { readonly definition: { readonly group: string; readonly resource: string } };
+  readonly version: {
+    readonly version: string;
+    readonly subresources: readonly { readonly name: string }[];
+    readonly deprecated?: { readonly removedIn?: string } | undefined;
+  };
+}
+
+/** A request with the resource that its path names. */
+export interface CountedRequest extends RequestState {
+  /** Absent for paths that name no resource of this server. */
+  readonly resolved?: LabelledResource | undefined;
+}
 
 /** The names of the labels, in order. */
 export const requestLabelNames = [
@@ -38,7 +54,7 @@ const healthPath = /^\/(?:livez|readyz|healthz)(?=\/|$)/;
  * @returns the values in the order of {@link requestLabelNames}, separated by spaces, which no
  *   value contains; undefined for requests that upstream does not count, such as discovery
  */
-export function requestLabels(context: RequestContext): string | undefined {
+export function requestLabels(context: CountedRequest): string | undefined {
   const { info, resolved, exchange } = context;
   if (!info.isResourceRequest) {
     const health = healthPath.exec(info.path)?.[0];
@@ -60,7 +76,7 @@ export function requestLabels(context: RequestContext): string | undefined {
 const pathMax = 128;
 
 /** @returns the labels of a terminated request, whether its path is known or not */
-export function terminationLabels(context: RequestContext, code: number, component = "apiserver"): string {
+export function terminationLabels(context: CountedRequest, code: number, component = "apiserver"): string {
   const { info, exchange } = context;
   const resourceLabels = requestLabels(context);
   const path = info.isResourceRequest ? "" : info.path.slice(0, pathMax);
@@ -76,13 +92,13 @@ function dryRunOf(query: URLSearchParams): string {
   return values.every((value) => value === "All") ? "All" : "invalid";
 }
 
-function verbOf({ info, exchange }: RequestContext): string {
+function verbOf({ info, exchange }: RequestState): string {
   if (connectSubresources.has(info.subresource) && info.subresource !== "log") return "CONNECT";
   if (info.verb === "patch" && applyTypes.has(exchange.header("content-type") ?? "")) return "APPLY";
   return Object.hasOwn(metricVerbs, info.verb) ? (metricVerbs[info.verb] as string) : "OTHER";
 }
 
-function scopeOf({ info }: RequestContext): string {
+function scopeOf({ info }: RequestState): string {
   if (info.name !== "" || info.verb === "create") return "resource";
   return info.namespace === "" ? "cluster" : "namespace";
 }

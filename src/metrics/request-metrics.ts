@@ -1,10 +1,10 @@
 /** The metrics of requests. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/metrics/metrics.go. */
 import type { Clock } from "../apimachinery/clock.ts";
-import type { Filter, RequestContext } from "../http/contract.ts";
-import { isLongRunning } from "../http/request-info.ts";
+import type { Filter } from "../request/context.ts";
+import { isLongRunning } from "../request/request-info.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
-import { requestLabelNames, requestLabels, terminationLabels } from "./request-labels.ts";
+import { type CountedRequest, requestLabelNames, requestLabels, terminationLabels } from "./request-labels.ts";
 import { Counters } from "./vectors.ts";
 
 const durationBounds = [
@@ -38,11 +38,11 @@ interface Series {
 /** Records requests. */
 export interface RequestMetrics {
   /** The first filter: observes a request until its exchange closes. */
-  readonly filter: Filter;
+  readonly filter: Filter<CountedRequest>;
   /** Records a request that was ended by its timeout (504), or rejected by flow control (429). */
-  terminated(context: RequestContext, code?: 429 | 504): void;
+  terminated(context: CountedRequest, code?: 429 | 504): void;
   /** Records a request for another server that this server has answered with an error. */
-  notForwarded(context: RequestContext, code: number): void;
+  notForwarded(context: CountedRequest, code: number): void;
   /** @returns the current metrics */
   collect(): Metric[];
 }
@@ -55,9 +55,9 @@ export function requestMetrics(clock: Clock): RequestMetrics {
   /** The requested values of `fieldValidation`. */
   const validations = new Set<string>();
   const terminations = new Counters();
-  const longRunning = new Set<RequestContext>();
+  const longRunning = new Set<CountedRequest>();
 
-  function record(context: RequestContext): void {
+  function record(context: CountedRequest): void {
     const key = requestLabels(context);
     if (key === undefined) return;
     let series = all.get(key);
@@ -245,7 +245,7 @@ function fieldValidationDurations(values: Iterable<string>): Metric {
   return { name: "field_validation_request_duration_seconds", type: "histogram", stability: "ALPHA", help, samples };
 }
 
-function openLongRunning(open: Iterable<RequestContext>): Metric {
+function openLongRunning(open: Iterable<CountedRequest>): Metric {
   const counts = new Map<string, number>();
   for (const context of open) {
     const key = requestLabels(context);

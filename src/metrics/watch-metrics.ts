@@ -1,6 +1,6 @@
 /** The metrics of watches. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/metrics/metrics.go. */
 import type { Clock } from "../apimachinery/clock.ts";
-import type { RequestContext } from "../http/contract.ts";
+import type { RequestState } from "../request/context.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 import { requestLabels } from "./request-labels.ts";
@@ -15,7 +15,7 @@ export interface WatchMetrics {
    */
   counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
   /** Records that the initial objects of a watch and the bookmark after them were sent. */
-  listed(context: RequestContext): void;
+  listed(context: RequestState): void;
   /** Records a watch that was terminated because its client does not read. */
   cutOff(group: string, resource: string): void;
   collect(): Metric[];

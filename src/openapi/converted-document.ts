@@ -1,10 +1,10 @@
 /** Encodes documents of servers that have only OpenAPI v2 as v3. */
 import { encodeAny } from "../lib/json/encode-any.ts";
-import type { Json } from "./dialect.ts";
+import type { Json } from "../lib/json/values.ts";
+import { convertToV3 } from "../lib/swagger/convert-to-v3.ts";
 import type { Encoding } from "./documents.ts";
 import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
 import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
-import { convertToV3 } from "./swagger/convert-to-v3.ts";
 
 /** @param documentV2 in its canonical form */
 export function encodeConverted(documentV2: Json, encoding: Encoding): Buffer {

@@ -3,8 +3,8 @@
  * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/openapi/builder/builder.go`.
  */
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
+import type { Json } from "../lib/json/values.ts";
 import type { DefinitionWriter } from "./definitions.ts";
-import type { Json } from "./dialect.ts";
 import type { CustomKind, KindName } from "./path-item.ts";
 import { publishedBody } from "./published-schema.ts";
 

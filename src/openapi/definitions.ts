@@ -4,10 +4,11 @@
  */
 
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
+import type { Json } from "../lib/json/values.ts";
 import type { Any, Field, Scalar, ScalarKind, Struct, Type } from "../lib/schema/schema.ts";
 import { customDefinition, customDefinitionName } from "./custom-definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
-import type { Dialect, Json } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import type { CustomKind } from "./path-item.ts";
 
 /** Collects the definitions that a document references, including indirect references. */

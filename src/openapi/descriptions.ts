@@ -6,7 +6,7 @@
  */
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
-import { readDataFile } from "../data/data-file.ts";
+import { readDataFile } from "../apimachinery/data/data-file.ts";
 import { clientFieldName } from "./client-field-name.ts";
 
 /** Finds descriptions; each function returns undefined if there is none. */

@@ -9,6 +9,3 @@ export interface Dialect {
 export const openApiV2: Dialect = { version: "v2", references: "#/definitions/" };
 /** OpenAPI 3.0. */
 export const openApiV3: Dialect = { version: "v3", references: "#/components/schemas/" };
-
-/** A piece of an OpenAPI document. */
-export type Json = { readonly [key: string]: unknown };

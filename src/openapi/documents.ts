@@ -3,9 +3,11 @@
  * paths and between definitions.
  */
 import type { ServedGroup, ServedResource } from "../catalog/discovery.ts";
+import type { Json } from "../lib/json/values.ts";
+import { createPause } from "../lib/pause.ts";
 import { collectDefinitions, type Definitions, type GroupVersion } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
-import { type Json, openApiV2, openApiV3 } from "./dialect.ts";
+import { openApiV2, openApiV3 } from "./dialect.ts";
 import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
 import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
 import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
@@ -13,7 +15,6 @@ import { jsonEntry, jsonMember, jsonMembers, jsonObject } from "./json-pieces.ts
 import type { EncodedPieces, EncodePiece, PiecesV2 } from "./merged-pieces.ts";
 import { pathsOf, topPaths } from "./operations.ts";
 import type { PathItem, PathOptions } from "./path-item.ts";
-import { createPause } from "./pause.ts";
 import { renderPathV2, renderPathV3 } from "./render.ts";
 import { sharedParameters } from "./shared-parameters.ts";
 

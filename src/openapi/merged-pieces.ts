@@ -1,7 +1,7 @@
 /** Adds the parts of other servers to the encoded parts of the v2 document. */
-import type { Json } from "./dialect.ts";
-import { createPause } from "./pause.ts";
-import { type MergeTarget, mayConflict, mergeDocument, mergeTarget } from "./swagger/merge.ts";
+import type { Json } from "../lib/json/values.ts";
+import { createPause } from "../lib/pause.ts";
+import { type MergeTarget, mayConflict, mergeDocument, mergeTarget } from "../lib/swagger/merge.ts";
 
 /** Encodes a part with its name. */
 export type EncodePiece = (name: string, value: Json) => Buffer;

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { PublishedSchema } from "../catalog/contract.ts";
 import type { ServedResource } from "../catalog/discovery.ts";
-import { readDataFile } from "../data/data-file.ts";
+import { readDataFile } from "../apimachinery/data/data-file.ts";
 import type { DocumentSource, Part } from "./documents.ts";
 
 /**

@@ -6,9 +6,9 @@
  */
 
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
+import type { Json } from "../lib/json/values.ts";
 import { type JsonSchemaProps, sortedSchemas } from "../lib/structural-schema/json-schema-props.ts";
 import type { DefinitionWriter } from "./definitions.ts";
-import type { Json } from "./dialect.ts";
 
 /**
  * The published definition of a custom kind.

@@ -1,8 +1,8 @@
 /** Renders paths and operations for a version of OpenAPI, in upstream's order of fields. */
 import { builtinType, definitionOf } from "../catalog/builtin-schemas.ts";
+import type { Json } from "../lib/json/values.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
-import type { Json } from "./dialect.ts";
 import type { Body, HttpMethod, KindName, Operation, OperationResponse, Parameter, PathItem } from "./path-item.ts";
 
 /** What rendered paths reference. */

@@ -1,6 +1,6 @@
 /** Parameters that a v2 document defines once and references in operations. */
 import { encodeAny } from "../lib/json/encode-any.ts";
-import type { Json } from "./dialect.ts";
+import type { Json } from "../lib/json/values.ts";
 
 interface SharedParameters {
   /** Adds a parameter to the document. @returns a reference to it */

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
+import { parseListOptions } from "../request/list-options.ts";
 import type { Entry, Snapshot } from "../watch-cache/contract.ts";
 import { listEntries } from "./list.ts";
-import { parseListOptions } from "./list-options.ts";
 import { planWatch } from "./watch.ts";
 
 let memory: MemoryRegistry;

@@ -3,18 +3,19 @@
  * wins.
  */
 
-import { JointConflict, type RequestLifetime } from "../admission/contract.ts";
 import { ApiError, conflict, objectModified, timeout } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { RequestAudit } from "../audit/contract.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { Resource } from "../catalog/contract.ts";
+import type { RequestAudit } from "../request/audit.ts";
+import type { RequestLifetime } from "../request/lifetime.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
 import { readable } from "../watch-cache/unreadable.ts";
 import { type Put, put, remove } from "./commit.ts";
 import type { RegistryContext } from "./contract.ts";
 import { currentEntry, readAfterCacheFailure } from "./current-entry.ts";
+import { JointConflict } from "./joint-change.ts";
 import { storedResource } from "./resource-names.ts";
 
 /** What an attempt does to the stored object. */

@@ -2,7 +2,7 @@
  * Commits writes of objects: encodes an object once, checks the revision, and returns the stored entry.
  * {@link settle} makes the object that is encoded.
  */
-import type { JointChange } from "../admission/contract.ts";
+
 import { conflict, objectModified, serviceUnavailable } from "../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import { storeOf } from "../catalog/catalog.ts";
@@ -22,6 +22,7 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
+import type { JointChange } from "./joint-change.ts";
 import { commitJointly } from "./joint-write.ts";
 import { storedResource } from "./resource-names.ts";
 import { isStoredAs, sharedForm } from "./shared-encoding.ts";

@@ -1,16 +1,18 @@
 /** The generic verbs for all resources, as endpoints and controllers call them. */
 
-import type { Admission, AdmissionTrace, RequestLifetime } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { StatusCause } from "../apimachinery/errors.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
-import type { RequestStage } from "../apimachinery/request-stages.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { RequestAudit } from "../audit/contract.ts";
-import type { Catalog, FindDenial, Resolved } from "../catalog/contract.ts";
+import type { Catalog, FindDenial, Resolved, Resource } from "../catalog/contract.ts";
+import type { AdmissionTrace } from "../request/admission-trace.ts";
+import type { RequestAudit } from "../request/audit.ts";
+import type { RequestLifetime } from "../request/lifetime.ts";
+import type { RequestStage } from "../request/stages.ts";
 import type { Check, Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+import type { AdmissionAttributes } from "./admission-attributes.ts";
 
 /** What happens to unknown and repeated fields of a body: nothing, a warning, or an error. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
@@ -177,6 +179,18 @@ export interface Decision {
    * @throws ApiError 409 unless it is current
    */
   check(): void;
+}
+
+/**
+ * The checks and changes around a write, which admission plugins implement. Each step returns undefined if no plugin waited, so that callers need not yield, and
+ * throws or rejects with the ApiError of the first plugin that rejects the write.
+ */
+export interface Admission {
+  mutate(attributes: AdmissionAttributes): void | Promise<void>;
+  authorize(attributes: AdmissionAttributes): void | Promise<void>;
+  validate(attributes: AdmissionAttributes): void | Promise<void>;
+  /** Calls `removed` of all plugins; a plugin handles its own errors. */
+  removed(resource: Resource, object: () => KubeObject, registry: RegistryContext): void | Promise<void>;
 }
 
 /** The dependencies of the verbs; one per server. */

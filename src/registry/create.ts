@@ -1,5 +1,5 @@
 /** Creates one object: POST, and a PUT or apply of an object that does not exist. */
-import { type AdmissionAttributes, JointConflict } from "../admission/contract.ts";
+
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { internalMetadata, type KubeObject } from "../apimachinery/object.ts";
@@ -8,11 +8,13 @@ import { storeOf } from "../catalog/catalog.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+import type { AdmissionAttributes } from "./admission-attributes.ts";
 import { insert, settle } from "./commit.ts";
 import { checkRetry } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { currentEntry } from "./current-entry.ts";
 import { validateDeclared } from "./declarative-validation.ts";
+import { JointConflict } from "./joint-change.ts";
 import { trackManagers } from "./managed-fields/track.ts";
 import { parseResourceVersion } from "./preconditions.ts";
 import {

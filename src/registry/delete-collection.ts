@@ -1,11 +1,12 @@
 /** Deletes the objects that a list selects, each like any other deletion. */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { ResourceDefinition } from "../catalog/contract.ts";
+import type { ListOptions } from "../request/list-options.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 import { type DeleteRequest, deleteOne, warnOfOrphans } from "./delete.ts";
 import { type ListResult, listEntries } from "./list.ts";
-import { checkWatchOptions, type ListOptions, withWatchDefaults } from "./list-options.ts";
+import { checkWatchOptions, withWatchDefaults } from "./list-options.ts";
 import { type RunInTurn, startInTurn } from "./scan.ts";
 import { checkSelectable, parseSelectors } from "./selection.ts";
 

@@ -7,7 +7,7 @@ import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
 import { serveResource } from "../http/serve.ts";
-import { parseListOptions } from "./list-options.ts";
+import { parseListOptions } from "../request/list-options.ts";
 import { planWatch } from "./watch.ts";
 
 const path = "/api/v1/namespaces/ns/secrets";

@@ -1,11 +1,5 @@
 /** Changes of other objects in the commit of a write, such as the usage of a quota. */
-import {
-  type JointChange,
-  JointConflict,
-  type JointCreation,
-  type JointWrite,
-  type UpdateStatus,
-} from "../admission/contract.ts";
+
 import type { KubeObject } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
 import { storeOf } from "../catalog/catalog.ts";
@@ -27,6 +21,13 @@ import { entryFromStored, sealedState } from "../watch-cache/entry.ts";
 import { readable } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
 import { currentEntry } from "./current-entry.ts";
+import {
+  type JointChange,
+  JointConflict,
+  type JointCreation,
+  type JointWrite,
+  type UpdateStatus,
+} from "./joint-change.ts";
 import { trackManagedFields } from "./managed-fields/track.ts";
 import { sharedForm } from "./shared-encoding.ts";
 

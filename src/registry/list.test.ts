@@ -4,10 +4,10 @@ import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memo
 import { systemClock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
+import { parseListOptions } from "../request/list-options.ts";
 import { formatContinue } from "./continue-token.ts";
 import { getEntry } from "./get.ts";
 import { listEntries } from "./list.ts";
-import { parseListOptions } from "./list-options.ts";
 
 let memory: MemoryRegistry;
 let secrets: Resolved;

@@ -2,11 +2,12 @@
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../catalog/contract.ts";
+import type { ListOptions } from "../request/list-options.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
 import { checkReached } from "./get.ts";
-import { checkListOptions, type ListOptions, parseResourceVersion } from "./list-options.ts";
+import { checkListOptions, parseResourceVersion } from "./list-options.ts";
 import { afterOthers, inSteps, type RunInTurn, scannedMax } from "./scan.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { selectsShard, withinShard } from "./shard-selection.ts";

@@ -17,6 +17,7 @@ import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resource } from "../catalog/contract.ts";
+import { type ListOptions, parseListOptions } from "../request/list-options.ts";
 import type { Storage, Write } from "../storage/contract.ts";
 import { openEmbeddedStorage } from "../storage/embedded/embedded-storage.ts";
 import type { LedgerGroup } from "../storage/embedded/ledger.ts";
@@ -25,7 +26,6 @@ import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../watch-
 import { type EntrySource, makeEntry } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import { listEntries } from "./list.ts";
-import { type ListOptions, parseListOptions } from "./list-options.ts";
 
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 400 : 12;
 /** The state of one run. */

@@ -1,9 +1,11 @@
 /** Creations that are part of the commit of another write. */
-import type { AdmissionAttributes, JointCreation } from "../admission/contract.ts";
+
 import { storeOf } from "../catalog/catalog.ts";
+import type { AdmissionAttributes } from "./admission-attributes.ts";
 import { settle } from "./commit.ts";
 import type { RegistryContext } from "./contract.ts";
 import { type CreateRequest, checkNoVersion, createOnce } from "./create.ts";
+import type { JointCreation } from "./joint-change.ts";
 
 /**
  * Does everything that a creation does before its commit, admission and validation included.

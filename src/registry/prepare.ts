@@ -2,12 +2,13 @@
  * Prepares written objects: the context of their strategy, their namespace and name, and the metadata that
  * the server sets. Source: k8s.io/apiserver@v0.36.0/pkg/registry/rest.
  */
-import type { AdmissionAttributes, AdmissionOperation } from "../admission/contract.ts";
+
 import { formatTime } from "../apimachinery/clock.ts";
 import { badRequest } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
 import { randomUuid } from "../apimachinery/random.ts";
 import type { ResourceDefinition, StrategyContext } from "../catalog/contract.ts";
+import type { AdmissionAttributes, AdmissionOperation } from "./admission-attributes.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 
 type ContextRequest = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };

@@ -4,10 +4,10 @@ import { after, before, test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry, requestOf } from "../../test/support/memory-registry.ts";
 import type { ConvertedVersion, Resolved } from "../catalog/contract.ts";
 import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
+import { parseListOptions } from "../request/list-options.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { deleteMany } from "./delete-collection.ts";
 import { listEntries } from "./list.ts";
-import { parseListOptions } from "./list-options.ts";
 import type { RunInTurn } from "./scan.ts";
 import { planWatch } from "./watch.ts";
 

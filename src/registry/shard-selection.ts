@@ -4,8 +4,8 @@ import type { ResourceStore } from "../catalog/contract.ts";
 import { SelectorError } from "../lib/selectors/selector-error.ts";
 import { isInShard, type ShardSelector } from "../lib/selectors/shard.ts";
 import { shardHash } from "../lib/selectors/shard-hash.ts";
+import type { ListOptions } from "../request/list-options.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import type { ListOptions } from "./list-options.ts";
 import type { Selection } from "./selection.ts";
 
 /** Whether a request selects a shard. The parameter is ignored while the gate is off. */

@@ -1,6 +1,5 @@
 /** Replaces one object: PUT, and the replacement that a patch or an apply computes. */
 
-import type { AdmissionAttributes, JointChange } from "../admission/contract.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { internalMetadata, type KubeObject } from "../apimachinery/object.ts";
@@ -14,12 +13,14 @@ import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+import type { AdmissionAttributes } from "./admission-attributes.ts";
 import { settle } from "./commit.ts";
 import { commitWithRetry, type Step } from "./commit-with-retry.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { finishAll, prepareNew, undoAll } from "./create.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { afterRemoval } from "./delete.ts";
+import type { JointChange } from "./joint-change.ts";
 import { contentDiffers, keepAllExcept, keepField, keepSystemFields, raiseGeneration } from "./keep-fields.ts";
 import { trackManagers } from "./managed-fields/track.ts";
 import { checkIfMatch, checkUid, checkVersion, keyInErrors, parseResourceVersion } from "./preconditions.ts";

@@ -4,8 +4,8 @@ import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memo
 import { systemClock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
+import { parseListOptions } from "../request/list-options.ts";
 import type { CacheEvent } from "../watch-cache/contract.ts";
-import { parseListOptions } from "./list-options.ts";
 import { planWatch } from "./watch.ts";
 
 let memory: MemoryRegistry;

@@ -4,11 +4,12 @@ import { ApiError, badRequest, resourceVersionTooLarge } from "../apimachinery/e
 import { within } from "../apimachinery/within.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { Resource, ResourceStore } from "../catalog/contract.ts";
+import type { ListOptions } from "../request/list-options.ts";
 import { SharedStoreError } from "../storage/contract.ts";
 import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-cache/contract.ts";
 import { deletedEntry } from "../watch-cache/entry.ts";
 import { candidates, topicOf } from "./candidates.ts";
-import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
+import { checkWatchOptions, parseResourceVersion, withWatchDefaults } from "./list-options.ts";
 import { selectedInSteps } from "./scan.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 import { selectsShard, withinShard } from "./shard-selection.ts";

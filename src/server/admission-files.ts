@@ -4,7 +4,7 @@ import { openManifests } from "../admission/config/open-manifests.ts";
 import { realClock } from "../apimachinery/clock.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { manifestMetrics } from "../metrics/manifest-metrics.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { identityOf } from "./peers.ts";

@@ -13,7 +13,7 @@ import { type DispatchNeeds, validatingWebhooks } from "../admission/webhooks/va
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { webhookMetrics } from "../metrics/webhook-metrics.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { type SharedClients, sharedClients } from "../webhook/shared-clients.ts";
 import { selfAddress } from "./addresses.ts";

@@ -1,7 +1,7 @@
 /** Builds the admission chain. */
 import { createAdmission } from "../admission/chain.ts";
 import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
-import type { Admission, AdmissionPlugin } from "../admission/contract.ts";
+import type { AdmissionPlugin } from "../admission/contract.ts";
 import { type Matching, openMatching } from "../admission/matching/matcher.ts";
 import { versionedObjects } from "../admission/matching/versioned.ts";
 import { implementedPlugins } from "../admission/options.ts";
@@ -29,8 +29,8 @@ import { serviceAddresses } from "../admission/plugins/service-addresses/service
 import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condition.ts";
 import { useProtection } from "../admission/plugins/use-protection.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import type { ServerOptions } from "../options.ts";
-import type { RegistryContext } from "../registry/contract.ts";
+import type { ServerOptions } from "./options.ts";
+import type { Admission, RegistryContext } from "../registry/contract.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";

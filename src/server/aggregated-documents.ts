@@ -1,12 +1,12 @@
 /** Builds the parts of discovery and OpenAPI that other servers have. */
-import { type ApiServices, type Backends, isRemote, type RemoteApiService } from "../aggregator/contract.ts";
-import type { RemoteDiscovery } from "../aggregator/discovery/contract.ts";
-import type { OpenRemoteDiscovery } from "../aggregator/discovery/remote-discovery.ts";
-import type { RemoteOpenApi } from "../aggregator/openapi/contract.ts";
-import type { OpenRemoteOpenApi } from "../aggregator/openapi/remote-openapi.ts";
+import { type ApiServices, type Backends, isRemote, type RemoteApiService } from "../forwarding/aggregator/contract.ts";
+import type { RemoteDiscovery } from "../forwarding/aggregator/discovery/contract.ts";
+import type { OpenRemoteDiscovery } from "../forwarding/aggregator/discovery/remote-discovery.ts";
+import type { RemoteOpenApi } from "../forwarding/aggregator/openapi/contract.ts";
+import type { OpenRemoteOpenApi } from "../forwarding/aggregator/openapi/remote-openapi.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
-import type { RequestContext } from "../http/contract.ts";
+import type { RequestState } from "../request/context.ts";
 import type { Closers } from "./closers.ts";
 
 interface DocumentOptions {
@@ -16,7 +16,7 @@ interface DocumentOptions {
   readonly logger: Logger;
   readonly closers: Closers;
   /** Answers a request with the response of a server. */
-  forward(context: RequestContext, remote: RemoteApiService): Promise<void>;
+  forward(context: RequestState, remote: RemoteApiService): Promise<void>;
 }
 
 /** The documents of other servers. */
@@ -34,8 +34,8 @@ export function openAggregatedDocuments(options: DocumentOptions): AggregatedDoc
   let closed = false;
   const load = async (): Promise<void> => {
     const [{ openRemoteDiscovery }, { openRemoteOpenApi }] = await Promise.all([
-      import("../aggregator/discovery/remote-discovery.ts"),
-      import("../aggregator/openapi/remote-openapi.ts"),
+      import("../forwarding/aggregator/discovery/remote-discovery.ts"),
+      import("../forwarding/aggregator/openapi/remote-openapi.ts"),
     ]);
     if (closed) return;
     discovery = openRemoteDiscovery(options);

@@ -1,22 +1,27 @@
 /** Builds the aggregation layer: APIServices, and the requests that other servers serve. */
-import { type AggregatedRequests, aggregatedRequests, forwardRequest } from "../aggregator/aggregated-requests.ts";
-import { followApiServices } from "../aggregator/api-services.ts";
-import { openBackends } from "../aggregator/backends.ts";
-import type { ApiServices, Backends } from "../aggregator/contract.ts";
-import { pendingApiServices } from "../aggregator/pending-api-services.ts";
-import { Transports } from "../aggregator/transports.ts";
+
+import { constantly, type Live } from "../apimachinery/followed-files.ts";
 import { builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
+import {
+  type AggregatedRequests,
+  aggregatedRequests,
+  forwardRequest,
+} from "../forwarding/aggregator/aggregated-requests.ts";
+import { followApiServices } from "../forwarding/aggregator/api-services.ts";
+import { openBackends } from "../forwarding/aggregator/backends.ts";
+import type { ApiServices, Backends } from "../forwarding/aggregator/contract.ts";
+import { pendingApiServices } from "../forwarding/aggregator/pending-api-services.ts";
+import { Transports } from "../forwarding/aggregator/transports.ts";
 import { type AggregationMetrics, aggregationMetrics } from "../metrics/aggregation-metrics.ts";
-import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { KeyPair } from "../serving/certificates.ts";
-import { constantly, type Live } from "../serving/followed-files.ts";
-import { keyPairFiles } from "../serving/serving-setup.ts";
 import type { ServiceSource } from "../webhook/service-resolver.ts";
 import { selfAddress } from "./addresses.ts";
 import { type AggregatedDocuments, openAggregatedDocuments } from "./aggregated-documents.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
+import type { KeyPair } from "./serving/certificates.ts";
+import { keyPairFiles } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
 import { serviceResolver, serviceSource } from "./webhooks.ts";
 

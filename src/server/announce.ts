@@ -1,16 +1,16 @@
 /** Lets clients and other servers find this server, which is ready. */
-import { ensureObject } from "../bootstrap/boot-state.ts";
+import { ensureObject } from "../controllers/bootstrap/boot-state.ts";
 import {
   type KubernetesServiceController,
   kubernetesServiceController,
-} from "../bootstrap/kubernetes-service/controller.ts";
-import { endpointReconciler } from "../bootstrap/kubernetes-service/reconcilers.ts";
-import { kubernetesService } from "../bootstrap/kubernetes-service/service.ts";
+} from "../controllers/bootstrap/kubernetes-service/controller.ts";
+import { endpointReconciler } from "../controllers/bootstrap/kubernetes-service/reconcilers.ts";
+import { kubernetesService } from "../controllers/bootstrap/kubernetes-service/service.ts";
 import { identityLease } from "../controllers/server-identity/identity-lease.ts";
 import { identityLeaseCollector } from "../controllers/server-identity/lease-collector.ts";
 import { peerAddressController, peerRecords } from "../controllers/server-identity/peer-addresses.ts";
 import { checkTokenKeys, type TokenKeys, tokenKeysAnnotation } from "../controllers/server-identity/token-keys.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { formatAddress } from "../webhook/connect.ts";
 import type { Address } from "../webhook/contract.ts";

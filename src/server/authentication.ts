@@ -18,7 +18,6 @@ import {
 } from "../authentication/service-account/claims.ts";
 import { tokenIssuer } from "../authentication/service-account/issuer.ts";
 import { issuerMetadata, keySet } from "../authentication/service-account/keys.ts";
-import { liveObjects } from "../authentication/service-account/live-objects.ts";
 import { checkServiceAccountOptions } from "../authentication/service-account/options.ts";
 import { serviceAccountTokens } from "../authentication/service-account/token.ts";
 import { forOwnAudiences } from "../authentication/token-audiences.ts";
@@ -29,22 +28,23 @@ import { authenticate } from "../authentication/union.ts";
 import { openSecretUses } from "../controllers/legacy-tokens/last-used.ts";
 import type { TokenKeys } from "../controllers/server-identity/token-keys.ts";
 import type { ServiceAccountTokensOptions } from "../controllers/service-account-tokens.ts";
-import type { Filter } from "../http/contract.ts";
+import type { RequestContext } from "../http/contract.ts";
 import { openIdRoutes } from "../http/endpoints/openid.ts";
 import type { TokenRequests } from "../http/endpoints/token-request.ts";
 import { authenticationFilter } from "../http/filters/authentication.ts";
-import type { PathRoute } from "../http/serve.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { certificateMetrics } from "../metrics/certificate-metrics.ts";
-import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { type ServiceAccountKeys, serviceAccountKeys } from "../serving/service-account-keys.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { Filter, PathRoute } from "../request/context.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { reachedAt } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
 import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts";
+import { liveObjects } from "./live-objects.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
+import { type ServiceAccountKeys, serviceAccountKeys } from "./serving/service-account-keys.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
 import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
 
@@ -69,7 +69,7 @@ export interface ServerAuthentication {
   /** The ids of the keys of service account tokens. */
   readonly tokenKeys: TokenKeys;
   /** The issuer's metadata and key set, by which other services verify tokens. */
-  readonly routes: readonly PathRoute[];
+  readonly routes: readonly PathRoute<RequestContext>[];
 }
 
 /** @throws Error when an option is not valid, or with the line of a file that is not valid */
@@ -228,7 +228,11 @@ function certificateAuthenticators(
 }
 
 /** Metadata is served for issuers that are https URLs only, because clients look it up there. */
-function issuerRoutes(options: ServerOptions, { accepted }: ServiceAccountKeys, address: () => string): PathRoute[] {
+function issuerRoutes(
+  options: ServerOptions,
+  { accepted }: ServiceAccountKeys,
+  address: () => string,
+): PathRoute<RequestContext>[] {
   const {
     serviceAccountIssuers: [issuer = ""],
     serviceAccountJwksUri,

@@ -1,14 +1,14 @@
 /** Creates the objects that every store has, and waits until RBAC has read them. */
-import { type BootObject, ensureBootState, systemNamespaces } from "../bootstrap/boot-state.ts";
-import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
-import { seed } from "../bootstrap/seed.ts";
+import { type BootObject, ensureBootState, systemNamespaces } from "../controllers/bootstrap/boot-state.ts";
+import { ensureRbacPolicy } from "../controllers/bootstrap/rbac/ensure-rbac-policy.ts";
+import { seed } from "../controllers/bootstrap/seed.ts";
 import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
 import { rootCaConfigMap } from "../controllers/root-ca.ts";
 import { defaultServiceAccount } from "../controllers/service-account.ts";
-import { ensureFlowControlObjects } from "../flow-control/objects/ensure-objects.ts";
-import type { ServerOptions } from "../options.ts";
+import { ensureFlowControlObjects } from "../controllers/flow-control/objects/ensure-objects.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { type ServerServiceAddresses, serverServiceAddresses } from "./service-addresses.ts";

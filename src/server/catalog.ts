@@ -5,7 +5,7 @@ import { openCatalog } from "../catalog/catalog.ts";
 import type { MutableCatalog, ResourceDefinition } from "../catalog/contract.ts";
 import type { Installer } from "../catalog/install.ts";
 import { memo } from "../lib/memo/memo.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
 /** Servers with equal options share their definitions. */

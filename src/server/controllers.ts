@@ -26,11 +26,11 @@ import {
 } from "../controllers/service-account-tokens.ts";
 import { serviceCidrController } from "../controllers/service-cidrs/service-cidrs.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
-import { flowControlMaintenance } from "../flow-control/objects/maintenance.ts";
+import { flowControlMaintenance } from "../controllers/flow-control/objects/maintenance.ts";
 import type { Listener } from "../http/listener/listen.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import { selfAddress } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";

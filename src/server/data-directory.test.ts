@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLogger } from "../apimachinery/logger.ts";
-import { startServer } from "../index.ts";
+import { startServer } from "./start-server.ts";
 
 const rows: [mode: number, warned: string[]][] = [
   [0o700, []],

@@ -10,6 +10,8 @@ import {
 } from "../apis/authorization/access-reviews.ts";
 import { componentStatuses, type HealthProbe } from "../apis/core/component-status.ts";
 import { createActions } from "../apis/subresources.ts";
+import type { Connect } from "../forwarding/contract.ts";
+import type { ResourceEndpoints } from "../http/contract.ts";
 import { computedEndpoints } from "../http/endpoints/computed.ts";
 import { createObject } from "../http/endpoints/create.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
@@ -19,12 +21,11 @@ import { listObjects } from "../http/endpoints/list.ts";
 import type { openWatches } from "../http/endpoints/open-watches.ts";
 import { patchObject } from "../http/endpoints/patch.ts";
 import { reviewEndpoint } from "../http/endpoints/review.ts";
-import { type Connect, subresourceEndpoints } from "../http/endpoints/subresources.ts";
+import { subresourceEndpoints } from "../http/endpoints/subresources.ts";
 import { tokenRequestEndpoint } from "../http/endpoints/token-request.ts";
 import { updateObject } from "../http/endpoints/update.ts";
 import { watchObjects } from "../http/endpoints/watch.ts";
-import { PieceMemory } from "../http/representation/pieces.ts";
-import type { ResourceEndpoints } from "../http/serve.ts";
+import { PieceMemory } from "../http/representation/piece-memory.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 

@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { passTurns } from "../../test/support/pass-turns.ts";
-import { defaultOptions, type ServerOptions, startServer } from "../index.ts";
+import { defaultOptions } from "../index.ts";
+import type { ServerOptions } from "./options.ts";
+import { startServer } from "./start-server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-starts-"));
 const taken = net.createServer().listen(0, "127.0.0.1");

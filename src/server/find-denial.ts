@@ -1,6 +1,6 @@
 import type { Authorizer } from "../authorization/contract.ts";
+import { forbiddenError } from "../authorization/forbidden-error.ts";
 import type { FindDenial } from "../catalog/contract.ts";
-import { forbiddenError } from "../http/forbidden-error.ts";
 
 /** Lets strategies check rights beyond that of the request. */
 export function denialFinder(authorize: Authorizer): FindDenial {

@@ -1,16 +1,15 @@
 /** Builds flow control: priority levels, or plain limits. */
 import { realClock } from "../apimachinery/clock.ts";
 import type { Controller } from "../controllers/contract.ts";
+import { openFlowControl as openPriorityAndFairness } from "../controllers/flow-control/flow-control.ts";
 import { dumpRoutes } from "../flow-control/debug-tables.ts";
-import { openFlowControl as openPriorityAndFairness } from "../flow-control/flow-control.ts";
 import { maxInFlightFilter } from "../flow-control/max-in-flight.ts";
-import type { Filter, RequestContext } from "../http/contract.ts";
-import type { PathRoute } from "../http/serve.ts";
 import { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import { flowControlMetrics } from "../metrics/flow-control-metrics.ts";
-import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { Filter, PathRoute, RequestState } from "../request/context.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 
 /** Flow control of a server. */
 export interface ServerFlowControl {
@@ -33,10 +32,10 @@ export function openFlowControl(options: ServerOptions, { registry, metrics }: N
   const now = performance.now.bind(performance);
   const { observer, collect } = flowControlMetrics(now);
   metrics.add(collect);
-  const rejected = (context: RequestContext): void => {
+  const rejected = (context: RequestState): void => {
     const { isResourceRequest, group, version, resource } = context.info;
-    if (isResourceRequest) context.resolved = registry.catalog.find(group, version, resource); // For its labels.
-    metrics.requests.terminated(context, 429);
+    const resolved = isResourceRequest ? registry.catalog.find(group, version, resource) : undefined;
+    metrics.requests.terminated({ ...context, resolved }, 429);
   };
   if (!enablePriorityAndFairness) {
     const limits = { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight };

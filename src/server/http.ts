@@ -1,9 +1,11 @@
 /** Builds the request path: filters, endpoints and the listener. */
-import { forwardedRequests } from "../aggregator/aggregated-requests.ts";
+
 import { randomFraction } from "../apimachinery/random.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
-import type { Filter, RequestContext, RequestExtension } from "../http/contract.ts";
+import { forwardedRequests } from "../forwarding/aggregator/aggregated-requests.ts";
+import type { RequestContext, RequestExtension } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
+import { sendError } from "../http/errors.ts";
 import { admissionExplanationFilter } from "../http/filters/admission-explanation.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
@@ -17,13 +19,11 @@ import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
-import { infoOfTarget, isConnectTarget, isWatchTarget } from "../http/request-info.ts";
-import { sendError } from "../http/respond.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
-import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { Filter } from "../request/context.ts";
+import { infoOfTarget, isConnectTarget, isWatchTarget } from "../request/request-info.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
 import { reachedAt } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";
@@ -36,9 +36,11 @@ import type { ServerFlowControl } from "./flow-control.ts";
 import { openKubelet } from "./kubelet.ts";
 import { watchLoop } from "./loop-watch.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerPeers } from "./peers.ts";
 import { proxies } from "./proxies.ts";
 import { documentRoutes, serverHealthRoutes, storeRoutes } from "./routes.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
 
 interface HttpNeeds {
@@ -162,7 +164,7 @@ function filtersOf(
   ];
 }
 
-function probeFilter(extension: RequestExtension): Filter {
+function probeFilter(extension: RequestExtension): Filter<RequestContext> {
   const probe = (context: RequestContext): void => {
     context.probe = extension.probe(context);
   };

@@ -7,7 +7,7 @@ import type { TokenAuthenticator } from "../authentication/contract.ts";
 import { jwtMetrics } from "../metrics/jwt-metrics.ts";
 import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import { identityOf } from "./peers.ts";
 
 export interface JwtSettings {

@@ -1,12 +1,12 @@
 /** Builds the connections to kubelets. The code that serves them is loaded with the first request. */
 import { realClock } from "../apimachinery/clock.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { Connect } from "../http/endpoints/subresources.ts";
-import type { KubeletObserver, StreamKind } from "../kubelet/contract.ts";
-import { openKubeletClient } from "../kubelet/kubelet-client.ts";
-import type { ServerOptions } from "../options.ts";
-import type { FindNodeKubelet } from "../proxy/resource-proxies.ts";
+import type { Connect } from "../forwarding/contract.ts";
+import type { KubeletObserver, StreamKind } from "../forwarding/kubelet/contract.ts";
+import { openKubeletClient } from "../forwarding/kubelet/kubelet-client.ts";
+import type { FindNodeKubelet } from "../forwarding/proxy/resource-proxies.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
 
 interface KubeletNeeds {
   readonly observer: KubeletObserver;
@@ -34,12 +34,12 @@ export async function openKubelet(
   const streams =
     (kind: StreamKind): Connect =>
     async (context, registry, connection) => {
-      const { serveStreams } = await import("../kubelet/streams.ts");
+      const { serveStreams } = await import("../forwarding/kubelet/streams.ts");
       await serveStreams(context, registry, kind, connection as KubeObject, { client, observer, clock });
     };
   const connections: ServerKubelets["connections"] = {
     "pods/log": async (context, registry) => {
-      const { serveLog } = await import("../kubelet/log.ts");
+      const { serveLog } = await import("../forwarding/kubelet/log.ts");
       await serveLog(context, registry, client, observer);
     },
     "pods/exec": streams("exec"),
@@ -49,7 +49,7 @@ export async function openKubelet(
   return {
     connections,
     async findKubelet(registry, node) {
-      const { findKubelet } = await import("../kubelet/find-kubelet.ts");
+      const { findKubelet } = await import("../forwarding/kubelet/find-kubelet.ts");
       const found = await findKubelet(registry, node, client.options, "nodes");
       return { ...found, open: client.opener(found, { isProxied: true }) };
     },

@@ -12,7 +12,7 @@ import { LeaderElector } from "../controllers/leader-election/elector.ts";
 import { leaseLock } from "../controllers/leader-election/lease-lock.ts";
 import { recordEvent } from "../controllers/record-event.ts";
 import { apiRelease } from "../http/endpoints/version.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentObject } from "../registry/current-entry.ts";
 import type { ServerMetrics } from "./metrics.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Exchange } from "../http/contract.ts";
+import type { Exchange } from "../request/exchange.ts";
 import { blockLogger } from "./loop-watch.ts";
 
 test("logs one block each minute, and counts the others", () => {

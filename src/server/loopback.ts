@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { parseCertificates } from "../lib/x509/pem.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 
 /** The bytes of the token, which no other process knows. */

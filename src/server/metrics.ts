@@ -2,9 +2,9 @@
 import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import { knownGates } from "../apimachinery/feature-gates.ts";
+import type { ImpersonationObserver } from "../authorization/impersonation/contract.ts";
 import type { Installer } from "../catalog/install.ts";
 import { versionBody } from "../http/endpoints/version.ts";
-import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AllocatorMetrics, allocatorMetrics } from "../metrics/allocator-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
@@ -26,7 +26,6 @@ import { storageEngineMetric } from "../metrics/storage-engine-metric.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
 import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
-import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type Storage, StorageUnavailable } from "../storage/contract.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
@@ -34,6 +33,7 @@ import { readWaitBounds } from "../watch-cache/counts.ts";
 import type { CallObserver } from "../webhook/contract.ts";
 import { cachesByResource } from "./caches-by-resource.ts";
 import type { ObjectCounts } from "./object-counts.ts";
+import type { ServerOptions } from "./options.ts";
 
 /** @throws Error when an option, or the file that it names, is not valid */
 export async function metricsSettings({ metrics, logger }: ServerOptions): Promise<ShowMetrics> {

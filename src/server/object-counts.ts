@@ -6,7 +6,7 @@ import { realClock } from "../apimachinery/clock.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import { repeat } from "../apimachinery/repeat.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { Storage } from "../storage/contract.ts";
 import { clustersOf, isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";

@@ -16,7 +16,7 @@ import { ownerReferencesPermissionEnforcement } from "../admission/plugins/owner
 import { podNodeSelector } from "../admission/plugins/pod-node-selector/pod-node-selector.ts";
 import { podTolerationRestriction } from "../admission/plugins/pod-toleration-restriction/pod-toleration-restriction.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { WebhookClient, WebhookEndpoint } from "../webhook/contract.ts";

@@ -1,25 +1,25 @@
 /** Builds the proxy for resources that only other servers over the same store serve. */
 import { hostname } from "node:os";
-import { readAuthorities } from "../aggregator/authorities.ts";
-import type { DiscoveryObserver, PeerGroups } from "../aggregator/peers/contract.ts";
-import { mergePeerGroups } from "../aggregator/peers/merge-groups.ts";
-import { openPeerDocuments } from "../aggregator/peers/peer-documents.ts";
-import { type PeerRequests, peerRequests } from "../aggregator/peers/peer-requests.ts";
-import { peerTransport } from "../aggregator/peers/peer-transport.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import { openLiveFiles } from "../apimachinery/followed-files.ts";
 import { randomFraction } from "../apimachinery/random.ts";
 import { serverIdentity } from "../apimachinery/server-identity.ts";
 import { peerRecords, readPeerAddresses } from "../controllers/server-identity/peer-addresses.ts";
+import { readAuthorities } from "../forwarding/aggregator/authorities.ts";
+import type { DiscoveryObserver, PeerGroups } from "../forwarding/aggregator/peers/contract.ts";
+import { mergePeerGroups } from "../forwarding/aggregator/peers/merge-groups.ts";
+import { openPeerDocuments } from "../forwarding/aggregator/peers/peer-documents.ts";
+import { type PeerRequests, peerRequests } from "../forwarding/aggregator/peers/peer-requests.ts";
+import { peerTransport } from "../forwarding/aggregator/peers/peer-transport.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { peerMetrics } from "../metrics/peer-metrics.ts";
-import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { openLiveFiles } from "../serving/followed-files.ts";
 import type { Address } from "../webhook/contract.ts";
 import { advertisedAddress } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerState } from "./state.ts";
 
 const gate = "UnknownVersionInteroperabilityProxy";

@@ -1,7 +1,7 @@
 /** Builds the proxies to pods, services and nodes. The first request loads their code. */
-import type { Connect } from "../http/endpoints/subresources.ts";
-import type { ServerOptions } from "../options.ts";
-import type { FindNodeKubelet, ResourceProxies } from "../proxy/resource-proxies.ts";
+import type { Connect } from "../forwarding/contract.ts";
+import type { FindNodeKubelet, ResourceProxies } from "../forwarding/proxy/resource-proxies.ts";
+import type { ServerOptions } from "./options.ts";
 
 /** @returns the connections by `resource/subresource` of the core group */
 export function proxies(
@@ -10,7 +10,7 @@ export function proxies(
 ): Readonly<Record<string, Connect>> {
   let opened: Promise<ResourceProxies> | undefined;
   const open = async (): Promise<ResourceProxies> => {
-    const { resourceProxies } = await import("../proxy/resource-proxies.ts");
+    const { resourceProxies } = await import("../forwarding/proxy/resource-proxies.ts");
     return resourceProxies({ policy: proxiedAddresses, findKubelet });
   };
   const through =

@@ -1,15 +1,16 @@
 /** Paths that are not resources. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import { type HealthCheck, healthRoutes } from "../health/health.ts";
+import { type HealthCheck, healthRoutes } from "../http/endpoints/health.ts";
+import type { RequestContext } from "../http/contract.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
 import { type RunningBackup, storeBackupHandler } from "../http/endpoints/store-backup.ts";
 import { versionHandler } from "../http/endpoints/version.ts";
-import type { PathRoute } from "../http/serve.ts";
 import type { HealthMetrics } from "../metrics/health-metrics.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { PathRoute } from "../request/context.ts";
 import type { Storage } from "../storage/contract.ts";
 import { storeDirectory } from "../storage/options.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
@@ -34,7 +35,7 @@ export function serverHealthRoutes(
   storage: Storage,
   { state, catalog, gates, hooks, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
-): PathRoute[] {
+): PathRoute<RequestContext>[] {
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
@@ -96,7 +97,7 @@ function missingApiServices(names: readonly string[]): string | undefined {
 export function storeRoutes(
   storage: Pick<Storage, "sizeBytes" | "pin">,
   { storage: engine, dataDir, clock, logger }: ServerOptions,
-): PathRoute[] {
+): PathRoute<RequestContext>[] {
   if (engine !== "lmdb" || dataDir === undefined) return [];
   const start = async (): Promise<RunningBackup> => {
     const { startBackup } = await import("../storage/lmdb/backup/backup-process.ts");
@@ -115,8 +116,8 @@ interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly peers: Pick<ServerPeers, "groups" | "observeDiscovery"> | undefined;
   readonly serverAddress: () => string;
   /** The issuer's metadata and key set; empty without an issuer that has them. */
-  readonly issuer: readonly PathRoute[];
-  readonly health: readonly PathRoute[];
+  readonly issuer: readonly PathRoute<RequestContext>[];
+  readonly health: readonly PathRoute<RequestContext>[];
 }
 
 export function documentRoutes({
@@ -127,7 +128,7 @@ export function documentRoutes({
   serverAddress,
   issuer,
   health,
-}: DocumentNeeds): PathRoute[] {
+}: DocumentNeeds): PathRoute<RequestContext>[] {
   const { services: apiServices, documents, observer } = aggregation;
   const discovery = createDiscovery({
     catalog,

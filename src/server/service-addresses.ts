@@ -1,6 +1,6 @@
 /** Builds the maintenance of service addresses and node ports, which every server over a store runs. */
 import { loopbackUser } from "../apimachinery/system-user.ts";
-import { ensureDefaultServiceRange } from "../bootstrap/default-service-range.ts";
+import { ensureDefaultServiceRange } from "../controllers/bootstrap/default-service-range.ts";
 import type { Controller, ControllerOptions } from "../controllers/contract.ts";
 import { writesBy } from "../controllers/controller-write.ts";
 import { type EventRecorder, openEventRecorder } from "../controllers/event-recorder.ts";
@@ -13,7 +13,7 @@ import {
 } from "../controllers/service-addresses/address-repair.ts";
 import { addressRepair } from "../controllers/service-addresses/repair-addresses.ts";
 import { type PortRepair, repairNodePorts } from "../controllers/service-addresses/repair-ports.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { hostnameOf } from "./peers.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HealthCheck } from "../health/health.ts";
+import type { HealthCheck } from "../http/endpoints/health.ts";
 import { startChecks } from "./start-checks.ts";
 import type { StartStep } from "./state.ts";
 

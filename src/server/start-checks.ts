@@ -5,7 +5,7 @@
  * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/apiserver.go and
  * k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/apiserver.go.
  */
-import type { HealthCheck } from "../health/health.ts";
+import type { HealthCheck } from "../http/endpoints/health.ts";
 import type { ServerState, StartStep } from "./state.ts";
 
 interface StartChecksOptions {

@@ -1,5 +1,5 @@
 /** What a server has reached: health checks, discovery and the issuer read it with each request. */
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import { elects } from "./leader-election.ts";
 
 /**

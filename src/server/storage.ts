@@ -4,7 +4,7 @@ import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { createInstaller, type Installer } from "../catalog/install.ts";
 import type { EtcdMetrics } from "../metrics/etcd-metrics.ts";
 import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "./options.ts";
 import type { SharedEncoding } from "../registry/contract.ts";
 import { startCompactor } from "../storage/compactor.ts";
 import type { Storage, StorageObserver } from "../storage/contract.ts";

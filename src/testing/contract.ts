@@ -1,5 +1,5 @@
 /** The test kit: a server for tests, and what tests can do to it. */
-import type { RunningServer } from "../options.ts";
+import type { RunningServer } from "../server/options.ts";
 import type { Faults } from "./faults/contract.ts";
 import type { Timeline } from "./timeline/contract.ts";
 

@@ -6,12 +6,12 @@
 
 // The blank line above keeps the comment in the declarations, which do not need the first import.
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "../server/options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
 import type { KitOptions } from "./kit.ts";
 
-export type * from "../public-types.ts";
+export type * from "../server/public-types.ts";
 export {
   type AppliedByOptions,
   appliedBy,

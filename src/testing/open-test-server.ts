@@ -1,8 +1,8 @@
 /** Opens the servers of the test kit, and their forks. */
 import { silentLogger } from "../apimachinery/logger.ts";
-import { defaultOptions } from "../index.ts";
-import type { ServerOptions } from "../options.ts";
-import { openServer } from "../server.ts";
+import { defaultOptions } from "../server/default-options.ts";
+import type { ServerOptions } from "../server/options.ts";
+import { openServer } from "../server/server.ts";
 import type { TestServer } from "./contract.ts";
 import { type KitOptions, openKit } from "./kit.ts";
 import { writeOwnPort } from "./own-port.ts";

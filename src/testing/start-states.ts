@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
-import type { ServerOptions } from "../options.ts";
-import type { ServerSnapshot } from "../server.ts";
+import type { ServerOptions } from "../server/options.ts";
+import type { ServerSnapshot } from "../server/server.ts";
 import type { TestServer } from "./contract.ts";
 import { settler } from "./settle.ts";
 import { contentsOf } from "./snapshots/snapshot-methods.ts";

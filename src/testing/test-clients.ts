@@ -2,11 +2,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Agent } from "node:https";
 import type { Clock } from "../apimachinery/clock.ts";
-import { isConnectTarget, isWatchTarget } from "../http/request-info.ts";
-import type { RunningServer } from "../options.ts";
-import { certificateTimes, issueClient, type KeyPair } from "../serving/certificates.ts";
-import { formatKubeconfig } from "../serving/kubeconfig.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
+import type { RunningServer } from "../server/options.ts";
+import { isConnectTarget, isWatchTarget } from "../request/request-info.ts";
+import { certificateTimes, issueClient, type KeyPair } from "../server/serving/certificates.ts";
+import { formatKubeconfig } from "../server/serving/kubeconfig.ts";
+import type { ServingSetup } from "../server/serving/serving-setup.ts";
 import type { TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
 
 /** Clients that are closed after their server. */

@@ -10,11 +10,11 @@ import {
   type WebhookServer,
   type WebhookServerOptions,
 } from "../../test/support/webhook-server.ts";
-import { createAuthority } from "../serving/x509.ts";
+import { untilAborted } from "../request/lifetime.ts";
+import { createAuthority } from "../server/serving/x509.ts";
 import { checkAnswer, decodeAnswer } from "./answer.ts";
 import { type ClientOptions, webhookClient } from "./client.ts";
 import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
-import { untilAborted } from "./lifetime.ts";
 
 const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
 const authorityNamed = async (commonName: string): Promise<string> => {

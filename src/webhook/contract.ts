@@ -1,4 +1,5 @@
 /** The contract of webhook clients. */
+import type { Lifetime } from "../request/lifetime.ts";
 
 /** The address and credentials of a webhook. Certificates and keys are PEM. */
 export interface WebhookEndpoint {
@@ -61,13 +62,6 @@ export interface PostOptions {
   readonly timeoutMs: number;
   /** When it is over, the call ends with an error of kind `canceled`. */
   readonly lifetime?: Lifetime | undefined;
-}
-
-/** How long the purpose of a call exists. Plain functions, because signals are expensive for each call. */
-export interface Lifetime {
-  isOver(): boolean;
-  /** Calls `run` once at the end, but not if it is over already. @returns cancels that */
-  onEnd(run: () => void): () => void;
 }
 
 /** Receives requests and responses, and flaws of certificates with each of them, for metrics. */

@@ -1,8 +1,8 @@
 /** Which errors are retried, and the delays. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilAborted } from "../request/lifetime.ts";
 import { WebhookError } from "./contract.ts";
-import { untilAborted } from "./lifetime.ts";
 import { withBackoff } from "./retry.ts";
 
 const answered = (code: number, reason: string, retryAfterSeconds = 0): WebhookError =>

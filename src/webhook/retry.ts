@@ -3,7 +3,8 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, WithExponentialBackoff.
  */
 import { type Clock, realClock, systemClock } from "../apimachinery/clock.ts";
-import { type Lifetime, WebhookError } from "./contract.ts";
+import type { Lifetime } from "../request/lifetime.ts";
+import { WebhookError } from "./contract.ts";
 
 interface Backoff {
   /**

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import net, { type AddressInfo } from "node:net";
 import { after, test } from "node:test";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
 import { startWebhookServer, type WebhookReply, type WebhookRequest } from "../support/webhook-server.ts";

@@ -14,7 +14,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { after, before, beforeEach, test } from "node:test";
 import { Closers } from "../../src/server/closers.ts";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { rawSocket } from "../support/raw-socket.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";

@@ -13,7 +13,7 @@ import { after, before, describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
 import type { Logger } from "../../src/apimachinery/logger.ts";
 import { type ServerOptions, startServer } from "../../src/index.ts";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 import { until } from "../support/until.ts";

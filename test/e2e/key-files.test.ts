@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { type ServerOptions, startServer } from "../../src/index.ts";
-import { createCertificates } from "../../src/serving/certificates.ts";
+import { createCertificates } from "../../src/server/serving/certificates.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { rawClient } from "../support/raw-client.ts";
 

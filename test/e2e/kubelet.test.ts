@@ -14,7 +14,7 @@ import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import { kubectls } from "../support/kubectl.ts";
 import { kubeletOptions } from "../support/kubelet-options.ts";
 import { skipWithout } from "../support/needs.ts";

@@ -12,7 +12,7 @@ import { after, describe, test } from "node:test";
 import tls from "node:tls";
 import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/server/serving/x509.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { until } from "../support/until.ts";
 

@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import { freePort, frontProxyOptions } from "../support/aggregated-server.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { skipWithout } from "../support/needs.ts";

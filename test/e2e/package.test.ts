@@ -116,7 +116,7 @@ test("the package has a file of types for each export", { skip }, () => {
 });
 
 const internalPaths = [
-  ...["dist/index.js", "dist/server.js", "dist/cel.js", "dist/index.d.ts", "src/server.ts", "package.json"],
+  ...["dist/index.js", "dist/server.js", "dist/cel.js", "dist/index.d.ts", "src/server/server.ts", "package.json"],
   ...["cel/index", "structured-merge/index.js", "internal"],
 ];
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { serverIdentity } from "../../src/apimachinery/server-identity.ts";
 import type { ServerOptions } from "../../src/index.ts";
-import { createAuthority } from "../../src/serving/x509.ts";
+import { createAuthority } from "../../src/server/serving/x509.ts";
 import type { Storage } from "../../src/storage/contract.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";

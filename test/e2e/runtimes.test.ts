@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
-import { createCertificates } from "../../src/serving/certificates.ts";
+import { createCertificates } from "../../src/server/serving/certificates.ts";
 import { http2Client } from "../support/http2-client.ts";
 import { credentialsOf } from "../support/kubeconfig-fields.ts";
 import { skipWithout } from "../support/needs.ts";

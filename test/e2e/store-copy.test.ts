@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/apimachinery/clock.ts";
-import type { ServerOptions } from "../../src/options.ts";
+import type { ServerOptions } from "../../src/index.ts";
 import { EtcdClient } from "../../src/storage/etcd/api/client.ts";
 import { etcdDefaults } from "../../src/storage/etcd/options.ts";
 import { type EtcdCluster, skipWithoutEtcd, startEtcd } from "../support/etcd.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { startServer } from "../../src/index.ts";
-import { issueCertificate } from "../../src/serving/x509.ts";
+import { issueCertificate } from "../../src/server/serving/x509.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 import { until } from "../support/until.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { ServerOptions } from "../../src/index.ts";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 
 /** Options of a server that aggregated servers trust. Its certificates are written to the directory. */
 export async function frontProxyOptions(directory: string): Promise<Partial<ServerOptions>> {

@@ -8,7 +8,7 @@ import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type tls from "node:tls";
 import { gzipSync } from "node:zlib";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import type { RawClient, RawRequest } from "./raw-client.ts";
 import { eventually } from "./until.ts";
 

@@ -1,6 +1,7 @@
 /** Sends requests to the resource endpoints over a memory registry, without a socket. */
 import { ApiError } from "../../src/apimachinery/errors.ts";
 import type { Authorizer } from "../../src/authorization/contract.ts";
+import type { ResourceEndpoints } from "../../src/http/contract.ts";
 import { createObject } from "../../src/http/endpoints/create.ts";
 import { deleteObject } from "../../src/http/endpoints/delete.ts";
 import { deleteCollection } from "../../src/http/endpoints/delete-collection.ts";
@@ -8,10 +9,10 @@ import { getObject } from "../../src/http/endpoints/get.ts";
 import { listObjects } from "../../src/http/endpoints/list.ts";
 import { patchObject } from "../../src/http/endpoints/patch.ts";
 import { updateObject } from "../../src/http/endpoints/update.ts";
+import { sendError } from "../../src/http/errors.ts";
 import { cbor } from "../../src/http/representation/cbor.ts";
-import { PieceMemory } from "../../src/http/representation/pieces.ts";
-import { sendError } from "../../src/http/respond.ts";
-import { type ResourceEndpoints, serveResource } from "../../src/http/serve.ts";
+import { PieceMemory } from "../../src/http/representation/piece-memory.ts";
+import { serveResource } from "../../src/http/serve.ts";
 import type { RegistryContext } from "../../src/registry/contract.ts";
 import { ask } from "./request-context.ts";
 

@@ -1,46 +1,47 @@
 /** Every metric of the server, with a sample: calls each function that records one. */
 
-import { admissionMetrics } from "../../src/../src/metrics/admission-metrics.ts";
-import { aggregationMetrics } from "../../src/../src/metrics/aggregation-metrics.ts";
-import { auditMetrics } from "../../src/../src/metrics/audit-metrics.ts";
-import { authenticationMetrics } from "../../src/../src/metrics/authentication-metrics.ts";
-import { authorizationMetrics } from "../../src/../src/metrics/authorization-metrics.ts";
-import { cacheMetrics } from "../../src/../src/metrics/cache-metrics.ts";
-import { callMetrics } from "../../src/../src/metrics/call-metrics.ts";
-import { certificateMetrics, handshakeMetrics } from "../../src/../src/metrics/certificate-metrics.ts";
-import { conversionMetrics } from "../../src/../src/metrics/conversion-metrics.ts";
-import { defaultMetricsOptions } from "../../src/../src/metrics/default-options.ts";
-import type { Metric } from "../../src/../src/metrics/exposition.ts";
-import { featureMetrics } from "../../src/../src/metrics/feature-metrics.ts";
-import { flowControlMetrics } from "../../src/../src/metrics/flow-control-metrics.ts";
-import { healthMetrics } from "../../src/../src/metrics/health-metrics.ts";
-import { impersonationMetrics } from "../../src/../src/metrics/impersonation-metrics.ts";
-import { jwtMetrics } from "../../src/../src/metrics/jwt-metrics.ts";
-import { leaderElectionMetrics } from "../../src/../src/metrics/leader-election-metrics.ts";
-import { manifestMetrics } from "../../src/../src/metrics/manifest-metrics.ts";
-import { createMetrics, type Metrics } from "../../src/../src/metrics/metrics.ts";
-import { podSecurityMetrics } from "../../src/../src/metrics/pod-security-metrics.ts";
-import { policyMetrics } from "../../src/../src/metrics/policy-metrics.ts";
-import { queueMetrics } from "../../src/../src/metrics/queue-metrics.ts";
-import { reloadMetrics } from "../../src/../src/metrics/reload-metrics.ts";
-import { serviceAccountMetrics } from "../../src/../src/metrics/service-account-metrics.ts";
-import { shownMetrics } from "../../src/../src/metrics/shown-metrics.ts";
-import { tokenMetrics } from "../../src/../src/metrics/token-metrics.ts";
-import { validationMetrics } from "../../src/../src/metrics/validation-metrics.ts";
-import { webhookMetrics } from "../../src/../src/metrics/webhook-metrics.ts";
-import type { AdmissionAttributes } from "../../src/admission/contract.ts";
-import type { ApiServiceView } from "../../src/aggregator/contract.ts";
+import type { ApiServiceView } from "../../src/forwarding/aggregator/contract.ts";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { Resolved } from "../../src/catalog/contract.ts";
 import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
-import type { PeerCertificate, RequestContext } from "../../src/http/contract.ts";
-import { requestInfo } from "../../src/http/request-info.ts";
+import { admissionMetrics } from "../../src/metrics/admission-metrics.ts";
+import { aggregationMetrics } from "../../src/metrics/aggregation-metrics.ts";
 import { allocatorMetrics } from "../../src/metrics/allocator-metrics.ts";
+import { auditMetrics } from "../../src/metrics/audit-metrics.ts";
+import { authenticationMetrics } from "../../src/metrics/authentication-metrics.ts";
+import { authorizationMetrics } from "../../src/metrics/authorization-metrics.ts";
+import { cacheMetrics } from "../../src/metrics/cache-metrics.ts";
+import { callMetrics } from "../../src/metrics/call-metrics.ts";
+import { certificateMetrics, handshakeMetrics } from "../../src/metrics/certificate-metrics.ts";
+import { conversionMetrics } from "../../src/metrics/conversion-metrics.ts";
+import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { eventLoopMetric } from "../../src/metrics/event-loop-metric.ts";
+import type { Metric } from "../../src/metrics/exposition.ts";
+import { featureMetrics } from "../../src/metrics/feature-metrics.ts";
+import { flowControlMetrics } from "../../src/metrics/flow-control-metrics.ts";
+import { healthMetrics } from "../../src/metrics/health-metrics.ts";
+import { impersonationMetrics } from "../../src/metrics/impersonation-metrics.ts";
+import { jwtMetrics } from "../../src/metrics/jwt-metrics.ts";
 import { kubeletMetrics } from "../../src/metrics/kubelet-metrics.ts";
+import { leaderElectionMetrics } from "../../src/metrics/leader-election-metrics.ts";
+import { manifestMetrics } from "../../src/metrics/manifest-metrics.ts";
+import { createMetrics, type Metrics } from "../../src/metrics/metrics.ts";
 import { peerMetrics } from "../../src/metrics/peer-metrics.ts";
+import { podSecurityMetrics } from "../../src/metrics/pod-security-metrics.ts";
+import { policyMetrics } from "../../src/metrics/policy-metrics.ts";
+import { queueMetrics } from "../../src/metrics/queue-metrics.ts";
+import { reloadMetrics } from "../../src/metrics/reload-metrics.ts";
+import { serviceAccountMetrics } from "../../src/metrics/service-account-metrics.ts";
+import { shownMetrics } from "../../src/metrics/shown-metrics.ts";
 import { storageEngineMetric } from "../../src/metrics/storage-engine-metric.ts";
+import { tokenMetrics } from "../../src/metrics/token-metrics.ts";
+import { validationMetrics } from "../../src/metrics/validation-metrics.ts";
+import { webhookMetrics } from "../../src/metrics/webhook-metrics.ts";
+import type { AdmissionAttributes } from "../../src/registry/admission-attributes.ts";
+import type { RequestState } from "../../src/request/context.ts";
+import type { PeerCertificate } from "../../src/request/exchange.ts";
+import { requestInfo } from "../../src/request/request-info.ts";
 import { readWaitBounds } from "../../src/watch-cache/counts.ts";
 
 const unavailable: ApiServiceView = {
@@ -94,7 +95,7 @@ async function serverMetrics(): Promise<Metric[]> {
   own.watches.counterOf("", "v1", "pods")([1]);
   own.watches.cutOff("", "pods");
   own.watches.listed(pods("GET", "/api/v1/pods?watch=1"));
-  await own.handler({ exchange: { respond() {} }, auditId: "" } as unknown as RequestContext);
+  await own.handler({ exchange: { respond() {} }, auditId: "" } as unknown as RequestState);
   return all;
 }
 
@@ -113,7 +114,7 @@ function serveRequests({ requests }: Metrics): void {
   }
 }
 
-function pods(method: string, target: string, onClose: (run: () => void) => void = () => {}): RequestContext {
+function pods(method: string, target: string, onClose: (run: () => void) => void = () => {}): RequestState {
   const deprecated = { since: "1.1", removedIn: "1.2" };
   const resolved = {
     resource: { definition: { group: "", resource: "pods" } },
@@ -121,7 +122,7 @@ function pods(method: string, target: string, onClose: (run: () => void) => void
   };
   const exchange = { method, target, status: 200, sentBytes: 1, receivedBytes: 1, header: () => undefined, onClose };
   const info = requestInfo(method, target);
-  return { exchange, info, receivedAt: 0, resolved: resolved as unknown as Resolved } as unknown as RequestContext;
+  return { exchange, info, receivedAt: 0, resolved: resolved as unknown as Resolved } as unknown as RequestState;
 }
 
 function abortRequest({ requests }: Metrics): void {
@@ -137,7 +138,7 @@ function abortRequest({ requests }: Metrics): void {
       abort = run;
     },
   };
-  const context = { exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext;
+  const context = { exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestState;
   void requests.filter(context);
   abort();
   requests.terminated(context);
@@ -145,7 +146,7 @@ function abortRequest({ requests }: Metrics): void {
 
 async function accessMetrics(): Promise<Metric[]> {
   const authentication = authenticationMetrics(clock);
-  await authentication.around(() => {})({ user: { name: "a" } } as RequestContext);
+  await authentication.around(() => {})({ user: { name: "a" } } as RequestState);
   const authorization = authorizationMetrics();
   authorization.attempted({ decision: "allow", reason: "" }, 1);
   authorization.decisions("RBAC", "rbac").allowed++;

@@ -5,13 +5,13 @@
 import { pathMatches } from "../../src/apimachinery/path-pattern.ts";
 import { sourceIps } from "../../src/audit/source-ips.ts";
 import { createDiscovery } from "../../src/http/endpoints/discovery.ts";
-import { requestInfo } from "../../src/http/request-info.ts";
 import { kubernetesEnvironment, stringType } from "../../src/lib/cel/index.ts";
 import { parseDuration } from "../../src/lib/duration/duration.ts";
 import { parseQuantity } from "../../src/lib/quantity/quantity.ts";
 import { canonicalizeTime } from "../../src/lib/schema/time.ts";
 import { findFormat } from "../../src/lib/structural-schema/formats/formats.ts";
 import { parseCertificates } from "../../src/lib/x509/pem.ts";
+import { requestInfo } from "../../src/request/request-info.ts";
 import { builtinCatalog } from "./builtin-catalog.ts";
 import { ask } from "./request-context.ts";
 

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { SpdyConnection, type SpdyStream } from "../../src/lib/spdy/connection.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/server/serving/x509.ts";
 
 /** A request that the kubelet received. */
 export interface KubeletRequest {

@@ -7,7 +7,7 @@ import type { RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { type Configuration, type JWK, Provider } from "oidc-provider";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 
 export interface IdentityProvider {
   readonly url: string;

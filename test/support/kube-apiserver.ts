@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
+import { formatKubeconfig } from "../../src/server/serving/kubeconfig.ts";
 import { type EtcdCluster, freePorts, startEtcd } from "./etcd.ts";
 import { http2Client } from "./http2-client.ts";
 import { type SharedCertificates, writeSharedCertificates } from "./shared-certificates.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import https from "node:https";
 import { join } from "node:path";
-import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
+import { formatKubeconfig } from "../../src/server/serving/kubeconfig.ts";
 import { freePort } from "./aggregated-server.ts";
 import type { SharedCertificates } from "./shared-certificates.ts";
 import { getUpstreamProgram } from "./upstream-programs.ts";

@@ -1,6 +1,6 @@
 /**
  * Requests for the logs and streams of pods, with the objects that they need: recorded from kube-apiserver by
- * tools/golden/server/kubelet, and replayed by src/kubelet/requests.golden.test.ts. Both use the kubelet of
+ * tools/golden/server/kubelet, and replayed by src/forwarding/kubelet/requests.golden.test.ts. Both use the kubelet of
  * fake-kubelet.ts.
  */
 import tls from "node:tls";

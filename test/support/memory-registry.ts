@@ -10,7 +10,7 @@ import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { loopbackUser } from "../../src/apimachinery/system-user.ts";
 import { builtinConversions, builtinStrategies } from "../../src/apis/index.ts";
-import { ensureDefaultServiceRange } from "../../src/bootstrap/default-service-range.ts";
+import { ensureDefaultServiceRange } from "../../src/controllers/bootstrap/default-service-range.ts";
 import { builtinDefinitions } from "../../src/catalog/builtin-definitions.ts";
 import { openCatalog } from "../../src/catalog/catalog.ts";
 import type { Catalog, Resolved, Strategy } from "../../src/catalog/contract.ts";

@@ -9,7 +9,7 @@ import http2 from "node:http2";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import tls from "node:tls";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 
 /** A request, and how the backend answers it. */
 export interface OddRow {

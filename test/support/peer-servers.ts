@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { ServerOptions } from "../../src/index.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/server/serving/x509.ts";
 import type { Storage } from "../../src/storage/contract.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import net, { type AddressInfo, type Server, type Socket } from "node:net";
 import tls from "node:tls";
-import { createCertificates } from "../../src/serving/certificates.ts";
+import { createCertificates } from "../../src/server/serving/certificates.ts";
 
 /** Running backends at one address. */
 export interface ProxyBackend {

@@ -1,6 +1,6 @@
 /**
  * Requests through the proxies to pods, services and nodes, with the objects that they need: recorded from
- * kube-apiserver by tools/golden/server/proxy, and replayed by src/proxy/requests.golden.test.ts. Both use the servers
+ * kube-apiserver by tools/golden/server/proxy, and replayed by src/forwarding/proxy/requests.golden.test.ts. Both use the servers
  * of proxy-backend.ts.
  */
 import { request as httpsRequest, type RequestOptions } from "node:https";

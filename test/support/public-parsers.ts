@@ -19,7 +19,6 @@ import { publicKeysIn } from "../../src/authentication/service-account/keys.ts";
 import { loadJose } from "../../src/authentication/service-account/load-jose.ts";
 import { serviceAccountTokens } from "../../src/authentication/service-account/token.ts";
 import { builtinSchema } from "../../src/catalog/builtin-schemas.ts";
-import { requestInfo } from "../../src/http/request-info.ts";
 import { dateOfText } from "../../src/lib/cbor/dates.ts";
 import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
 import { kubernetesEnvironment, stringType } from "../../src/lib/cel/index.ts";
@@ -51,10 +50,12 @@ import { decodeFieldsV1 } from "../../src/lib/structured-merge/fields-v1.ts";
 import { parseCertificates } from "../../src/lib/x509/pem.ts";
 import { pemBlocks } from "../../src/lib/x509/pem-blocks.ts";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
-import { listedInConnection } from "../../src/proxy/hop-by-hop.ts";
-import { readTag } from "../../src/proxy/html-tag.ts";
+import { listedInConnection } from "../../src/forwarding/proxy/hop-by-hop.ts";
+import { readTag } from "../../src/forwarding/proxy/html-tag.ts";
 import { parseContinue } from "../../src/registry/continue-token.ts";
-import { parseListOptions, parseResourceVersion } from "../../src/registry/list-options.ts";
+import { parseResourceVersion } from "../../src/registry/list-options.ts";
+import { parseListOptions } from "../../src/request/list-options.ts";
+import { requestInfo } from "../../src/request/request-info.ts";
 
 /** A parser, and texts that are made longer by repetition. */
 export interface PublicParser {

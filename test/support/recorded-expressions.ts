@@ -1,6 +1,5 @@
 /** Expressions of upstream's tests of admission, and the requests that they read. */
 import assert from "node:assert/strict";
-import type { AdmissionAttributes } from "../../src/admission/contract.ts";
 import { AuthorizationChecks } from "../../src/admission/expressions/authorization-checks.ts";
 import { requestBindings } from "../../src/admission/expressions/request-bindings.ts";
 import type { GroupVersionKind } from "../../src/admission/matching/contract.ts";
@@ -19,6 +18,7 @@ import {
   objectType,
   stringType,
 } from "../../src/lib/cel/index.ts";
+import type { AdmissionAttributes } from "../../src/registry/admission-attributes.ts";
 import type { RecordedRequest } from "./recorded-admission.ts";
 
 /** An expression and how it was compiled. */

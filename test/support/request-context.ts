@@ -1,9 +1,11 @@
 /** Sends requests to a handler without a socket. */
-import type { AnswerHeaders, Exchange, RequestContext } from "../../src/http/contract.ts";
+
+import type { RequestContext } from "../../src/http/contract.ts";
 import { json } from "../../src/http/representation/json.ts";
 import { protobuf } from "../../src/http/representation/protobuf.ts";
 import { yaml } from "../../src/http/representation/yaml.ts";
-import { requestInfo } from "../../src/http/request-info.ts";
+import type { AnswerHeaders, Exchange } from "../../src/request/exchange.ts";
+import { requestInfo } from "../../src/request/request-info.ts";
 
 export interface Answer {
   readonly status: number;

@@ -2,9 +2,10 @@
 import type { Clock } from "../../src/apimachinery/clock.ts";
 import { type ListenOptions, listen } from "../../src/http/listener/listen.ts";
 import { json } from "../../src/http/representation/json.ts";
-import { createServe, type PathRoute } from "../../src/http/serve.ts";
+import { createServe } from "../../src/http/serve.ts";
 import type { RegistryContext } from "../../src/registry/contract.ts";
-import { createCertificates } from "../../src/serving/certificates.ts";
+import type { PathRoute } from "../../src/request/context.ts";
+import { createCertificates } from "../../src/server/serving/certificates.ts";
 
 export interface RouteListener {
   readonly port: number;

@@ -2,7 +2,7 @@
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 import { type ExtensionServer, extensionServers, extensionServices, mixedDefinition } from "./extension-servers.ts";
 
 const hour = 3_600_000;

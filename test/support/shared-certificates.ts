@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/server/serving/x509.ts";
 
 export interface SharedCertificates {
   /** The authority in PEM. */

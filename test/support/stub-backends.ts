@@ -5,7 +5,7 @@ import type {
   ApiServiceView,
   Backends,
   RemoteApiService,
-} from "../../src/aggregator/contract.ts";
+} from "../../src/forwarding/aggregator/contract.ts";
 import type { Logger } from "../../src/apimachinery/logger.ts";
 import type { ExtensionServer } from "./extension-servers.ts";
 import { type ManualClock, manualClock } from "./manual-clock.ts";

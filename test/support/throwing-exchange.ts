@@ -1,4 +1,4 @@
-import type { FailingExchange } from "../../src/http/boundary.ts";
+import type { FailingExchange } from "../../src/request/boundary.ts";
 
 /** A request for tests of callbacks that must not throw. */
 export const throwingExchange: FailingExchange = {

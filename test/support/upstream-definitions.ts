@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
-import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { formatKubeconfig } from "../../src/server/serving/kubeconfig.ts";
+import { createAuthority, issueCertificate } from "../../src/server/serving/x509.ts";
 
 export interface UpstreamServer {
   /** The kubeconfig of a user with all permissions. */

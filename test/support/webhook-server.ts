@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type tls from "node:tls";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/server/serving/x509.ts";
 
 export interface WebhookRequest {
   readonly method: string;

@@ -18,7 +18,7 @@ export const executable = join(root, "executable", isWindows ? "coxswain.exe" : 
 
 /** Modules of the sources, and a package, that are different in the executable. */
 const replaced: Readonly<Record<string, string>> = {
-  "src/data/data-file.ts": "data-file.ts",
+  "src/apimachinery/data/data-file.ts": "data-file.ts",
   "src/lib/processes/own-command.ts": "own-command.ts",
   "src/storage/lmdb/backup/backup-command.ts": "backup-command.ts",
   "node-gyp-build-optional-packages": "load-addon.ts",
@@ -40,7 +40,7 @@ rmSync(parts, { recursive: true, force: true });
 mkdirSync(parts, { recursive: true });
 await writeDescriptions(parts);
 const command = await bundleCommand(join(parts, "main.mjs"));
-const data = [...globSync(join(root, "src/data/*.json")), join(parts, "descriptions.json.br")];
+const data = [...globSync(join(root, "src/apimachinery/data/*.json")), join(parts, "descriptions.json.br")];
 const config = {
   main: join(parts, "main.mjs"),
   mainFormat: "module",

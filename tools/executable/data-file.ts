@@ -1,4 +1,4 @@
-/** Replaces src/data/data-file.ts in the single executable, in which the files are assets. */
+/** Replaces src/apimachinery/data/data-file.ts in the single executable, in which the files are assets. */
 import { getAssetKeys, getRawAsset } from "node:sea";
 
 export function readDataFile(name: string): Buffer | undefined {

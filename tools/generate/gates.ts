@@ -1,4 +1,4 @@
-/** src/data/gates.json: every feature gate that `--feature-gates` knows. The format is in src/apimachinery/feature-gates.ts. */
+/** src/apimachinery/data/gates.json: every feature gate that `--feature-gates` knows. The format is in src/apimachinery/feature-gates.ts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fieldGateAliases, gateNeeds, gatesWithEffect, kubeApiserverGates } from "./kube-apiserver-gates.ts";

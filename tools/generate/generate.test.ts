@@ -1,4 +1,4 @@
-/** The tables in src/data are what `npm run generate` writes. */
+/** The tables in src/apimachinery/data are what `npm run generate` writes. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { generateTables } from "./tables.ts";
 
-const dataDir = join(import.meta.dirname, "../../src/data");
+const dataDir = join(import.meta.dirname, "../../src/apimachinery/data");
 
 test("the generated tables are committed", () => {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-generate-"));

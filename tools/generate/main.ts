@@ -1,9 +1,9 @@
-/** `npm run generate`: writes the tables in src/data, and the pages in docs/reference that the code describes. */
+/** `npm run generate`: writes the tables in src/apimachinery/data, and the pages in docs/reference that the code describes. */
 import { join } from "node:path";
 import { writeReference } from "./reference/write.ts";
 import { generateTables } from "./tables.ts";
 
 const root = join(import.meta.dirname, "../..");
 process.stdout.isTTY = false; // The width of a terminal would change the help of commands.
-generateTables(join(root, "src/data"));
+generateTables(join(root, "src/apimachinery/data"));
 await writeReference(join(root, "docs/reference"));

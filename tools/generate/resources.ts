@@ -1,4 +1,4 @@
-/** src/data/resources.json: every built-in resource, one row each. The format is in src/catalog/resources-table.ts. */
+/** src/apimachinery/data/resources.json: every built-in resource, one row each. The format is in src/catalog/resources-table.ts. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Writes the tables in src/data from the facts in data/, one module for each table. */
+/** Writes the tables in src/apimachinery/data from the facts in data/, one module for each table. */
 import { join } from "node:path";
 import { generateGates } from "./gates.ts";
 import { generateResources } from "./resources.ts";

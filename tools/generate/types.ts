@@ -1,4 +1,4 @@
-/** src/data/types.json: every built-in type in a compact form. The format is in src/catalog/types-table.ts. */
+/** src/apimachinery/data/types.json: every built-in type in a compact form. The format is in src/catalog/types-table.ts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FieldExtras, FieldRow, TypeRow } from "../../src/catalog/types-table.ts";

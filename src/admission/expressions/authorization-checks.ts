@@ -17,7 +17,7 @@ import {
   noResource,
   resourceCheckType,
 } from "../../lib/cel/index.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Steps } from "./steps.ts";
 
 /** Ends an evaluation whose next check has no answer yet. */

@@ -1,5 +1,5 @@
 /** What policies and webhooks report about their match conditions. */
-import type { AdmissionOperation } from "../contract.ts";
+import type { AdmissionOperation } from "../../registry/admission-attributes.ts";
 
 /** The policy or webhook that has match conditions, as metrics name it. */
 export interface ConditionOwner {

@@ -5,7 +5,7 @@ import type { AuthorizationAttributes, Authorizer, Decision } from "../../author
 import { storedExpressions } from "../../cel-environment/environments.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { AuthorizationChecks } from "./authorization-checks.ts";
 import { compileConditions, evaluateConditions } from "./match-conditions.ts";
 import { Pauses } from "./pauses.ts";

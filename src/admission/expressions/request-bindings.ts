@@ -6,7 +6,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { PolicyBindings } from "../../cel-environment/policy-evaluator.ts";
 import { namespaceValue, requestValue } from "../../cel-environment/request-value.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Match } from "../matching/contract.ts";
 import { requestedKind, requestedResource } from "../matching/kinds.ts";
 import type { AuthorizationChecks } from "./authorization-checks.ts";

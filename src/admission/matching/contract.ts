@@ -1,6 +1,6 @@
 /** The requests that a webhook or policy selects. */
 import type { LabelSelectorObject } from "../../lib/selectors/label-object.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 
 /** A kind with its group and version. */
 export interface GroupVersionKind {

@@ -3,7 +3,7 @@
  * in k8s.io/apimachinery@v0.36.0/pkg/runtime/mapper.go.
  */
 import type { Catalog, Resolved, ResourceDefinition, ServedVersion } from "../../catalog/contract.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { GroupVersionKind, GroupVersionResource } from "./contract.ts";
 
 /** The resource of a version, and its kinds by subresource. */

@@ -8,7 +8,7 @@ import type { Catalog } from "../../catalog/contract.ts";
 import { type LabelSelector, matchesLabels } from "../../lib/selectors/label.ts";
 import { type LabelSelectorObject, labelSelectorFromObject } from "../../lib/selectors/label-object.ts";
 import { SelectorError } from "../../lib/selectors/selector-error.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { GroupVersionResource, Match, MatchCriteria, Matcher } from "./contract.ts";
 import {
   equivalentResources,

@@ -5,9 +5,9 @@
 import { notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import type { AdmissionAttributes } from "../contract.ts";
 
 /** The namespaces of a server. */
 export interface Namespaces {

@@ -14,7 +14,7 @@ import {
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { LabelSelectorObject } from "../../lib/selectors/label-object.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Configuration, Webhook } from "../webhooks/contract.ts";
 import { webhookSource } from "../webhooks/source.ts";
 import type { Match, MatchCriteria, Rule } from "./contract.ts";

@@ -11,9 +11,9 @@ import { cloneJson, identical } from "../../lib/json/values.ts";
 import { encodeValue } from "../../lib/schema/encode.ts";
 import { equalBySchema } from "../../lib/schema/equal.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
+import { type AdmissionAttributes, reinvocationOf } from "../../registry/admission-attributes.ts";
 import { toStorageVersion } from "../../registry/decode-body.ts";
 import { atVersion } from "../../registry/patch.ts";
-import { type AdmissionAttributes, reinvocationOf } from "../contract.ts";
 import type { Match } from "./contract.ts";
 import { conformChanged, decodeChanged } from "./decode-changed.ts";
 

@@ -3,7 +3,8 @@
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/{admit,deny}/admission.go.
  */
 import type { Logger } from "../../apimachinery/logger.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import { rejection } from "../rejection.ts";
 
 /** @returns the plugin AlwaysAdmit, which does nothing */

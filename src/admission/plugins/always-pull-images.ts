@@ -9,7 +9,8 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { someContainer, visitContainers } from "../../apis/core/pod/visit-containers.ts";
 import { items, type Part } from "../../apis/fields.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import { rejection } from "../rejection.ts";
 import { writtenPod } from "./written-pod.ts";
 

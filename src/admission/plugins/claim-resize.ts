@@ -7,7 +7,8 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { findStorageClass } from "../../apis/core/claim-class.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import { withReadyStore } from "../ready-store.ts";
 import { rejection } from "../rejection.ts";
 

@@ -3,7 +3,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/util/tolerations/tolerations.go.
  */
 import { items, type Part } from "../../apis/fields.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { rejection } from "../rejection.ts";
 
 /** Merging compares each toleration with all others: 75,000, which a body can contain, would take minutes. Upstream has no limit. */

@@ -6,9 +6,10 @@
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { loopbackUser } from "../../apimachinery/system-user.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import type { Namespaces } from "../matching/namespaces.ts";
 import { rejection } from "../rejection.ts";
 import { isInNamespace } from "./namespace-exists.ts";

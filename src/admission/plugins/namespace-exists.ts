@@ -3,7 +3,8 @@
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/namespace/exists/admission.go.
  */
 
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import type { Namespaces } from "../matching/namespaces.ts";
 
 /** @returns the plugin NamespaceExists */

@@ -5,8 +5,9 @@
  */
 import { type ApiError, internalError, notFound } from "../../apimachinery/errors.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import { unreadableName } from "../lookup.ts";
 import { rejection } from "../rejection.ts";
 

@@ -18,7 +18,8 @@ import {
   type Quantity,
   zeroQuantity,
 } from "../../lib/quantity/quantity.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import { lookUp } from "../lookup.ts";
 import { rejection } from "../rejection.ts";
 

@@ -12,7 +12,8 @@ import type { UserInfo } from "../../apimachinery/user.ts";
 import type { Authorizer, Decision } from "../../authorization/contract.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 
 const group = "admissionregistration.k8s.io";
 

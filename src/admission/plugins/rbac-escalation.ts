@@ -15,7 +15,8 @@ import { boundRole, rulesFor } from "../../authorization/rbac/rbac.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 
 const group = "rbac.authorization.k8s.io";
 const everything: readonly PolicyRule[] = [

@@ -1,6 +1,6 @@
 /** Selects the writes of pods that most plugins handle. */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 
 /**
  * @returns the pod that a request creates or updates; undefined for other kinds, subresources and

@@ -2,8 +2,9 @@
  * The audit annotations of one policy. Source: `auditAnnotationCollector` in
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/validating/dispatcher.go.
  */
+
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { annotateAudit } from "../annotate.ts";
-import type { AdmissionAttributes } from "../contract.ts";
 
 const valueBytesMax = 10 * 1024;
 

@@ -5,7 +5,7 @@
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Match } from "../matching/contract.ts";
 import { rejection } from "../rejection.ts";
 import type { Binding, Candidate, Param, Policy } from "./contract.ts";

@@ -7,7 +7,7 @@ import type { JsonValue } from "../../lib/cel/index.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 

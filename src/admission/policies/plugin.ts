@@ -5,7 +5,8 @@
  */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Catalog } from "../../catalog/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
 import type { BoundPolicy, Candidate } from "./contract.ts";
 import { possiblePolicies } from "./possible-policies.ts";

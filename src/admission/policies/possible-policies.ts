@@ -1,6 +1,6 @@
 /** Remembers which policies can match the requests for a resource, so that others cost no time. */
 import type { ServedVersion } from "../../catalog/contract.ts";
-import type { AdmissionAttributes, AdmissionOperation } from "../contract.ts";
+import type { AdmissionAttributes, AdmissionOperation } from "../../registry/admission-attributes.ts";
 import type { BoundPolicy } from "./contract.ts";
 
 /** Finds the policies whose rules can match a request; names and selectors are not checked. */

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
-import { type AdmissionAttributes, type Reinvocation, reinvocationOf } from "../contract.ts";
+import { type AdmissionAttributes, type Reinvocation, reinvocationOf } from "../../registry/admission-attributes.ts";
 
 /** The state of the mutating policies for one attempt of a write. */
 export class PolicyReinvocation {

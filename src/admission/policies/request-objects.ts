@@ -1,7 +1,7 @@
 /** The objects that the policies of one request read. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { typedObject } from "../../cel-environment/typed-value.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { RequestObjects } from "../expressions/request-bindings.ts";
 import type { Match } from "../matching/contract.ts";
 import type { Namespaces } from "../matching/namespaces.ts";

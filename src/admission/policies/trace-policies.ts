@@ -1,6 +1,7 @@
 /** Reports what policies do to a request, for an explanation. */
 import type { Resolved } from "../../catalog/contract.ts";
-import type { AdmissionAttributes, TracedObject, TraceStep } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { TracedObject, TraceStep } from "../../request/admission-trace.ts";
 import type { ConditionsResult } from "../expressions/match-conditions.ts";
 import type { Binding, Param, Policy } from "./contract.ts";
 import type { ValidationResult } from "./evaluate-validations.ts";

@@ -3,10 +3,11 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go and
  * mutating/dispatcher.go.
  */
+
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { WebhookError } from "../../webhook/contract.ts";
 import { InvalidClientConfig } from "../../webhook/shared-clients.ts";
 import { annotateAudit } from "../annotate.ts";
-import type { AdmissionAttributes } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
 import type { CallNeeds, ReviewedObjects, Webhook, WebhookType } from "./contract.ts";
 import { CallFailure, Denied, denial, dryRunUnsupported, requestTimedOut } from "./denial.ts";

@@ -1,7 +1,7 @@
 /** The contract of admission webhooks. */
 import type { Logger } from "../../apimachinery/logger.ts";
+import type { AdmissionAttributes, AdmissionOperation } from "../../registry/admission-attributes.ts";
 import type { ClientUse } from "../../webhook/shared-clients.ts";
-import type { AdmissionAttributes, AdmissionOperation } from "../contract.ts";
 import type { Match, Matcher } from "../matching/contract.ts";
 
 /** One webhook of a configuration, compiled. */

@@ -2,8 +2,11 @@
  * MutatingAdmissionWebhook: calls the matching webhooks one after another. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/mutating/dispatcher.go.
  */
+
+import { type AdmissionAttributes, reinvocationOf } from "../../registry/admission-attributes.ts";
+import type { TraceStep } from "../../request/admission-trace.ts";
 import { annotateAudit } from "../annotate.ts";
-import { type AdmissionAttributes, type AdmissionPlugin, reinvocationOf, type TraceStep } from "../contract.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import { checkManagedFields } from "../managed-fields.ts";
 import type { Match } from "../matching/contract.ts";
 import { callWebhook } from "./call.ts";

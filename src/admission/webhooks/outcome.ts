@@ -1,6 +1,6 @@
 /** Decides what follows from the result of a call, and records it. */
 import { ApiError, internalError } from "../../apimachinery/errors.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { CallNeeds, RejectionCause, Webhook, WebhookType } from "./contract.ts";
 import { CallFailure, Denied, requestTimedOut } from "./denial.ts";
 

@@ -5,9 +5,9 @@ import { goKindOf, JsonSyntaxError, parseEncoded } from "../../lib/json/parse.ts
 import { quoteGo } from "../../lib/json/quote.ts";
 import { encodeOpened } from "../../lib/json-patch/encode-patched.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { readPatchJson } from "../../registry/patch/read-patch.ts";
 import { annotateAudit } from "../annotate.ts";
-import type { AdmissionAttributes } from "../contract.ts";
 import { hasNewManagedTime } from "../managed-fields.ts";
 import type { Match } from "../matching/contract.ts";
 import type { ReviewedObjects, Webhook } from "./contract.ts";

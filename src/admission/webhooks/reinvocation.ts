@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
-import type { AdmissionAttributes, Reinvocation } from "../contract.ts";
+import type { AdmissionAttributes, Reinvocation } from "../../registry/admission-attributes.ts";
 
 /** The state of the webhooks for one attempt of a write. */
 export class WebhookReinvocation {

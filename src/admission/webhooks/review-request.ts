@@ -5,7 +5,7 @@
  */
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { encodeAny, encodeSorted, encodeString } from "../../lib/json/encode-any.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { GroupVersionKind, GroupVersionResource, Match } from "../matching/contract.ts";
 import { requestedKind, requestedResource } from "../matching/kinds.ts";
 import type { ReviewedObjects, ReviewVersion } from "./contract.ts";

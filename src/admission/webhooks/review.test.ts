@@ -1,8 +1,8 @@
 /** The bytes of reviews, and the messages for responses. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { WebhookAnswer } from "../../webhook/contract.ts";
-import type { AdmissionAttributes } from "../contract.ts";
 import type { ReviewVersion } from "./contract.ts";
 import { denial, type SentStatus } from "./denial.ts";
 import { encodeReview } from "./review-request.ts";

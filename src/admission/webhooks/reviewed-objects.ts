@@ -2,7 +2,7 @@
 import { internalError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ConversionError } from "../../catalog/converter.ts";
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import type { ReviewedObjects } from "./contract.ts";

@@ -1,5 +1,5 @@
 /** Selects the webhooks that are called for a request. */
-import type { AdmissionAttributes } from "../contract.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Match } from "../matching/contract.ts";
 import type { Webhook, WebhookConditions, WebhookType } from "./contract.ts";
 import type { RequestObjects } from "./reviewed-objects.ts";

@@ -1,7 +1,7 @@
 /** The webhooks of static manifests and of configurations that clients have created. */
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { Configurations } from "../configurations.ts";
-import type { AdmissionAttributes } from "../contract.ts";
 import type { Configuration, Webhook, WebhookSource } from "./contract.ts";
 
 /**

@@ -1,5 +1,7 @@
 /** Reports what webhooks do to a request, for an explanation. */
-import type { AdmissionAttributes, TraceStep } from "../contract.ts";
+
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { TraceStep } from "../../request/admission-trace.ts";
 import type { Webhook, WebhookType } from "./contract.ts";
 
 /** A webhook and the request. */

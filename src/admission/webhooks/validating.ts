@@ -2,8 +2,11 @@
  * ValidatingAdmissionWebhook: calls all matching webhooks in parallel. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go.
  */
+
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { TraceStep } from "../../request/admission-trace.ts";
 import { annotateAudit } from "../annotate.ts";
-import type { AdmissionAttributes, AdmissionPlugin, TraceStep } from "../contract.ts";
+import type { AdmissionPlugin } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import { callWebhook } from "./call.ts";

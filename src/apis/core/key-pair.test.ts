@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { before, test } from "node:test";
-import { createAuthority } from "../../serving/x509.ts";
+import { createAuthority } from "../../server/serving/x509.ts";
 import { keyPairProblem } from "./key-pair.ts";
 
 const pem = (type: string, text = "junk"): string =>

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTokenIssuer, type TokenIssuer } from "../../../test/support/token-issuer.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../server/serving/x509.ts";
 import { documentClient } from "../oidc/document-client.ts";
 import { readEgressSelections } from "./configuration.ts";
 import { httpConnect } from "./http-connect.ts";

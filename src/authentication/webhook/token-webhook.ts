@@ -4,8 +4,8 @@
  */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
+import { untilAborted } from "../../request/lifetime.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
-import { untilAborted } from "../../webhook/lifetime.ts";
 import { withBackoff } from "../../webhook/retry.ts";
 import { decodeReview, type ReviewKind } from "../../webhook/review.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../contract.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
-import { nodeRules } from "../../bootstrap/rbac/policy.ts";
+import { nodeRules } from "../../controllers/bootstrap/rbac/policy.ts";
 import type { AuthorizationAttributes, Decision } from "../contract.ts";
 import { nodeAuthorizer } from "./node.ts";
 import { NodeRelations } from "./relations.ts";

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { nodeRules } from "../../bootstrap/rbac/policy.ts";
+import { nodeRules } from "../../controllers/bootstrap/rbac/policy.ts";
 import type { AuthorizationAttributes, Decision } from "../contract.ts";
 import { nodeAuthorizer } from "./node.ts";
 import { type NodeBoundKind, NodeRelations } from "./relations.ts";

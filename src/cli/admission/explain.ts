@@ -2,9 +2,10 @@
  * `coxswain admission explain`: sends one request as a dry run, and reads what the server says that
  * admission plugins, webhooks and policies did to it.
  */
-import type { TraceStep } from "../../admission/contract.ts";
+
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import { explainHeader } from "../../http/filters/admission-explanation.ts";
+import type { TraceStep } from "../../request/admission-trace.ts";
 import { ask, type Json, parseObject } from "../client/ask.ts";
 import type { Client, ClientRequest } from "../client/client.ts";
 

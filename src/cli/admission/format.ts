@@ -1,6 +1,7 @@
 /** Formats an explanation of admission as text. */
-import type { TracedObject, TraceStep } from "../../admission/contract.ts";
+
 import { printable } from "../../lib/json/printable.ts";
+import type { TracedObject, TraceStep } from "../../request/admission-trace.ts";
 import type { Explanation } from "./explain.ts";
 
 export function formatText({ response, steps, hidden }: Explanation): string {

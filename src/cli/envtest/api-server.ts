@@ -1,7 +1,7 @@
 /** The program kube-apiserver of `coxswain envtest`. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerOptions } from "../../options.ts";
+import type { ServerOptions } from "../../server/options.ts";
 import { serve } from "../serve.ts";
 
 /**

@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, type X509Certificate } from "node:cry
 import { join } from "node:path";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
-import type { KeyPair } from "../../serving/x509.ts";
+import type { KeyPair } from "../../server/serving/x509.ts";
 
 /** A certificate authority that can sign now. */
 export interface Authority extends KeyPair {

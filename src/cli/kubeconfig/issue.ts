@@ -1,5 +1,5 @@
-import { formatKubeconfig } from "../../serving/kubeconfig.ts";
-import { issueCertificate } from "../../serving/x509.ts";
+import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
+import { issueCertificate } from "../../server/serving/x509.ts";
 import { colored } from "../colors.ts";
 import { durationMs, FlagValueError } from "../flag-values.ts";
 import type { Output } from "../output.ts";

@@ -12,7 +12,8 @@ import { oddCertificate } from "../../../test/support/odd-certificates.ts";
 import { main } from "../../../test/support/program.ts";
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { runCommand } from "../../../test/support/run-command.ts";
-import { type RunningServer, startServer } from "../../index.ts";
+import type { RunningServer } from "../../server/options.ts";
+import { startServer } from "../../server/start-server.ts";
 import { kubeconfigCommand } from "./command.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-kubeconfig-"));

@@ -8,8 +8,8 @@ import {
   type Quantity,
   zeroQuantity,
 } from "../../lib/quantity/quantity.ts";
-import { leftOf } from "../../quota/amounts.ts";
-import { describeScopes, scopesOf } from "../../quota/scopes.ts";
+import { leftOf } from "../../admission/quota/amounts.ts";
+import { describeScopes, scopesOf } from "../../admission/quota/scopes.ts";
 import type { Measure } from "./measure.ts";
 
 /** An object that a quota counts. */

@@ -1,5 +1,5 @@
 /** Requests the discovery document of an APIService. */
-import type { Backends, RemoteApiService } from "../../aggregator/contract.ts";
+import type { Backends, RemoteApiService } from "../../forwarding/aggregator/contract.ts";
 import { formatAddress } from "../../webhook/connect.ts";
 import { WebhookError } from "../../webhook/contract.ts";
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
 import { passTurns } from "../../../test/support/pass-turns.ts";
-import { followApiServices } from "../../aggregator/api-services.ts";
+import { followApiServices } from "../../forwarding/aggregator/api-services.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { apiServiceRegistration } from "./registration.ts";
 

@@ -8,7 +8,7 @@ import type { ResourceDefinition } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteMany } from "../../registry/delete-collection.ts";
 import { listEntries } from "../../registry/list.ts";
-import { plainList } from "../../registry/list-options.ts";
+import { plainList } from "../../request/list-options.ts";
 import { writesAs } from "../controller-write.ts";
 
 const writes = writesAs("kube-apiserver");

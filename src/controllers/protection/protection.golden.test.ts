@@ -24,7 +24,7 @@ import {
 import { rawClient } from "../../../test/support/raw-client.ts";
 import { startTestServer } from "../../../test/support/start-test-server.ts";
 import { eventually, until } from "../../../test/support/until.ts";
-import type { ServerOptions } from "../../options.ts";
+import type { ServerOptions } from "../../server/options.ts";
 
 const controllers = [
   "persistentvolumeclaim-protection-controller",

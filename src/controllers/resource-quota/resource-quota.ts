@@ -5,7 +5,7 @@
  */
 import { realClock } from "../../apimachinery/clock.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import { limitsBytes } from "../../quota/read-quota.ts";
+import { limitsBytes } from "../../admission/quota/read-quota.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions, QueueObserver } from "../contract.ts";

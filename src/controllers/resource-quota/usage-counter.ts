@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ResourceStore } from "../../catalog/contract.ts";
 import { addQuantities, type Quantity, subtractQuantities } from "../../lib/quantity/quantity.ts";
-import { formatAmounts } from "../../quota/amounts.ts";
-import type { Amounts, Evaluator, ScopeRequirement } from "../../quota/contract.ts";
+import { formatAmounts } from "../../admission/quota/amounts.ts";
+import type { Amounts, Evaluator, ScopeRequirement } from "../../admission/quota/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 
 interface CounterOptions {

@@ -3,14 +3,14 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/portallocator/controller/repair.go.
  */
 import assert from "node:assert/strict";
-import { JointConflict } from "../../admission/contract.ts";
+import type { PortError, PortRepairObserver } from "../../admission/contract.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { PortBitmap } from "../../lib/ip-range/port-bitmap.ts";
 import { formatPortRange, type PortRange } from "../../lib/ip-range/port-range.ts";
 import { putValue } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { JointConflict } from "../../registry/joint-change.ts";
 import { encodeNodePorts, nodePortsKey, readableNodePorts } from "../../registry/node-port-range.ts";
-import type { PortError, PortRepairObserver } from "../contract.ts";
 import type { Warning } from "../event-recorder.ts";
 
 /** What the repair needs and keeps between its runs. */

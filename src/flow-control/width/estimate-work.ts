@@ -3,8 +3,8 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/request/width.go.
  */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
-import type { RequestInfo } from "../../http/contract.ts";
 import type { WorkEstimate } from "../../lib/fair-queuing/contract.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
 import { listWidth } from "./list-width.ts";
 import type { FindStats } from "./object-stats.ts";
 import type { WatchCounts } from "./watch-counts.ts";

@@ -3,8 +3,8 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/request/list_work_estimator.go.
  */
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { RequestInfo } from "../../http/contract.ts";
-import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
+import { type ListOptions, parseListOptions } from "../../request/list-options.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
 
 /** What is known about the objects of a resource. */
 export interface ObjectStats {

@@ -2,9 +2,10 @@
  * Counts the open watches that a write may concern.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/watch_tracker.go.
  */
-import type { RequestInfo } from "../../http/contract.ts";
+
 import { parseFieldSelector, requiresExactMatch } from "../../lib/selectors/field.ts";
 import { SelectorError } from "../../lib/selectors/selector-error.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
 
 type Watched = Pick<RequestInfo, "group" | "resource" | "namespace" | "name">;
 

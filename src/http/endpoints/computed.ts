@@ -3,16 +3,11 @@ import { methodNotSupported, notFound } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { shardHash } from "../../lib/selectors/shard-hash.ts";
 import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
-import {
-  checkListOptions,
-  checkWatchOptions,
-  type ListOptions,
-  parseListOptions,
-} from "../../registry/list-options.ts";
+import { checkListOptions, checkWatchOptions } from "../../registry/list-options.ts";
 import { type Selection, selectionOf } from "../../registry/selection.ts";
-import type { RequestContext } from "../contract.ts";
+import { type ListOptions, parseListOptions } from "../../request/list-options.ts";
+import type { Endpoint, RequestContext } from "../contract.ts";
 import { sendObject, sendObjects } from "../representation/object.ts";
-import type { Endpoint } from "../serve.ts";
 import { checkNoExport } from "./get.ts";
 
 /** @returns the endpoints by verb */

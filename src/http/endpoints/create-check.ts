@@ -3,10 +3,10 @@
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/update.go.
  */
 import { internalError } from "../../apimachinery/errors.ts";
+import { attributesOf } from "../../authorization/attributes-of.ts";
 import type { Authorizer, Decision } from "../../authorization/contract.ts";
+import { forbiddenError } from "../../authorization/forbidden-error.ts";
 import type { RequestContext } from "../contract.ts";
-import { attributesOf } from "../filters/authorization.ts";
-import { forbiddenError } from "../forbidden-error.ts";
 
 /**
  * @returns a function that checks whether the user may create the object in the path. The first

@@ -5,10 +5,10 @@ import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { checkCollection, deleteMany } from "../../registry/delete-collection.ts";
 import { deleteOptionFields, readDeleteOptions } from "../../registry/delete-options.ts";
-import { parseListOptions } from "../../registry/list-options.ts";
+import { parseListOptions } from "../../request/list-options.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
-import type { PieceMemory } from "../representation/pieces.ts";
+import type { PieceMemory } from "../representation/piece-memory.ts";
 import { sendEntries } from "./list.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 

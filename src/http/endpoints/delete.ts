@@ -1,5 +1,6 @@
 /** DELETE of an object. */
 import { forbidden, internalError, methodNotAllowed } from "../../apimachinery/errors.ts";
+import { attributesOf } from "../../authorization/attributes-of.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved, Resource } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -10,9 +11,8 @@ import { deleteUnreadable } from "../../registry/delete-unreadable.ts";
 import { storedResource } from "../../registry/resource-names.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
-import { attributesOf } from "../filters/authorization.ts";
+import { sendStatus } from "../errors.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
-import { sendStatus } from "../respond.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /**

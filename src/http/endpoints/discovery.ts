@@ -1,9 +1,6 @@
 /** Discovery documents: the groups, versions and resources of this server. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { ApiServices } from "../../aggregator/contract.ts";
-import type { RemoteDiscovery } from "../../aggregator/discovery/contract.ts";
-import type { DiscoveryObserver, PeerGroups } from "../../aggregator/peers/contract.ts";
 import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../apimachinery/errors.ts";
 import { apiRegistrationGroup } from "../../catalog/api-service-priorities.ts";
 import type { Catalog } from "../../catalog/contract.ts";
@@ -20,9 +17,12 @@ import {
   type ServerAddresses,
   servedGroups,
 } from "../../catalog/discovery.ts";
-import { mergeGroups } from "../../catalog/merged-groups.ts";
+import type { ApiServices } from "../../forwarding/aggregator/contract.ts";
+import type { RemoteDiscovery } from "../../forwarding/aggregator/discovery/contract.ts";
+import type { DiscoveryObserver, PeerGroups } from "../../forwarding/aggregator/peers/contract.ts";
 import { indentJson } from "../../lib/json/indent.ts";
 import { trimEndOf } from "../../lib/text/trim.ts";
+import { pathNotFound, send } from "../../request/answer.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
@@ -33,7 +33,7 @@ import {
   negotiatePlain,
   outsideGroups,
 } from "../representation/negotiate.ts";
-import { pathNotFound, send } from "../respond.ts";
+import { mergeGroups } from "./merged-groups.ts";
 import { whileUnchanged } from "./while-unchanged.ts";
 
 /** The dependencies of discovery. */

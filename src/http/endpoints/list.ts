@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListMeta, type ListResult, listEntries } from "../../registry/list.ts";
-import { parseListOptions } from "../../registry/list-options.ts";
+import { parseListOptions } from "../../request/list-options.ts";
 import { auditedList } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { jsonListPieces } from "../representation/json-list.ts";
 import { objectView } from "../representation/object.ts";
 import { checkList, metadataView } from "../representation/partial-metadata.ts";
-import { type Piece, type PieceMemory, sendPieces } from "../representation/pieces.ts";
+import type { Piece, PieceMemory } from "../representation/piece-memory.ts";
+import { sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
 import { namespaceOf } from "./get.ts";
 

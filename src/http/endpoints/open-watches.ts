@@ -3,8 +3,8 @@
 import { type ApiError, expired } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { WatchScope } from "../../registry/watch.ts";
-import type { RequestContext } from "../contract.ts";
-import { PieceMemory } from "../representation/pieces.ts";
+import type { RequestState } from "../../request/context.ts";
+import { PieceMemory } from "../representation/piece-memory.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 
 /** Options of open watches. */
@@ -19,7 +19,7 @@ interface OpenWatchesOptions {
    */
   counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
   /** Called when a watch has sent the bookmark that ends its initial events. */
-  listed(context: RequestContext): void;
+  listed(context: RequestState): void;
   /** Called when a watch was closed because its client does not read. */
   cutOff(group: string, resource: string): void;
 }

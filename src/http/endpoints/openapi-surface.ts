@@ -1,8 +1,9 @@
 /** The parts of the OpenAPI documents, before they are encoded. */
-import type { RemoteDocument, RemoteEntry, RemoteOpenApi } from "../../aggregator/openapi/contract.ts";
+
 import type { Catalog } from "../../catalog/contract.ts";
 import { type ServedGroup, servedGroups } from "../../catalog/discovery.ts";
-import type { Json } from "../../openapi/dialect.ts";
+import type { RemoteDocument, RemoteEntry, RemoteOpenApi } from "../../forwarding/aggregator/openapi/contract.ts";
+import type { Json } from "../../lib/json/values.ts";
 import { type DocumentSource, type Part, partsOf } from "../../openapi/documents.ts";
 import { joinedHash, partHash } from "../../openapi/part-hash.ts";
 import { whileUnchanged } from "./while-unchanged.ts";
@@ -43,7 +44,7 @@ export function findV3({ parts, entries }: Surface, path: string): FoundV3 | und
  */
 export async function readOthers(others: readonly RemoteDocument[]): Promise<Json[]> {
   if (others.length === 0) return [];
-  const { filterPaths } = await import("../../openapi/swagger/filter-paths.ts");
+  const { filterPaths } = await import("../../lib/swagger/filter-paths.ts");
   const read: Json[] = [];
   for (let at = 0; at < others.length; ) {
     const { hash, read: readOther } = others[at] as RemoteDocument;

@@ -4,16 +4,16 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { RemoteApiService } from "../../aggregator/contract.ts";
-import type { RemoteOpenApi } from "../../aggregator/openapi/contract.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
+import type { RemoteApiService } from "../../forwarding/aggregator/contract.ts";
+import type { RemoteOpenApi } from "../../forwarding/aggregator/openapi/contract.ts";
 import { parseAccept } from "../../lib/media-type/accept.ts";
 import { type Descriptions, loadDescriptions } from "../../openapi/descriptions.ts";
 import { type DocumentSource, type Encoding, encodeV2, encodeV3 } from "../../openapi/documents.ts";
 import { joinedHash } from "../../openapi/part-hash.ts";
+import { answerHeaders, send } from "../../request/answer.ts";
 import type { RequestContext } from "../contract.ts";
-import { answerHeaders, send } from "../respond.ts";
 import { createDocumentCache, type Document } from "./document-cache.ts";
 import {
   currentSurface,

@@ -3,8 +3,9 @@
  * k8s.io/kubernetes@v1.36.0/pkg/routes/openidmetadata.go.
  */
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
-import { send } from "../respond.ts";
-import type { PathHandler, PathRoute } from "../serve.ts";
+import { send } from "../../request/answer.ts";
+import type { PathHandler, PathRoute } from "../../request/context.ts";
+import type { RequestContext } from "../contract.ts";
 
 const maxAgeSeconds = 3600;
 
@@ -20,7 +21,7 @@ export function openIdRoutes({
 }: {
   metadata: (() => object) | undefined;
   keySet: () => object;
-}): PathRoute[] {
+}): PathRoute<RequestContext>[] {
   if (metadata === undefined) return [];
   return [
     ...documentRoutes("/.well-known/openid-configuration", documentHandler(metadata, "application/json")),
@@ -29,7 +30,7 @@ export function openIdRoutes({
 }
 
 /** With and without a slash at the end, which upstream's OpenAPI documents have. */
-function documentRoutes(path: string, handler: PathHandler): PathRoute[] {
+function documentRoutes(path: string, handler: PathHandler<RequestContext>): PathRoute<RequestContext>[] {
   return [
     { path, handler },
     { path: `${path}/`, handler },
@@ -37,7 +38,7 @@ function documentRoutes(path: string, handler: PathHandler): PathRoute[] {
 }
 
 /** Encodes the document at the first request. */
-function documentHandler(make: () => object, contentType: string): PathHandler {
+function documentHandler(make: () => object, contentType: string): PathHandler<RequestContext> {
   let body: Buffer | undefined;
   return (context) => {
     if (context.exchange.method !== "GET") throw methodNotAllowed();

@@ -11,9 +11,9 @@ import { jsonPatcher } from "../../registry/patch/json-patch.ts";
 import { mergePatcher } from "../../registry/patch/merge-patch.ts";
 import { strategicMergePatcher } from "../../registry/patch/strategic-merge-patch.ts";
 import { patch } from "../../registry/patch.ts";
+import { checkObjectName } from "../../request/request-info.ts";
 import { auditDocument } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
-import { checkObjectName } from "../request-info.ts";
 import { createCheck } from "./create-check.ts";
 import { applyScale, patchScale } from "./scale.ts";
 import {

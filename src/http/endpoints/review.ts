@@ -5,8 +5,8 @@ import type { Review } from "../../registry/contract.ts";
 import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
+import type { Endpoint } from "../contract.ts";
 import { sendObject } from "../representation/object.ts";
-import type { Endpoint } from "../serve.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /**

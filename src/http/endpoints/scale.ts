@@ -24,10 +24,10 @@ import { checkNames } from "../../registry/prepare.ts";
 import { readScale, scaledObject, scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
+import { sendShown } from "../representation/object.ts";
 import { checkSingle, metadataShown } from "../representation/partial-metadata.ts";
 import { tableOfScale, tableShown } from "../representation/table.ts";
 import { encodeWithVersion, type VersionedJson } from "../representation/version.ts";
-import { sendShown } from "../respond.ts";
 import { decodeOptions, type WriteOptions } from "./write-request.ts";
 
 /**

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { throwingExchange } from "../../../test/support/throwing-exchange.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { WatchScope } from "../../registry/watch.ts";
+import type { BodyStream } from "../../request/exchange.ts";
 import { openMemoryStorage } from "../../storage/memory.ts";
 import { type EntrySource, makeEntry } from "../../watch-cache/entry.ts";
 import { openWatchCache } from "../../watch-cache/watch-cache.ts";
-import type { BodyStream } from "../contract.ts";
 import { jsonLines } from "../representation/event-framing.ts";
-import { PieceMemory } from "../representation/pieces.ts";
+import { PieceMemory } from "../representation/piece-memory.ts";
 import { WatchEncoder } from "./watch-encoder.ts";
 import { startWatch } from "./watch-stream.ts";
 

@@ -9,12 +9,13 @@ import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import { until } from "../../../test/support/until.ts";
-import { type Certificates, createCertificates } from "../../serving/certificates.ts";
-import type { Exchange, RequestContext } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
+import { requestInfo } from "../../request/request-info.ts";
+import { type Certificates, createCertificates } from "../../server/serving/certificates.ts";
+import type { RequestContext } from "../contract.ts";
+import { sendError } from "../errors.ts";
 import { type Listener, listen } from "../listener/listen.ts";
 import { json } from "../representation/json.ts";
-import { requestInfo } from "../request-info.ts";
-import { sendError } from "../respond.ts";
 import { type RunningBackup, storeBackupHandler } from "./store-backup.ts";
 
 const logged: string[] = [];

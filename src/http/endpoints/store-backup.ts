@@ -6,9 +6,9 @@ import type { Readable } from "node:stream";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { internalError, methodNotAllowed, tooManyRequests } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import type { BodyStream, RequestContext } from "../contract.ts";
-import { answerHeaders } from "../respond.ts";
-import type { PathHandler } from "../serve.ts";
+import { answerHeaders } from "../../request/answer.ts";
+import type { PathHandler, RequestState } from "../../request/context.ts";
+import type { BodyStream } from "../../request/exchange.ts";
 
 /** A backup in progress. */
 export interface RunningBackup {
@@ -50,7 +50,7 @@ export function storeBackupHandler({ start, sizeBytes, clock, logger }: StoreBac
     }
   };
 
-  async function answer(context: RequestContext): Promise<void> {
+  async function answer(context: RequestState): Promise<void> {
     const { exchange } = context;
     const timeMs = Math.max(timeMinMs, ((await sizeBytes()) / bytesPerSecondMin) * 1000);
     const backup = await start();
@@ -81,7 +81,7 @@ export function storeBackupHandler({ start, sizeBytes, clock, logger }: StoreBac
   }
 }
 
-function headersOf(context: RequestContext): ReturnType<typeof answerHeaders> {
+function headersOf(context: RequestState): ReturnType<typeof answerHeaders> {
   return {
     ...answerHeaders(context, "application/octet-stream"),
     "content-disposition": 'attachment; filename="store.backup"',

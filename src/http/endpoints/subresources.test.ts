@@ -8,9 +8,10 @@ import type { AdmissionPlugin } from "../../admission/contract.ts";
 import { notFound, plainError } from "../../apimachinery/errors.ts";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
 import { createActions } from "../../apis/subresources.ts";
+import type { Connect } from "../../forwarding/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { sendError } from "../respond.ts";
-import { type Connect, subresourceEndpoints } from "./subresources.ts";
+import { sendError } from "../errors.ts";
+import { subresourceEndpoints } from "./subresources.ts";
 
 const quiet = { info() {}, warn() {}, error() {} };
 const gateOff = "AuthorizePodWebsocketUpgradeCreatePermission=false";

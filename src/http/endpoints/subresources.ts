@@ -2,16 +2,16 @@
 
 import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import { attributesOf } from "../../authorization/attributes-of.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
+import type { Connect } from "../../forwarding/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
-import type { RequestContext } from "../contract.ts";
-import { attributesOf } from "../filters/authorization.ts";
-import { sendStatus } from "../respond.ts";
-import type { Endpoint } from "../serve.ts";
+import type { Endpoint, RequestContext } from "../contract.ts";
+import { sendStatus } from "../errors.ts";
 import { connectOptions } from "./connect-options.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
@@ -26,17 +26,6 @@ type Action = (
   request: WriteRequest,
   body: KubeObject,
   admit: () => void | Promise<void>,
-) => Promise<void>;
-
-/**
- * Serves a connection that authorization and admission allow.
- * @param connection the options of the connection; undefined for `log`
- * @throws ApiError
- */
-export type Connect = (
-  context: RequestContext,
-  registry: RegistryContext,
-  connection: KubeObject | undefined,
 ) => Promise<void>;
 
 /** The subresources of a server. */

@@ -8,10 +8,9 @@ import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace } from "../../registry/prepare.ts";
-import type { RequestContext } from "../contract.ts";
+import type { Endpoint, RequestContext } from "../contract.ts";
+import { sendShown } from "../representation/object.ts";
 import { encodeWithVersion } from "../representation/version.ts";
-import { sendShown } from "../respond.ts";
-import type { Endpoint } from "../serve.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /** The steps of a token request. */

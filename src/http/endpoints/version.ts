@@ -1,8 +1,8 @@
 /** `/version`: the API release. kubectl compares it with its own. */
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { RequestContext } from "../contract.ts";
+import { sendRawJson } from "../errors.ts";
 import { checkRoute } from "../representation/negotiate.ts";
-import { sendRawJson } from "../respond.ts";
 
 /** The release whose API is served. */
 export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswain" } as const;

@@ -1,9 +1,10 @@
 /** Encodes watch events, once for all watchers with the same scope and form. */
+
+import type { StatusBody } from "../../apimachinery/status-body.ts";
 import type { WatchScope } from "../../registry/watch.ts";
 import type { CacheEvent, Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming, FramedEvent } from "../representation/event-framing.ts";
-import type { PieceMemory } from "../representation/pieces.ts";
-import type { StatusBody } from "../respond.ts";
+import type { PieceMemory } from "../representation/piece-memory.ts";
 
 /** The form of the objects in events. */
 export interface EventForm {

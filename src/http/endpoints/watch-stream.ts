@@ -1,14 +1,15 @@
 /** One watcher: initial events, then changes, periodic bookmarks, and a timeout. */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { RequestStage } from "../../apimachinery/request-stages.ts";
+import { statusBody } from "../../apimachinery/status-body.ts";
 import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
+import { type FailingExchange, guarded, runGuarded } from "../../request/boundary.ts";
+import type { Turn } from "../../request/context.ts";
+import type { BodyStream } from "../../request/exchange.ts";
+import type { RequestStage } from "../../request/stages.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
-import { type FailingExchange, guarded, runGuarded } from "../boundary.ts";
-import type { BodyStream, RequestContext } from "../contract.ts";
-import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";
-import { statusBody } from "../respond.ts";
+import { type PieceMemory, pieceBytes } from "../representation/piece-memory.ts";
 import { convertedEvents } from "./converted-events.ts";
 import type { OpenWatch } from "./open-watches.ts";
 import type { WatchEncoder } from "./watch-encoder.ts";
@@ -22,8 +23,8 @@ export interface WatchStreamOptions {
   readonly encoder: Pick<WatchEncoder, "encode" | "encodeFirst" | "encodeAdded" | "encodeBookmark" | "encodeError">;
   /** Buffers for the initial events, which are not shared. */
   readonly memory: PieceMemory;
-  /** Runs each piece of the initial events, see `RequestContext.turn`. */
-  readonly turn?: RequestContext["turn"];
+  /** Runs each piece of the initial events, see `RequestState.turn`. */
+  readonly turn?: Turn;
   /** Called with the size of each event sent. */
   readonly sent: (sizes: readonly number[]) => void;
   /** Called when the objects that existed at the start were sent. */

@@ -2,8 +2,8 @@
  * The handshake of a watch over a WebSocket. Source: upstream's watch handler, and
  * `websocket.Handler` of golang.org/x/net.
  */
-import type { BodyStream, Exchange, WebSocketRequest } from "../contract.ts";
-import { handshakeRejection, type Rejection } from "../web-socket-rejection.ts";
+import type { BodyStream, Exchange, WebSocketRequest } from "../../request/exchange.ts";
+import { handshakeRejection, type Rejection } from "../../request/web-socket/rejection.ts";
 
 /** @returns undefined when the handshake was rejected and answered */
 export async function openWatchSocket(exchange: Exchange, request: WebSocketRequest): Promise<BodyStream | undefined> {

@@ -1,5 +1,5 @@
 /** The parts of requests that all write endpoints read. */
-import type { RequestLifetime } from "../../admission/contract.ts";
+
 import { dryRunOfQuery } from "../../apimachinery/dry-run.ts";
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -10,6 +10,7 @@ import { parseMediaType } from "../../lib/media-type/media-type.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
 import { readBoolean, throwInvalidOptions, validateDryRun } from "../../registry/options.ts";
+import type { RequestLifetime } from "../../request/lifetime.ts";
 import { auditedBody } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { namesOf } from "../representation/negotiate.ts";

@@ -2,11 +2,13 @@
  * Answers a dry run with what admission plugins, webhooks and policies did to it, if the client
  * requests that by a header. Users see only steps whose configurations and parameters they can get.
  */
-import type { TracedObject, TraceStep } from "../../admission/contract.ts";
+
 import { badRequest } from "../../apimachinery/errors.ts";
 import type { FindDenial } from "../../catalog/contract.ts";
-import type { Filter, RequestContext } from "../contract.ts";
-import { send } from "../respond.ts";
+import type { TracedObject, TraceStep } from "../../request/admission-trace.ts";
+import { send } from "../../request/answer.ts";
+import type { Filter } from "../../request/context.ts";
+import type { RequestContext } from "../contract.ts";
 
 /** The request header, whose value is `admission`; also of the response that has an explanation. */
 export const explainHeader = "coxswain-explain";
@@ -22,7 +24,7 @@ const explainedVerbs: ReadonlySet<string> = new Set(["create", "update", "patch"
  * throws ApiError 400 for requests that are not dry runs of one write. It must run after
  * authorization.
  */
-export function admissionExplanationFilter(findDenial: FindDenial): Filter {
+export function admissionExplanationFilter(findDenial: FindDenial): Filter<RequestContext> {
   return (context) => {
     const { info, exchange } = context;
     if (exchange.header(explainHeader) !== "admission") return;

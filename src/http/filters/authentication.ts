@@ -3,8 +3,8 @@
  */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import type { AuthenticationNotes } from "../../authentication/contract.ts";
-import type { Exchange, Filter, RequestContext } from "../contract.ts";
+import type { Filter, RequestState } from "../../request/context.ts";
+import type { Exchange } from "../../request/exchange.ts";
 
 /** Options of the authentication filter. */
 interface AuthenticationFilterOptions {
@@ -24,17 +24,20 @@ interface AuthenticationFilterOptions {
  * @param authenticate throws ApiError 401
  */
 export function authenticationFilter(
-  authenticate: (exchange: Exchange, notes: AuthenticationNotes) => UserInfo | Promise<UserInfo>,
+  authenticate: (
+    exchange: Exchange,
+    notes: Pick<RequestState, "warnings" | "annotations">,
+  ) => UserInfo | Promise<UserInfo>,
   { isCredential, endUnknown }: AuthenticationFilterOptions,
 ): Filter {
-  const known = (context: RequestContext, user: UserInfo): void => {
+  const known = (context: RequestState, user: UserInfo): void => {
     const { exchange } = context;
     context.user = user;
     if (hasCredential(exchange.rawHeaders, isCredential)) exchange.forgetHeaders(isCredential);
     if (endUnknown && exchange.protocol === "HTTP/2.0" && user.groups.includes("system:unauthenticated"))
       exchange.endConnection();
   };
-  const unknown = ({ exchange }: RequestContext, error: unknown): never => {
+  const unknown = ({ exchange }: RequestState, error: unknown): never => {
     if (endUnknown && exchange.protocol === "HTTP/2.0" && error instanceof ApiError) exchange.endConnection();
     throw error;
   };

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { ask } from "../../../test/support/request-context.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { RequestAudit } from "../../audit/contract.ts";
 import type { Decision } from "../../authorization/contract.ts";
+import type { RequestAudit } from "../../request/audit.ts";
 import { authorizationFilter } from "./authorization.ts";
 
 /** @param decision after `waitMs`; at once without */

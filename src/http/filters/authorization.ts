@@ -1,16 +1,17 @@
 /** Authorizes requests. */
 import { type Clock, systemClock } from "../../apimachinery/clock.ts";
 import { plainError } from "../../apimachinery/errors.ts";
+import { attributesOf } from "../../authorization/attributes-of.ts";
 import type {
   AuthorizationAttributes,
   AuthorizationObserver,
   Authorizer,
   Decision,
 } from "../../authorization/contract.ts";
+import { escapeMarkup, forbiddenError } from "../../authorization/forbidden-error.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import type { Filter, RequestContext } from "../contract.ts";
-import { escapeMarkup, forbiddenError } from "../forbidden-error.ts";
-import { sendText } from "../respond.ts";
+import { sendText } from "../../request/answer.ts";
+import type { Filter, RequestState } from "../../request/context.ts";
 
 /** Receives the decision and duration of each authorization. */
 export interface Attempts extends Pick<AuthorizationObserver, "attempted"> {
@@ -42,7 +43,7 @@ export function authorizationFilter(authorize: Authorizer, { attempted, clock } 
 }
 
 function check(
-  context: RequestContext,
+  context: RequestState,
   attributes: AuthorizationAttributes,
   { decision, reason, error }: Decision,
 ): undefined {
@@ -55,28 +56,9 @@ function check(
 }
 
 /** Sends text instead of a Status; the error only ends the request flow. */
-function fail(context: RequestContext, error: string): never {
+function fail(context: RequestState, error: string): never {
   context.audit?.annotate("authorization.k8s.io/reason", "internal error");
   const text = `Internal Server Error: ${quoteGo(context.exchange.target)}: ${error}`;
   sendText(context, 500, escapeMarkup(text));
   throw plainError(text);
-}
-
-/** The attributes of a request for the authorizer. */
-export function attributesOf({ info, user, exchange }: RequestContext): AuthorizationAttributes {
-  return {
-    user,
-    verb: info.verb,
-    isResourceRequest: info.isResourceRequest,
-    path: info.path,
-    group: info.group,
-    version: info.version,
-    resource: info.resource,
-    subresource: info.subresource,
-    namespace: info.namespace,
-    name: info.name,
-    fieldSelector: info.fieldSelector,
-    labelSelector: info.labelSelector,
-    connection: exchange,
-  };
 }

@@ -21,9 +21,10 @@ import {
 } from "../../authorization/modes.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
-import { bootstrapPolicy } from "../../bootstrap/rbac/policy.ts";
-import type { Exchange, PeerCertificate, RequestContext } from "../contract.ts";
-import { requestInfo } from "../request-info.ts";
+import { bootstrapPolicy } from "../../controllers/bootstrap/rbac/policy.ts";
+import type { RequestState } from "../../request/context.ts";
+import type { Exchange, PeerCertificate } from "../../request/exchange.ts";
+import { requestInfo } from "../../request/request-info.ts";
 import { authenticationFilter } from "./authentication.ts";
 import { authorizationFilter } from "./authorization.ts";
 import { impersonationFilter } from "./impersonation.ts";
@@ -31,14 +32,14 @@ import { impersonationFilter } from "./impersonation.ts";
 const noUser: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 const user = (name: string, ...groups: string[]): UserInfo => ({ ...noUser, name, groups });
 
-function contextOf(exchange: Partial<Exchange>, method = "GET", target = "/"): RequestContext {
+function contextOf(exchange: Partial<Exchange>, method = "GET", target = "/"): RequestState {
   return {
     exchange: exchange as Exchange,
     info: requestInfo(method, target),
     user: noUser,
     headers: {},
     warnings: [] as string[],
-  } as RequestContext;
+  } as RequestState;
 }
 
 async function errorOf(run: () => unknown): Promise<Status | undefined> {

@@ -5,13 +5,13 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
+import { attributesOf } from "../../authorization/attributes-of.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
-import type { Filter, RequestContext } from "../contract.ts";
-import type { ImpersonationMode, ImpersonationObserver } from "../impersonation/contract.ts";
-import { impersonatedUser } from "../impersonation/impersonated-user.ts";
-import { LastModes } from "../impersonation/last-modes.ts";
-import { constrainedModes, impersonate, type Mode, olderMode } from "../impersonation/modes.ts";
-import { attributesOf } from "./authorization.ts";
+import type { ImpersonationMode, ImpersonationObserver } from "../../authorization/impersonation/contract.ts";
+import { impersonatedUser } from "../../authorization/impersonation/impersonated-user.ts";
+import { LastModes } from "../../authorization/impersonation/last-modes.ts";
+import { constrainedModes, impersonate, type Mode, olderMode } from "../../authorization/impersonation/modes.ts";
+import type { Filter, RequestState } from "../../request/context.ts";
 
 /** Options of the impersonation filter. */
 interface ImpersonationOptions {
@@ -71,7 +71,7 @@ export function impersonationFilter(
 }
 
 /** Upstream rejects headers without a user name in the same way as those that are not allowed. */
-function requestedUser(context: RequestContext): UserInfo | undefined {
+function requestedUser(context: RequestState): UserInfo | undefined {
   try {
     return impersonatedUser(context.exchange);
   } catch (error) {

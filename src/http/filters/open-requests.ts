@@ -1,12 +1,14 @@
 /** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
-import type { Filter, RequestContext } from "../contract.ts";
+import type { Filter, RequestState } from "../../request/context.ts";
+import { requestSweepMs } from "../../request/lifetime.ts";
+import type { RequestContext } from "../contract.ts";
 import { hasTimeLimit, writes } from "./timeout-parameter.ts";
 
 /** The open requests of a server. */
 export interface OpenRequests {
   /** Adds each request until it is answered or its client disconnects. */
-  readonly filter: Filter;
+  readonly filter: Filter<RequestContext>;
   readonly size: number;
   /**
    * Resolves when no request is open, or after this many milliseconds. Does not wait for connections
@@ -15,9 +17,6 @@ export interface OpenRequests {
   idle(withinMs: number): Promise<void>;
   close(): void;
 }
-
-/** The interval between checks for timeouts. */
-export const requestSweepMs = 1000;
 
 /** Upstream's limit for writes, regardless of the general timeout. */
 const writeTimeoutMs = 34_000;
@@ -94,6 +93,6 @@ export function openRequests(options: {
 }
 
 /** Watches over WebSockets have their own end. */
-function isConnection({ exchange, info }: RequestContext): boolean {
+function isConnection({ exchange, info }: RequestState): boolean {
   return exchange.upgrade !== undefined && info.verb !== "watch";
 }

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import type { Exchange, RequestContext } from "../contract.ts";
-import { requestInfo } from "../request-info.ts";
+import type { Exchange } from "../../request/exchange.ts";
+import { requestInfo } from "../../request/request-info.ts";
+import type { RequestContext } from "../contract.ts";
 import { openRequests } from "./open-requests.ts";
 import { timeoutParameterFilter } from "./timeout-parameter.ts";
 

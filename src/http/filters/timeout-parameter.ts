@@ -5,8 +5,9 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import { type ApiError, badRequest, timeout } from "../../apimachinery/errors.ts";
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
-import type { Filter, RequestContext } from "../contract.ts";
-import { isLongRunning } from "../request-info.ts";
+import type { Filter } from "../../request/context.ts";
+import { isLongRunning } from "../../request/request-info.ts";
+import type { RequestContext } from "../contract.ts";
 
 /** The verbs that have upstream's limit for writes. */
 export const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
@@ -26,7 +27,7 @@ interface RequestTiming {
  * Creates the filter. A timeout of zero or less is ignored; a write in progress may still complete.
  * The filter throws ApiError 400, 504.
  */
-export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: RequestTiming): Filter {
+export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: RequestTiming): Filter<RequestContext> {
   return (context) => {
     const { info, exchange, receivedAt } = context;
     if (!hasTimeLimit(context)) return;

@@ -1,7 +1,9 @@
 /** A response in pieces, over any writable stream. */
+
 import type { Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
-import type { BodyStream } from "../contract.ts";
+import { drained } from "../../request/drained.ts";
+import type { BodyStream } from "../../request/exchange.ts";
 import type { WriteSlot, WriteSlots } from "./write-slots.ts";
 
 /** Options of a body. */
@@ -99,16 +101,4 @@ export class WritableBody implements BodyStream {
   abort(): void {
     this.#options.abort();
   }
-}
-
-/** Resolves when the sink has accepted all data, or closed; the caller ensures that it is open. */
-export function drained(sink: Writable): Promise<void> {
-  if (!sink.writableNeedDrain) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      sink.off("drain", done).off("close", done);
-      resolve();
-    };
-    sink.on("drain", done).on("close", done);
-  });
 }

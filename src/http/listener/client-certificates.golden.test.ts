@@ -13,7 +13,7 @@ import { systemClock } from "../../apimachinery/clock.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
 import { type Authorities, parseAuthorities } from "../../lib/x509/authorities.ts";
-import { createCertificates } from "../../serving/certificates.ts";
+import { createCertificates } from "../../server/serving/certificates.ts";
 import { type Listener, listen } from "./listen.ts";
 import type { ServingCertificate } from "./secure-contexts.ts";
 

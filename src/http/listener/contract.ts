@@ -1,4 +1,4 @@
-import type { Exchange } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 
 /** Is notified of the work of requests, to find one that blocks the event loop. Must not throw. */
 export interface WorkObserver {

@@ -10,7 +10,7 @@ import type {
   PeerCertificate,
   UpgradeRequest,
   WebSocketRequest,
-} from "../contract.ts";
+} from "../../request/exchange.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { Connection } from "./http2.ts";
 import { bodyPieces, CloseCallbacks, firstLine, forgetHeaders, readBody } from "./request-stream.ts";

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
-import type { Exchange } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { RequestedUpgrade, WorkObserver } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
 import type { Connection } from "./http2.ts";

@@ -2,8 +2,8 @@
 import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
-import { isBodiless } from "../carriable.ts";
-import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
+import { isBodiless } from "../../request/carriable.ts";
+import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../../request/exchange.ts";
 import { beginInTurns } from "./begin-in-turns.ts";
 import { WritableBody } from "./body-stream.ts";
 import type { WorkObserver } from "./contract.ts";

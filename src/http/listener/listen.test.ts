@@ -12,8 +12,8 @@ import { until } from "../../../test/support/until.ts";
 import { type Clock, systemClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import { type Authorities, parseAuthorities } from "../../lib/x509/authorities.ts";
-import { type Certificates, createCertificates } from "../../serving/certificates.ts";
-import type { BodyStream, Exchange } from "../contract.ts";
+import type { BodyStream, Exchange } from "../../request/exchange.ts";
+import { type Certificates, createCertificates } from "../../server/serving/certificates.ts";
 import type { Limits } from "./limits.ts";
 import { type Listener, listen } from "./listen.ts";
 

@@ -3,7 +3,7 @@ import net, { type AddressInfo, type Socket } from "node:net";
 import tls from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import type { Exchange } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { RequestedUpgrade, WorkObserver } from "./contract.ts";
 import { createHttp1 } from "./http1.ts";
 import { createHttp2 } from "./http2.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Exchange } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { LoopWatch } from "./loop-watch.ts";
 
 type Step = readonly [at: number, call: "tick"] | readonly [at: number, call: "begins" | "answers", path: string];

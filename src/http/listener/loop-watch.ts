@@ -1,5 +1,5 @@
 /** Notices when the event loop is blocked, and which request blocked it. */
-import type { Exchange } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { WorkObserver } from "./contract.ts";
 
 /** A time in which the event loop did nothing else. */

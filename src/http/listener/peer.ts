@@ -3,7 +3,7 @@ import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { type Authorities, type ValidTimes, wayTo } from "../../lib/x509/authorities.ts";
-import type { PeerCertificate } from "../contract.ts";
+import type { PeerCertificate } from "../../request/exchange.ts";
 
 /** Computed once per connection. */
 export interface Peer {

@@ -5,7 +5,7 @@ import type { Clock } from "../../apimachinery/clock.ts";
 import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
 import { headerLines } from "../../apimachinery/header-text.ts";
 import { BytePieces } from "../../lib/byte-pieces/byte-pieces.ts";
-import { type FailingExchange, runGuarded } from "../boundary.ts";
+import { type FailingExchange, runGuarded } from "../../request/boundary.ts";
 
 /** Limits of one body. */
 interface BodyLimits {

@@ -5,9 +5,9 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { WebSocket } from "ws";
-import { acceptWebSocket } from "../accept-web-socket.ts";
-import type { BodyStream } from "../contract.ts";
-import { drained } from "./body-stream.ts";
+import { drained } from "../../request/drained.ts";
+import type { BodyStream } from "../../request/exchange.ts";
+import { acceptWebSocket } from "../../request/web-socket/accept.ts";
 
 /** A connection that the HTTP server has released. */
 export interface Upgrade {

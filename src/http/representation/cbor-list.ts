@@ -10,7 +10,7 @@ import { Writer } from "../../lib/cbor/writer.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { cborOfJson } from "./cbor-of-json.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, pieceBytes } from "./pieces.ts";
+import { type Piece, pieceBytes } from "./piece-memory.ts";
 
 /**
  * Decoding and encoding an item takes about ten times as long as copying its JSON, so that pieces

@@ -4,7 +4,7 @@ import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming } from "./event-framing.ts";
 import type { KeepOptions } from "./message-cache.ts";
-import type { Piece, PieceMemory } from "./pieces.ts";
+import type { Piece, PieceMemory } from "./piece-memory.ts";
 
 /** One object to encode; each form is computed when needed. */
 export interface Shown {

@@ -5,7 +5,7 @@ import { cborSequenceType } from "../../lib/cbor/media-types.ts";
 import { major, selfDescribed } from "../../lib/cbor/wire.ts";
 import { Writer as CborWriter } from "../../lib/cbor/writer.ts";
 import { Writer } from "../../lib/protobuf/writer.ts";
-import type { PieceMemory } from "./pieces.ts";
+import type { PieceMemory } from "./piece-memory.ts";
 
 /** A watch event with its encoded object. */
 export interface FramedEvent {

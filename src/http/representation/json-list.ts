@@ -4,7 +4,7 @@
  */
 import type { ListMeta } from "../../registry/list.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, type PieceMemory, pieceBytes } from "./pieces.ts";
+import { type Piece, type PieceMemory, pieceBytes } from "./piece-memory.ts";
 
 type Item = ReturnType<View["item"]>;
 

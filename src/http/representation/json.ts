@@ -2,7 +2,7 @@ import { indentJson, jsonIndenter } from "../../lib/json/indent.ts";
 import type { Encoding } from "./contract.ts";
 import { jsonLines } from "./event-framing.ts";
 import { jsonListPieces } from "./json-list.ts";
-import type { Piece, PieceMemory } from "./pieces.ts";
+import type { Piece, PieceMemory } from "./piece-memory.ts";
 
 const newline = Buffer.from("\n");
 

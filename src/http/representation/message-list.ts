@@ -10,7 +10,7 @@ import { wire } from "../../lib/protobuf/reader.ts";
 import { varintBytes, writeVarint } from "../../lib/protobuf/writer.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, type PieceMemory, pieceBytes } from "./pieces.ts";
+import { type Piece, type PieceMemory, pieceBytes } from "./piece-memory.ts";
 
 const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 

@@ -1,15 +1,38 @@
 /** The view of whole objects that a request receives, and the response with one object in the negotiated form. */
 import { formatGroupVersion, internalMetadata, type KubeObject } from "../../apimachinery/object.ts";
+import type { StatusBody } from "../../apimachinery/status-body.ts";
 import type { ConvertedVersion, Resolved } from "../../catalog/contract.ts";
+import { send } from "../../request/answer.ts";
+import type { RequestAudit, ResponseStatus } from "../../request/audit.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
-import { sendShown } from "../respond.ts";
 import type { Shown, View } from "./contract.ts";
 import { entryMessage, objectMessage } from "./message.ts";
 import { metaObject } from "./meta-object.ts";
 import { checkList, checkSingle, metadataListOf, metadataShown, metadataView } from "./partial-metadata.ts";
 import { tableBody, tableOfObject, tableOfObjects, tableShown } from "./table.ts";
 import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.ts";
+
+/** Sends an object in the negotiated form. */
+export function sendShown(context: RequestContext, status: number, shown: Shown): void {
+  const { encoding } = context.representation;
+  context.exchange.entered?.("encode");
+  if (context.audit !== undefined) auditShown(context.audit, shown);
+  send(context, status, encoding.mediaType, encoding.whole(shown));
+}
+
+/** Records a response as JSON. */
+export function auditShown(audit: RequestAudit, shown: Shown): void {
+  const json = (): string => shown.json().toString();
+  if (shown.kind === "Status" && shown.apiVersion === "v1")
+    audit.responseStatus(boundedStatus(JSON.parse(json()) as StatusBody));
+  audit.responseObject(json);
+}
+
+/** The fields of a Status that audit events contain. */
+export function boundedStatus({ status, message, reason, details, code }: StatusBody): ResponseStatus {
+  return { status, message, reason, details, code } as ResponseStatus;
+}
 
 /**
  * Sends a stored object. Like upstream's reads of single objects, it calls the conversion webhook

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BodyStream, Exchange, RequestContext } from "../contract.ts";
+import type { BodyStream, Exchange } from "../../request/exchange.ts";
+import type { RequestContext } from "../contract.ts";
 import { json } from "./json.ts";
-import { type Piece, PieceMemory, pieceBytes, sendPieces } from "./pieces.ts";
+import { type Piece, PieceMemory, pieceBytes } from "./piece-memory.ts";
+import { sendPieces } from "./pieces.ts";
 
 /**
  * @param takes whether the socket takes a piece before the next is made

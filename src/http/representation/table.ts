@@ -11,7 +11,7 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
 import { encodeMetadata, metadataOf } from "./partial-metadata.ts";
-import { type Piece, pieceBytes } from "./pieces.ts";
+import { type Piece, pieceBytes } from "./piece-memory.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
 type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;

@@ -5,7 +5,7 @@
 import { yamlItemOfJson, yamlOfJson } from "../../lib/yaml/encode.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, pieceBytes } from "./pieces.ts";
+import { type Piece, pieceBytes } from "./piece-memory.ts";
 
 /** Encoding YAML takes about ten times as long as copying JSON, so that pieces are smaller. */
 const yamlPieceBytes = pieceBytes / 8;

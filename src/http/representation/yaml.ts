@@ -1,7 +1,7 @@
 import { yamlOfJson } from "../../lib/yaml/encode.ts";
 import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Encoding } from "./contract.ts";
-import type { Piece } from "./pieces.ts";
+import type { Piece } from "./piece-memory.ts";
 import { yamlListPieces } from "./yaml-list.ts";
 
 /** The encoder of `application/yaml`. */

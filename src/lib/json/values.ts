@@ -114,3 +114,6 @@ export function setMember(target: Record<string, unknown>, key: string, value: u
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   else target[key] = value;
 }
+
+/** A JSON object, such as a piece of a document, that its readers do not change. */
+export type Json = { readonly [key: string]: unknown };

@@ -8,7 +8,7 @@ import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
 import { type EtcdCluster, etcdOptions, freePorts, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
 import { peerLatency } from "../../../test/support/peer-latency.ts";
 import { eventually } from "../../../test/support/until.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../server/serving/x509.ts";
 import { encodeMessage, type Field, type Message } from "./api/codec.ts";
 import type { EtcdTls } from "./api/endpoints.ts";
 import { callUnary } from "./api/unary-call.ts";

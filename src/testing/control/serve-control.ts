@@ -1,11 +1,11 @@
 /** Serves the control paths. */
 import { badRequest, methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { RequestContext } from "../../http/contract.ts";
-import { pathNotFound, send } from "../../http/respond.ts";
-import type { PathRoute } from "../../http/serve.ts";
 import { resolveLiterals } from "../../lib/json/number-literal.ts";
 import { JsonSyntaxError } from "../../lib/json/parse.ts";
 import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
+import { pathNotFound, send } from "../../request/answer.ts";
+import type { PathRoute } from "../../request/context.ts";
 import type { ControlAnswer, ControlRequest, ControlRoute } from "./contract.ts";
 
 /** The prefix of all control paths. */
@@ -17,7 +17,7 @@ const bodyBytesMax = 1 << 20;
  * Creates the route of all control paths. Authorization has decided before: by the verb and the
  * path of a non-resource URL, which only roles with `*` grant by default.
  */
-export function controlPaths(routes: readonly ControlRoute[]): readonly PathRoute[] {
+export function controlPaths(routes: readonly ControlRoute[]): readonly PathRoute<RequestContext>[] {
   return [{ path: `${controlPrefix}*`, handler: (context) => serve(context, routes) }];
 }
 

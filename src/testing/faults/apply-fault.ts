@@ -8,10 +8,11 @@ import {
   tooManyRequests,
 } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import type { BodyStream, Exchange, RequestContext } from "../../http/contract.ts";
+import type { RequestContext } from "../../http/contract.ts";
+import { sendError } from "../../http/errors.ts";
 import { requestTimedOut } from "../../http/filters/timeout-parameter.ts";
-import { sendError } from "../../http/respond.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import type { BodyStream, Exchange } from "../../request/exchange.ts";
 import { overriding } from "../overriding.ts";
 import type { Delays } from "./delays.ts";
 import type { ActiveRule } from "./rules.ts";

@@ -1,7 +1,7 @@
 /** Requests that wait because of a rule. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import { timeout } from "../../apimachinery/errors.ts";
-import type { Exchange } from "../../http/contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { ActiveRule } from "./rules.ts";
 
 export class Delays {

@@ -2,8 +2,9 @@
  * Finds the objects that existed when a recorded session began. The first recorded state of an
  * object counts. Objects that were created during the session do not belong to it.
  */
-import { infoOfTarget } from "../../http/request-info.ts";
+
 import { isObject } from "../../lib/json/values.ts";
+import { infoOfTarget } from "../../request/request-info.ts";
 import { escapeSegment } from "./escape-segment.ts";
 import type { RecordedRequest } from "./replay.ts";
 

@@ -2,8 +2,8 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
-import { isHopByHop, listedInConnection } from "../../proxy/hop-by-hop.ts";
-import { backendHeaders } from "../../proxy/response-headers.ts";
+import { isHopByHop, listedInConnection } from "../../forwarding/proxy/hop-by-hop.ts";
+import { backendHeaders } from "../../forwarding/proxy/response-headers.ts";
 import { acceptJson } from "./accept.ts";
 import { capture, captureLines } from "./capture.ts";
 import { type RecordedBody, type RequestLine, recordedHeaders } from "./format.ts";

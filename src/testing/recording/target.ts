@@ -1,5 +1,5 @@
 /** The path and query of a request, as a recording contains them, and what they say about bodies. */
-import { infoOfTarget } from "../../http/request-info.ts";
+import { infoOfTarget } from "../../request/request-info.ts";
 import { escapeSegment } from "./escape-segment.ts";
 import type { Confidential } from "./redact.ts";
 import type { Secrets } from "./secrets.ts";

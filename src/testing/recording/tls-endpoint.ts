@@ -2,8 +2,8 @@
 import type { Server } from "node:https";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { createCertificates } from "../../serving/certificates.ts";
-import { formatKubeconfig } from "../../serving/kubeconfig.ts";
+import { createCertificates } from "../../server/serving/certificates.ts";
+import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
 
 /** An open port, and what a client needs to use it. */
 export interface TlsEndpoint {

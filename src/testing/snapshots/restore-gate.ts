@@ -4,9 +4,9 @@
  * commit any more.
  */
 import { conflict } from "../../apimachinery/errors.ts";
-import type { RequestInfo } from "../../http/contract.ts";
 import type { Decision } from "../../registry/contract.ts";
-import type { RestoreSteps } from "../../server.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+import type { RestoreSteps } from "../../server/server.ts";
 
 /** The gate of a server. */
 export interface RestoreGate {

@@ -9,7 +9,7 @@ import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { orderedKey } from "../../lib/persistent-tree/ordered-key.ts";
 import { Tree } from "../../lib/persistent-tree/tree.ts";
-import type { ServerKeys, ServerSnapshot } from "../../server.ts";
+import type { ServerKeys, ServerSnapshot } from "../../server/server.ts";
 import { type Change, type Expiry, revisionOf } from "../../storage/embedded/ledger.ts";
 import { readRecord, recordBytesMax, recordProblem, writeRecord } from "../../storage/lmdb/record.ts";
 

@@ -1,5 +1,5 @@
 /** Snapshots, restores and forks of test servers. */
-import type { ServerSnapshot, ServerSnapshots } from "../../server.ts";
+import type { ServerSnapshot, ServerSnapshots } from "../../server/server.ts";
 import type { Snapshot, TestServer } from "../contract.ts";
 import type { RestoreGate } from "./restore-gate.ts";
 import { saveSnapshot } from "./snapshot-file.ts";

@@ -1,6 +1,6 @@
 /** Runs all actors on one server, and then checks what they saw. */
 import { type Clock, systemClock } from "../../../src/apimachinery/clock.ts";
-import { requestSweepMs } from "../../../src/http/filters/open-requests.ts";
+import { requestSweepMs } from "../../../src/request/lifetime.ts";
 import { http2Client } from "../../support/http2-client.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 import { startTestServer } from "../../support/start-test-server.ts";

@@ -139,7 +139,7 @@ function withoutDescription(value: Json): Json {
   return rest;
 }
 
-const table = new URL("../../../src/data/resources.json", import.meta.url);
+const table = new URL("../../../src/apimachinery/data/resources.json", import.meta.url);
 const ownGroups: ReadonlySet<string> = new Set(
   JSON.parse(readFileSync(table, "utf8")).resources.map(({ group }: Json) => group),
 );

@@ -14,5 +14,5 @@ if (kubeconfig === undefined) throw new Error("usage: flow-control.ts KUBECONFIG
 
 const send = openServerClient(readFileSync(kubeconfig, "utf8"));
 const lines = await flowControlObjects(async (path) => (await send(`GET ${path}`)).body);
-writeFileSync(join(root, "src/flow-control/objects/testdata/objects.jsonl"), `${lines.join("\n")}\n`);
+writeFileSync(join(root, "src/controllers/flow-control/objects/testdata/objects.jsonl"), `${lines.join("\n")}\n`);
 process.exit();

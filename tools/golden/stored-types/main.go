@@ -1,5 +1,5 @@
 // Lists the versions of kinds that kube-apiserver no longer serves but still reads from storage. `kinds` has the type of each; a type
-// that is encoded like that of the storage version has its name. `types` has the other types, in the form of src/data/types.json.
+// that is encoded like that of the storage version has its name. `types` has the other types, in the form of src/apimachinery/data/types.json.
 package main
 
 import (
@@ -171,7 +171,7 @@ func definition(stored, now reflect.Type) string {
 	return name
 }
 
-// isShared reports whether src/data/types.json has the type.
+// isShared reports whether src/apimachinery/data/types.json has the type.
 func isShared(t reflect.Type) bool {
 	return regexp.MustCompile(`^k8s.io/(api/core/v1|apimachinery/.*|api/autoscaling/v1|api/batch/v1|api/apps/v1|api/networking/v1)$`).MatchString(t.PkgPath())
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { controllerNames } from "../../../src/controllers/enabled.ts";
-import { formatKubeconfig } from "../../../src/serving/kubeconfig.ts";
+import { formatKubeconfig } from "../../../src/server/serving/kubeconfig.ts";
 import { freePorts } from "../../../test/support/etcd.ts";
 import { http2Client } from "../../../test/support/http2-client.ts";
 import { startKubeApiserver } from "../../../test/support/kube-apiserver.ts";

@@ -5,7 +5,7 @@ import { type MemoryRegistry, openMemoryRegistry } from "../../../../test/suppor
 import { ApiError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { certificatePlugins } from "./certificates.ts";
 
 let cluster: MemoryRegistry;

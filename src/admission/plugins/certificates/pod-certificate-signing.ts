@@ -8,7 +8,8 @@ import { invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { sameField } from "../../same-field.ts";
 import { isAuthorizedForSigner } from "./signer-rights.ts";
 

@@ -6,7 +6,8 @@
 import type { Clock } from "../../../apimachinery/clock.ts";
 import { ApiError } from "../../../apimachinery/errors.ts";
 import { joinErrors } from "../../../lib/json/quote.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import type { EventLimit, LimitType } from "./contract.ts";
 import { tokenBuckets } from "./token-bucket.ts";
 

@@ -7,7 +7,8 @@ import { after, test } from "node:test";
 import { startServerWithClient } from "../../../../test/support/server-with-client.ts";
 import { startTestServer } from "../../../../test/support/start-test-server.ts";
 import { startWebhookServer, type WebhookReply } from "../../../../test/support/webhook-server.ts";
-import { defaultOptions, type ServerOptions } from "../../../index.ts";
+import { defaultOptions } from "../../../index.ts";
+import type { ServerOptions } from "../../../server/options.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-images-"));
 after(() => rmSync(directory, { recursive: true }));

@@ -5,11 +5,12 @@
 import type { Clock } from "../../../apimachinery/clock.ts";
 import { ApiError } from "../../../apimachinery/errors.ts";
 import type { Logger } from "../../../apimachinery/logger.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { type WebhookClient, WebhookError } from "../../../webhook/contract.ts";
 import { withBackoff } from "../../../webhook/retry.ts";
 import { decodeReview } from "../../../webhook/review.ts";
 import { annotateAudit } from "../../annotate.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import type { ImagePolicy, ImageReviewStatus } from "./contract.ts";
 import { encodeReview, encodeSpec, imageReview } from "./review.ts";

@@ -5,9 +5,9 @@
 import { bool, configKind, configStruct, text } from "../../../apimachinery/configuration-schema.ts";
 import { items } from "../../../apis/fields.ts";
 import { encodeAny, sortedKeys } from "../../../lib/json/encode-any.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { ReviewKind } from "../../../webhook/review.ts";
 import { schemeName } from "../../config/configuration-file.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
 
 /** The kind of requests and responses. Fields of the response other than its status are ignored. */
 export const imageReview: ReviewKind = {

@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../../test/support/memory-registry.ts";
 import { parseFeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import type { AdmissionAttributes, TraceStep } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { TraceStep } from "../../../request/admission-trace.ts";
 import { limitRanger } from "./limit-ranger.ts";
 
 const { gates } = parseFeatureGates("");

@@ -6,7 +6,8 @@
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { withReadyStore } from "../../ready-store.ts";
 import { rejection } from "../../rejection.ts";
 import { describeAllowed } from "./allowed.ts";

@@ -2,7 +2,7 @@
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 
 /** What the plugin uses of the server. */
 export interface NodeRestrictionNeeds {

@@ -7,7 +7,8 @@ import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { UserInfo } from "../../../apimachinery/user.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import { setMember } from "../../../lib/json/values.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 
 const mirror = "kubernetes.io/config.mirror";

@@ -9,7 +9,8 @@ import type { AuthorizationAttributes, Authorizer, Decision } from "../../../aut
 import type { Catalog } from "../../../catalog/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { kindMapper, type Mapping } from "./kind-mapper.ts";
 

@@ -6,7 +6,8 @@
 import { forbidden, internalError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { lookUp } from "../../lookup.ts";
 import { writtenPod } from "../written-pod.ts";
 import type { NodeSelectorConfiguration } from "./contract.ts";

@@ -1,6 +1,6 @@
 import { labelPrefix } from "../../../lib/pod-security/policy.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { annotateAudit } from "../../annotate.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
 
 /** Adds an audit annotation of the plugin. */
 export function annotatePodSecurity(

@@ -3,7 +3,7 @@ import type { LevelVersion } from "../../../lib/pod-security/levels.ts";
 import type { Pod } from "../../../lib/pod-security/pod.ts";
 import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
 import type { Mode, ParsedPolicy, Policy } from "../../../lib/pod-security/policy.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 
 /** The configuration; see `PodSecurityConfiguration` in the Kubernetes documentation. */
 export interface PodSecurityConfiguration {

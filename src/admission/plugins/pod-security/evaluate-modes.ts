@@ -8,7 +8,7 @@ import { evaluatePod, type FailedCheck, formatDetails } from "../../../lib/pod-s
 import { formatLevelVersion, type LevelVersion } from "../../../lib/pod-security/levels.ts";
 import type { Pod } from "../../../lib/pod-security/pod.ts";
 import type { Mode } from "../../../lib/pod-security/policy.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { annotatePodSecurity } from "./annotate.ts";
 import type { Evaluation, PodSecurityObserver } from "./contract.ts";
 import { explainFailures } from "./explain-failures.ts";

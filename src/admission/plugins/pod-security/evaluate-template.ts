@@ -1,7 +1,7 @@
 /** Evaluates the pod of a request. The checks are loaded when the first namespace needs them. */
 import { type PodTemplateKind, podOf } from "../../../lib/pod-security/pod-templates.ts";
 import type { ParsedPolicy } from "../../../lib/pod-security/policy.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { PodSecurity, PodSecurityObserver } from "./contract.ts";
 import type { evaluateModes } from "./evaluate-modes.ts";
 import { isExemptRuntimeClass } from "./exemptions.ts";

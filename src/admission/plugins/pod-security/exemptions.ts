@@ -1,5 +1,5 @@
 /** Exempt requests get an audit annotation with the reason. */
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { annotatePodSecurity } from "./annotate.ts";
 import type { PodSecurity } from "./contract.ts";
 

@@ -4,7 +4,7 @@ import { formatField } from "../../../lib/pod-security/format-field.ts";
 import { formatLevelVersion } from "../../../lib/pod-security/levels.ts";
 import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
 import type { Mode, Policy } from "../../../lib/pod-security/policy.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 
 /**
  * Adds a step for each violated check of each standard. Clients see it if they can get the

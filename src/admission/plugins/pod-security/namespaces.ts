@@ -20,7 +20,7 @@ import {
   sameEffect,
   versionLabel,
 } from "../../../lib/pod-security/policy.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { PodSecurity } from "./contract.ts";
 import { labelErrors } from "./label-errors.ts";
 

@@ -6,7 +6,8 @@
 import type { Clock } from "../../../apimachinery/clock.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import { podTemplateKinds } from "../../../lib/pod-security/pod-templates.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { namespacesOf } from "../../matching/namespaces.ts";
 import type { PodSecurity, PodSecurityConfiguration, PodSecurityObserver } from "./contract.ts";
 import { defaultConfiguration } from "./default-configuration.ts";

@@ -3,7 +3,7 @@ import { ApiError, internalError } from "../../../apimachinery/errors.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";
 import { isPrivileged, type ParsedPolicy } from "../../../lib/pod-security/policy.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { annotatePodSecurity } from "./annotate.ts";
 import type { PodSecurity } from "./contract.ts";
 import { evaluateTemplate } from "./evaluate-template.ts";

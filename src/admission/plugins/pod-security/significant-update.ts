@@ -1,5 +1,5 @@
 /** Which updates of pods are evaluated again. */
-import type { AdmissionAttributes } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 
 interface Container {
   readonly name: string;

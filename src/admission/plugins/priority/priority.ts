@@ -5,7 +5,8 @@
  */
 import { struct } from "../../../apis/fields.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { type PriorityClass, type PriorityClasses, priorityClasses } from "./classes.ts";
 

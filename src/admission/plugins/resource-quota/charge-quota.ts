@@ -6,7 +6,8 @@ import type { Clock } from "../../../apimachinery/clock.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resolved } from "../../../catalog/contract.ts";
 import { addQuantities, formatQuantity, type Quantity } from "../../../lib/quantity/quantity.ts";
-import type { Amounts } from "../../../quota/contract.ts";
+import type { DerivedValue, JointWrite, Seal, Stored, UpdateStatus } from "../../../registry/joint-change.ts";
+import type { Amounts } from "../../quota/contract.ts";
 import {
   type Quota,
   type QuotaLimits,
@@ -14,9 +15,7 @@ import {
   quotaOf,
   usedAmount,
   usedStart,
-} from "../../../quota/read-quota.ts";
-import type { DerivedValue, Seal, Stored } from "../../../storage/contract.ts";
-import type { JointWrite, UpdateStatus } from "../../contract.ts";
+} from "../../quota/read-quota.ts";
 
 /** What a write adds to a quota, decided again when the write is committed. */
 export interface PendingCharge {

@@ -9,8 +9,8 @@ import {
 } from "../../../apimachinery/configuration-file.ts";
 import { configKind, configStruct, listOf, text } from "../../../apimachinery/configuration-schema.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
-import type { LimitedResource } from "../../../quota/check-write.ts";
-import { scopeRequirement } from "../../../quota/scopes.ts";
+import type { LimitedResource } from "../../quota/check-write.ts";
+import { scopeRequirement } from "../../quota/scopes.ts";
 import { schemeName } from "../../config/configuration-file.ts";
 
 /** The configuration of the plugin. */

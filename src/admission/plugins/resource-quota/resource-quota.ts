@@ -16,12 +16,13 @@ import {
   concerns,
   type LimitedResource,
   QuotaRejection,
-} from "../../../quota/check-write.ts";
-import { claimRelations } from "../../../quota/claim-relations.ts";
-import type { Amounts, Evaluator, QuotaWrite } from "../../../quota/contract.ts";
-import { createEvaluators } from "../../../quota/evaluators.ts";
-import { createQuotaReader, type Quota, type QuotaReader } from "../../../quota/read-quota.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
+} from "../../quota/check-write.ts";
+import { claimRelations } from "../../quota/claim-relations.ts";
+import type { Amounts, Evaluator, QuotaWrite } from "../../quota/contract.ts";
+import { createEvaluators } from "../../quota/evaluators.ts";
+import { createQuotaReader, type Quota, type QuotaReader } from "../../quota/read-quota.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { type PendingCharge, quotaCharger } from "./charge-quota.ts";
 import { addQuotaStep } from "./trace-quota.ts";

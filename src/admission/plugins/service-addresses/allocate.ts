@@ -13,7 +13,8 @@ import type { Part } from "../../../apis/fields.ts";
 import { formatRange, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import { formatPortRange } from "../../../lib/ip-range/port-range.ts";
 import { cloneJson } from "../../../lib/json/values.ts";
-import type { AdmissionAttributes, AllocationObserver, AllocationScope } from "../../contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AllocationObserver, AllocationScope } from "../../contract.ts";
 import { type ClusterIps, canonicalOf } from "./cluster-ips.ts";
 import type { NodePorts } from "./node-ports.ts";
 

@@ -3,10 +3,10 @@ import { ApiError, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { AddressOwner } from "../../../apimachinery/service-addresses.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
 import { ipAddressCreation } from "../../../registry/ip-addresses.ts";
 import { prepareCreation } from "../../../registry/prepare-creation.ts";
-import type { AdmissionAttributes } from "../../contract.ts";
 import type { Allocation, Source } from "./allocate.ts";
 import { releaseValues, valuesOf, without } from "./release-values.ts";
 

@@ -6,14 +6,14 @@
 import { candidatePorts, type PortBitmap } from "../../../lib/ip-range/port-bitmap.ts";
 import { formatPortRange, type PortRange } from "../../../lib/ip-range/port-range.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
+import { type DerivedValue, type DerivedWrite, JointConflict, type Stored } from "../../../registry/joint-change.ts";
 import {
   encodeNodePorts,
   nodePortsKey,
   nodePortsResource,
   readableNodePorts,
 } from "../../../registry/node-port-range.ts";
-import type { DerivedValue, DerivedWrite, Stored } from "../../../storage/contract.ts";
-import { JointConflict, type RangeUse } from "../../contract.ts";
+import type { RangeUse } from "../../contract.ts";
 
 /** Ports that a write takes and gives back. */
 export interface PortChange {

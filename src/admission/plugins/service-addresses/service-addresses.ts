@@ -7,8 +7,9 @@
 import type { Catalog, Resource } from "../../../catalog/contract.ts";
 import { formatRange, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import type { PortRange } from "../../../lib/ip-range/port-range.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
-import type { AdmissionAttributes, AdmissionPlugin, AllocationObserver } from "../../contract.ts";
+import type { AdmissionPlugin, AllocationObserver } from "../../contract.ts";
 import { type Allocation, allocate, release, type Source } from "./allocate.ts";
 import { openClusterIps } from "./cluster-ips.ts";
 import { commitWith } from "./commit-with.ts";

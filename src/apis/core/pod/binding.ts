@@ -10,7 +10,6 @@ import type { Resource } from "../../../catalog/contract.ts";
 import { commitWithRetry } from "../../../registry/commit-with-retry.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
 import { checkStoredVersion, checkUid, keyInErrors } from "../../../registry/preconditions.ts";
-import type { Entry } from "../../../watch-cache/contract.ts";
 import { items, struct } from "../../fields.ts";
 
 const pods = { group: "", resource: "pods" };
@@ -66,7 +65,7 @@ function checkTarget({ target }: KubeObject): void {
 /** @throws ApiError 409 if the binding has another UID or resourceVersion than the pod */
 function checkPreconditions(
   resource: Resource,
-  { key, revision }: Pick<Entry, "key" | "revision">,
+  { key, revision }: { readonly key: string; readonly revision: number },
   { object, binding }: Record<"object" | "binding", KubeObject>,
 ): void {
   const { name = "", uid: existingUid = "" } = object.metadata;

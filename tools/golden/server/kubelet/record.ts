@@ -33,7 +33,7 @@ await createObjects(
 const rows = [];
 for (const row of kubeletRows) rows.push({ ...row, answer: await sendRow(row, target, address) });
 writeFileSync(
-  join(root, "src/kubelet/testdata/requests.jsonl"),
+  join(root, "src/forwarding/kubelet/testdata/requests.jsonl"),
   rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
 );
 await kubelet.close();
