@@ -18,7 +18,39 @@ import { type Document, JsonSyntaxError, type TypeMeta } from "../lib/json/parse
 import { quoteGo } from "../lib/json/quote.ts";
 import { DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { ExpectedKind } from "./decode-body.ts";
+import type { FieldValidation } from "./contract.ts";
+
+/** The kind of the bodies that a path accepts. */
+export interface ExpectedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Struct;
+  /**
+   * Whether upstream works on objects of this version, which then applies to a patched document
+   * without a version.
+   */
+  readonly isHub?: boolean;
+  /** Another version of the group, whose objects are decoded as this one. */
+  readonly alsoVersion?: string;
+}
+
+/** How the bytes of a body are read. */
+export interface BodyOptions {
+  /** The body's media type without parameters; empty for JSON. */
+  readonly mediaType: string;
+  readonly catalog: Catalog;
+  readonly fieldValidation: FieldValidation;
+  /** Receives the problems that are not errors. */
+  readonly warnings: string[];
+}
+
+/** What the decoder of an encoding returns. */
+export interface DecodedBody {
+  /** As the body names it. */
+  readonly kind: string;
+  readonly object: Record<string, unknown>;
+}
 
 /** A body without a kind, or with a malformed apiVersion. */
 export class TypeMetaProblem extends Error {}

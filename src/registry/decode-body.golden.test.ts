@@ -9,8 +9,8 @@ import { ApiError } from "../apimachinery/errors.ts";
 import { parseGroupVersion } from "../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
-import { strictError } from "./body-kind.ts";
-import { type DecodeOptions, decodeBody, type ExpectedKind } from "./decode-body.ts";
+import { type ExpectedKind, strictError } from "./body-kind.ts";
+import { type DecodeOptions, decodeBody } from "./decode-body.ts";
 
 const formats = ["json", "yaml", "protobuf"] as const;
 

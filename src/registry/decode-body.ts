@@ -3,45 +3,30 @@
  * here, CBOR and Protobuf in files of their own.
  */
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
-import type { Catalog, Resolved, SubresourceDefinition } from "../catalog/contract.ts";
+import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { type Document, JsonSyntaxError, peekTypeMeta, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
 import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { applyDefaults } from "../lib/schema/defaults.ts";
-import type { Struct } from "../lib/schema/schema.ts";
 import { strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
 import {
+  type BodyOptions,
   cannotHandle,
   checkCustomType,
   checkCustomVersion,
+  type DecodedBody,
+  type ExpectedKind,
   type NamedKind,
   schemaOf,
   strictError,
   TypeMetaProblem,
   unrecognized,
 } from "./body-kind.ts";
-import type { FieldValidation } from "./contract.ts";
 import { decodeCborBody } from "./decode-cbor.ts";
 import { decodeProtobufBody } from "./decode-protobuf.ts";
-import { readYaml } from "./read-yaml.ts";
-import { checkRepeatedKind, customProblems, namedTextKind } from "./text-kind.ts";
-
-/** The kind of the bodies that a path accepts. */
-export interface ExpectedKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly schema: Struct;
-  /**
-   * Whether upstream works on objects of this version, which then applies to a patched document
-   * without a version.
-   */
-  readonly isHub?: boolean;
-  /** Another version of the group, whose objects are decoded as this one. */
-  readonly alsoVersion?: string;
-}
+import { checkRepeatedKind, customProblems, namedTextKind, readYaml, type TextBody } from "./text-kind.ts";
 
 /** The kind of the main resource. */
 export function expectedKind({ resource, version }: Resolved): ExpectedKind {
@@ -62,14 +47,8 @@ export function expectedSubresourceKind(
   return { ...(kindGroupVersion ?? { group: resource.definition.group, version: version.version }), kind, schema };
 }
 
-/** How a request body is decoded. */
-export interface DecodeOptions {
-  /** The body's media type without parameters; empty for JSON. */
-  readonly mediaType: string;
-  readonly catalog: Catalog;
-  readonly fieldValidation: FieldValidation;
-  /** Receives the problems that are not errors. */
-  readonly warnings: string[];
+/** How the body of a request is decoded. */
+export interface DecodeOptions extends BodyOptions {
   /** Receives the object; `again` decodes another copy, which may be changed. */
   readonly decoded?: (object: KubeObject, expected: ExpectedKind, again: () => KubeObject) => void;
   /**
@@ -78,13 +57,6 @@ export interface DecodeOptions {
    * @throws ApiError 400
    */
   readonly checkNames?: (object: KubeObject) => void;
-}
-
-/** What a decoder returns. */
-export interface DecodedBody {
-  /** As the body names it. */
-  readonly kind: string;
-  readonly object: Record<string, unknown>;
 }
 
 /**
@@ -107,16 +79,6 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
   const { mediaType, catalog } = options;
   if (isProtobuf(mediaType)) return { kind: expected.kind, object: decodeProtobufBody(bytes, expected, catalog) };
   return mediaType === cborType ? decodeCborBody(bytes, expected, options) : decodeText(bytes, expected, options);
-}
-
-/** A parsed body with its type meta. */
-export interface TextBody extends TypeMeta {
-  readonly document: Document;
-  /**
-   * Keys that the YAML sets more than once, which the JSON does not show: `line 4: key "a" already
-   * set in map`.
-   */
-  readonly strictErrors: readonly string[];
 }
 
 /**

@@ -6,8 +6,11 @@ import { CborError } from "../lib/cbor/wire.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import {
+  type BodyOptions,
   cannotHandle,
   checkCustomVersion,
+  type DecodedBody,
+  type ExpectedKind,
   hasNoSchema,
   isReportedWithoutSchema,
   type NamedKind,
@@ -17,14 +20,13 @@ import {
   TypeMetaProblem,
   unrecognized,
 } from "./body-kind.ts";
-import type { DecodedBody, DecodeOptions, ExpectedKind } from "./decode-body.ts";
 
 /**
  * Decodes a body of the expected kind. Repeated keys are rejected at every level of field
  * validation.
  * @throws ApiError 400
  */
-export function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
+export function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: BodyOptions): DecodedBody {
   const named = readCborKind(bytes, expected, options.catalog);
   try {
     const schema = schemaOf(named, expected, options.catalog);

@@ -8,8 +8,7 @@ import { type Envelope, readEnvelope } from "../lib/protobuf/envelope.ts";
 import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
-import { cannotHandle, checkKind, unrecognized } from "./body-kind.ts";
-import type { ExpectedKind } from "./decode-body.ts";
+import { cannotHandle, checkKind, type ExpectedKind, unrecognized } from "./body-kind.ts";
 
 /**
  * Decodes a body of the expected kind. Protobuf reports no unknown or repeated fields: unknown ones

@@ -1,10 +1,20 @@
-/** The kind that a text body names, where kind and apiVersion can be repeated, or spelled in another case. */
-import { encodeSorted } from "../lib/json/encode-any.ts";
-import { checkRepeatedTypeMeta, type Document, exactType, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+/** A text body, and the kind that it names, where kind and apiVersion can be repeated, or spelled in another case. */
+import { encodeSorted, sortedKeys } from "../lib/json/encode-any.ts";
+import {
+  checkRepeatedTypeMeta,
+  type Document,
+  exactType,
+  type TypeMeta,
+  TypeMetaError,
+  typeMetaOf,
+} from "../lib/json/parse.ts";
 import { isObject } from "../lib/json/values.ts";
+import { decodeYaml } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
 import {
+  type BodyOptions,
   cannotHandle,
+  type ExpectedKind,
   groupVersionOf,
   hasNoSchema,
   isReportedWithoutSchema,
@@ -14,18 +24,39 @@ import {
   nullVersion,
   unrecognized,
 } from "./body-kind.ts";
-import type { DecodeOptions, ExpectedKind, TextBody } from "./decode-body.ts";
+
+/** A parsed body with its type meta. */
+export interface TextBody extends TypeMeta {
+  readonly document: Document;
+  /**
+   * Keys that the YAML sets more than once, which the JSON does not show: `line 4: key "a" already
+   * set in map`.
+   */
+  readonly strictErrors: readonly string[];
+}
+
+/**
+ * Reads a YAML body, which upstream converts to JSON first.
+ * @throws TypeMetaError, YamlError
+ */
+export function readYaml(bytes: Buffer): TextBody {
+  const { value, strictErrors } = decodeYaml(bytes);
+  return { ...typeMetaOf(sortedTop(value)), document: { bytes, value, members: 0, repeated: new Map() }, strictErrors };
+}
+
+/**
+ * Upstream converts YAML to JSON with sorted keys; of keys that differ in case only, the last one
+ * counts.
+ */
+function sortedTop(value: unknown): unknown {
+  return isObject(value) ? Object.fromEntries(sortedKeys(value).map((key) => [key, value[key]])) : value;
+}
 
 /**
  * The kind that a body names. Upstream first rejects every kind and apiVersion that is not a string.
  * @throws as {@link namedKind}
  */
-export function namedTextKind(
-  bytes: Buffer,
-  body: TextBody,
-  expected: ExpectedKind,
-  options: DecodeOptions,
-): NamedKind {
+export function namedTextKind(bytes: Buffer, body: TextBody, expected: ExpectedKind, options: BodyOptions): NamedKind {
   const { document } = body;
   try {
     const type = expected.schema.custom === undefined ? body : customType(bytes, body, expected, options);
@@ -45,7 +76,7 @@ function customType(
   bytes: Buffer,
   body: TextBody,
   expected: ExpectedKind,
-  { mediaType, fieldValidation }: DecodeOptions,
+  { mediaType, fieldValidation }: BodyOptions,
 ): TypeMeta {
   const type = exactType(body.document.value, body);
   const { version } = groupVersionOf(body.apiVersion, expected);

@@ -9,13 +9,9 @@ import { customScaleColumns, scaleColumns } from "../../catalog/common-columns.t
 import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { type ApplyRequest, applyBody } from "../../registry/apply.ts";
+import type { ExpectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import {
-  type DecodeOptions,
-  decodeBody,
-  type ExpectedKind,
-  expectedSubresourceKind,
-} from "../../registry/decode-body.ts";
+import { type DecodeOptions, decodeBody, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { getEntry } from "../../registry/get.ts";
 import { scaleContext } from "../../registry/managed-fields/merge-context.ts";
 import { scaleVersion } from "../../registry/managed-fields/scale.ts";

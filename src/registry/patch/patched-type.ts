@@ -10,8 +10,7 @@ import { exactType, type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/j
 import { quoteGo } from "../../lib/json/quote.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
-import { internalKindProblem, kindProblem, nullVersion } from "../body-kind.ts";
-import type { ExpectedKind } from "../decode-body.ts";
+import { type ExpectedKind, internalKindProblem, kindProblem, nullVersion } from "../body-kind.ts";
 
 /** How upstream decodes a patched document. */
 export interface PatchedType {
