@@ -1,4 +1,5 @@
 /** Builds the election of the server that runs the controllers of kube-controller-manager. */
+
 import { randomFraction, randomUuid } from "../apimachinery/random.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Controller } from "../controllers/contract.ts";
@@ -10,6 +11,7 @@ import { electionKinds, writes as electionWrites } from "../controllers/coordina
 import type { StoredLease } from "../controllers/leader-election/contract.ts";
 import { LeaderElector } from "../controllers/leader-election/elector.ts";
 import { leaseLock } from "../controllers/leader-election/lease-lock.ts";
+import { elects } from "../controllers/leader-election/options.ts";
 import { recordEvent } from "../controllers/record-event.ts";
 import { apiRelease } from "../http/endpoints/version.ts";
 import type { ServerOptions } from "./options.ts";
@@ -36,11 +38,6 @@ const user: UserInfo = {
   extra: new Map(),
 };
 const writes = writesBy(user, component);
-
-/** @returns whether the server runs the controllers only while it holds the lease */
-export function elects({ leaderElection, controllers }: ServerOptions, isShared: boolean): boolean {
-  return (leaderElection.elect ?? isShared) && controllers.length > 0;
-}
 
 /**
  * Returns one controller for all that one server runs at a time.

@@ -14,6 +14,20 @@ export const defaultLeaderElection: LeaderElectionOptions = {
   resourceName: "kube-controller-manager",
 };
 
+/**
+ * @param isShared whether other servers can have the same store open
+ * @returns whether the server runs the controllers only while it holds the lease
+ */
+export function elects(
+  {
+    leaderElection,
+    controllers,
+  }: { readonly leaderElection: LeaderElectionOptions; readonly controllers: readonly string[] },
+  isShared: boolean,
+): boolean {
+  return (leaderElection.elect ?? isShared) && controllers.length > 0;
+}
+
 /** Attempts of candidates may be this part of the retry period apart. */
 const jitter = 1.2;
 
