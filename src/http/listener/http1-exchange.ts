@@ -12,7 +12,7 @@ import type {
   WebSocketRequest,
 } from "../../request/exchange.ts";
 import { WritableBody } from "./body-stream.ts";
-import type { Connection } from "./http2.ts";
+import type { Connection } from "./protocol.ts";
 import { bodyPieces, CloseCallbacks, firstLine, forgetHeaders, readBody } from "./request-stream.ts";
 import { openWebSocket, type Upgrade } from "./web-socket.ts";
 

@@ -1,14 +1,12 @@
 /** HTTP/1.1 on connections after their TLS handshake. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../../request/exchange.ts";
-import type { RequestedUpgrade, WorkObserver } from "./contract.ts";
+import { realClock } from "../../apimachinery/clock.ts";
+import type { RequestedUpgrade } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
-import type { Connection } from "./http2.ts";
-import type { Limits } from "./limits.ts";
-import type { Protocol } from "./listen.ts";
 import { peerOf } from "./peer.ts";
+import type { Connection, Protocol, ProtocolOptions } from "./protocol.ts";
 
 /**
  * An import statement would load every export of the module, including its client, which takes a
@@ -27,11 +25,7 @@ const hostPattern = /^[\w!$%&'()*+,.:;=[\]~-]*$/;
 /** The response of Node's HTTP server to an invalid request. */
 const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
 
-interface Parts {
-  readonly limits: Limits;
-  readonly clock: Clock;
-  readonly onExchange: (exchange: Exchange) => void;
-  readonly work?: WorkObserver;
+interface Parts extends ProtocolOptions {
   /** Whether a request without a body may use its connection for another protocol. */
   readonly acceptsUpgrade: (request: RequestedUpgrade) => boolean;
 }

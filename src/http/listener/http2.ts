@@ -6,26 +6,17 @@ import { isBodiless } from "../../request/carriable.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../../request/exchange.ts";
 import { beginInTurns } from "./begin-in-turns.ts";
 import { WritableBody } from "./body-stream.ts";
-import type { WorkObserver } from "./contract.ts";
-import type { Limits } from "./limits.ts";
-import type { Protocol } from "./listen.ts";
 import { type Peer, peerOf } from "./peer.ts";
+import type { Connection, Protocol, ProtocolOptions } from "./protocol.ts";
 import { bodyPieces, CloseCallbacks, firstLine, forgetHeaders, readBody } from "./request-stream.ts";
 import { WriteSlots } from "./write-slots.ts";
-
-interface Parts {
-  readonly limits: Limits;
-  readonly clock: Clock;
-  readonly onExchange: (exchange: Exchange) => void;
-  readonly work?: WorkObserver;
-}
 
 /** Flow control windows for request bodies, in bytes: per stream and per connection. */
 const streamWindow = 256 << 10;
 const connectionWindow = 4 << 20;
 
 /** Creates the HTTP/2 protocol of a listener. */
-export function createHttp2(parts: Parts): Protocol {
+export function createHttp2(parts: ProtocolOptions): Protocol {
   const sessions = new Map<http2.ServerHttp2Session, Peer>();
   return {
     accept(socket) {
@@ -46,7 +37,7 @@ export function createHttp2(parts: Parts): Protocol {
 function openSession(
   socket: TLSSocket,
   peer: Peer,
-  { limits, onExchange, work, ...parts }: Parts,
+  { limits, onExchange, work, ...parts }: ProtocolOptions,
 ): http2.ServerHttp2Session {
   const clock = realClock(parts.clock);
   const { bodyMs, lingerMs } = limits;
@@ -89,17 +80,6 @@ function checkAlive(session: http2.ServerHttp2Session, clock: Clock, pingMs: num
     cancel();
     if (error !== null) session.destroy();
   });
-}
-
-/** Shared by the exchanges of one connection. */
-export interface Connection {
-  readonly peer: Peer;
-  readonly clock: Clock;
-  readonly bodyMs: number;
-  readonly lingerMs: number;
-  /** Shared by the long responses of an HTTP/2 connection. */
-  readonly slots?: WriteSlots;
-  readonly work: WorkObserver | undefined;
 }
 
 /** An exchange on an HTTP/2 stream. */

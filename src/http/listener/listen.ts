@@ -60,15 +60,6 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** One protocol, which receives connections after their handshake. */
-export interface Protocol {
-  accept(socket: tls.TLSSocket): void;
-  /** Ends the connections whose client certificate was rejected, after their open requests. */
-  dropRejected(): void;
-  /** Completes open requests and closes each connection after its last one. */
-  stop(): void;
-}
-
 const keepAliveMs = 15_000;
 
 /**
