@@ -1,9 +1,7 @@
 /** Reads the comments in the type declarations of `@kubernetes/client-node`. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clientFieldName } from "./client-field-name.ts";
-import { commentText } from "./comment-text.ts";
-import type { DescriptionTexts } from "./descriptions.ts";
+import { clientFieldName, commentText, type DescriptionTexts } from "./description-texts.ts";
 
 /**
  * Reads the descriptions of types and parameters.

@@ -7,7 +7,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { readDataFile } from "../apimachinery/data/data-file.ts";
-import { clientFieldName } from "./client-field-name.ts";
+import { clientFieldName, type DescriptionTexts } from "./description-texts.ts";
 
 /** Finds descriptions; each function returns undefined if there is none. */
 export interface Descriptions {
@@ -19,15 +19,6 @@ export interface Descriptions {
    *   `PodExec` …
    */
   parameter(topic: string, name: string): string | undefined;
-}
-
-/**
- * Descriptions by the names of types in the packages (`IoK8sApiCoreV1Pod`, `V1Pod`); the empty
- * field name is that of the type itself.
- */
-export interface DescriptionTexts {
-  readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly parameters: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** Loads the descriptions of a packed build, or else of the installed packages. */

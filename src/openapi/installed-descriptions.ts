@@ -5,7 +5,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readClientDescriptions } from "./client-descriptions.ts";
-import type { DescriptionTexts } from "./descriptions.ts";
+import type { DescriptionTexts } from "./description-texts.ts";
 import { readModelDescriptions } from "./model-descriptions.ts";
 
 /** Reads the texts of the packages that are installed. */

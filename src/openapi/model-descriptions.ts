@@ -4,9 +4,7 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clientFieldName } from "./client-field-name.ts";
-import { commentText } from "./comment-text.ts";
-import type { DescriptionTexts } from "./descriptions.ts";
+import { clientFieldName, commentText, type DescriptionTexts } from "./description-texts.ts";
 
 /** Reads the descriptions of types. @param directory of the package, which has a file for each type */
 export async function readModelDescriptions(directory: string): Promise<DescriptionTexts["types"]> {
