@@ -6,7 +6,7 @@
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { Json } from "../lib/json/values.ts";
 import type { Any, Field, Scalar, ScalarKind, Struct, Type } from "../lib/schema/schema.ts";
-import { customDefinition, customDefinitionName } from "./custom-definitions.ts";
+import { customDefinition, customDefinitionName, type DefinitionWriter } from "./custom-definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { Dialect } from "./dialect.ts";
 import type { CustomKind } from "./path-item.ts";
@@ -62,15 +62,6 @@ export function collectDefinitions(dialect: Dialect, options: DefinitionOptions)
       return next && [next[0], next[1]()];
     },
   };
-}
-
-/** The parts of definitions that custom and built-in kinds share. */
-export interface DefinitionWriter {
-  readonly dialect: Dialect;
-  /** The fields `apiVersion` and `kind`. */
-  typeMeta(): Json;
-  /** A field `metadata` of this type. */
-  metadata(type: Struct): Json;
 }
 
 function definitionWriter(writer: Writer): DefinitionWriter {
