@@ -1,5 +1,6 @@
 /** Lets clients and other servers find this server, which is ready. */
 import { ensureObject } from "../controllers/bootstrap/boot-state.ts";
+import { ensureObject } from "../bootstrap/ensure-object.ts";
 import {
   type KubernetesServiceController,
   kubernetesServiceController,

@@ -13,7 +13,8 @@ import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { serverWrite } from "../../registry/server-write.ts";
 import { update } from "../../registry/update.ts";
-import { type BootObject, ensureObject } from "./boot-state.ts";
+import type { BootObject } from "./ensure-object.ts";
+import { ensureObject } from "./ensure-object.ts";
 
 const name = "kubernetes";
 const group = "networking.k8s.io";

@@ -8,7 +8,8 @@ import { rootCaConfigMap } from "../root-ca.ts";
 import { defaultServiceAccount } from "../service-account.ts";
 import { bootstrapObjects } from "../flow-control/objects/bootstrap-objects.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { type BootObject, ensureObject, systemObjects } from "./boot-state.ts";
+import { systemObjects } from "./boot-state.ts";
+import { type BootObject, ensureObject } from "./ensure-object.ts";
 import { bootstrapPolicy } from "./rbac/policy.ts";
 import { seed } from "./seed.ts";
 

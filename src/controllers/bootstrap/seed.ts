@@ -12,7 +12,7 @@ import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { fillSystemFields, strategyContext } from "../../registry/prepare.ts";
 import { serverName, serverWrite } from "../../registry/server-write.ts";
-import type { BootObject } from "./boot-state.ts";
+import type { BootObject } from "./ensure-object.ts";
 
 /**
  * Writes the objects without reading them first. They become what `create` would make of them, except that a status is kept.

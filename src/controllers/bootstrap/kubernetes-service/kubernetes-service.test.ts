@@ -4,7 +4,7 @@ import { type ManualClock, manualClock } from "../../../../test/support/manual-c
 import { type MemoryRegistry, openMemoryRegistry } from "../../../../test/support/memory-registry.ts";
 import { passTurns } from "../../../../test/support/pass-turns.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { ensureObject } from "../boot-state.ts";
+import { ensureObject } from "../ensure-object.ts";
 import type { EndpointReconcilerType } from "./contract.ts";
 import { kubernetesServiceController } from "./controller.ts";
 import { endpointReconciler } from "./reconcilers.ts";

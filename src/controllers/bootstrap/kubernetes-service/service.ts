@@ -1,7 +1,7 @@
 /** The Service `kubernetes`, by which clients in the cluster reach the servers. */
 import assert from "node:assert/strict";
 import { addressAt, parseIpRanges } from "../../../lib/ip-range/ip-range.ts";
-import type { BootObject } from "../boot-state.ts";
+import type { BootObject } from "../ensure-object.ts";
 
 /** The properties of the Service that options determine. */
 export interface ServiceOptions {

@@ -8,7 +8,7 @@ import { create } from "../../../registry/create.ts";
 import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { update } from "../../../registry/update.ts";
-import { readOrRemove } from "../boot-state.ts";
+import { readOrRemove } from "../ensure-object.ts";
 import { newEndpoints, sliceOf } from "./endpoints.ts";
 
 const namespace = "default";

@@ -12,7 +12,8 @@ import type { RegistryContext, WriteRequest } from "../../../registry/contract.t
 import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { update } from "../../../registry/update.ts";
-import { type BootObject, ensureObject } from "../boot-state.ts";
+import type { BootObject } from "../ensure-object.ts";
+import { ensureObject } from "../ensure-object.ts";
 import { seed } from "../seed.ts";
 import { inheritSplitObjects } from "./inherit-split.ts";
 import { autoupdate, bootstrapPolicy } from "./policy.ts";

@@ -6,7 +6,7 @@
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
-import { type BootObject, ensureObject, readOrRemove } from "../boot-state.ts";
+import { type BootObject, ensureObject, readOrRemove } from "../ensure-object.ts";
 
 interface Split {
   readonly resource: "clusterroles" | "clusterrolebindings";

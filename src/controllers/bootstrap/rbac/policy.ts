@@ -5,7 +5,7 @@
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { PolicyRule } from "../../../authorization/rbac/rule.ts";
-import type { BootObject } from "../boot-state.ts";
+import type { BootObject } from "../ensure-object.ts";
 import { clusterBindings } from "./cluster-bindings.ts";
 import { componentRoles } from "./component-roles.ts";
 import type { BindingData, RoleData, RuleData } from "./contract.ts";

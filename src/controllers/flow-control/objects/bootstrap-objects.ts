@@ -4,7 +4,7 @@
  */
 import type { Part } from "../../../apis/fields.ts";
 import { everything, group, mandatoryLevels, mandatorySchemas } from "../../../apis/flowcontrol/mandatory.ts";
-import type { BootObject } from "../../bootstrap/boot-state.ts";
+import type { BootObject } from "../../bootstrap/ensure-object.ts";
 
 /** A maintained object. */
 export interface BootstrapObject extends BootObject {

@@ -7,7 +7,8 @@
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { parseBool } from "../../../apimachinery/parse-bool.ts";
 import type { Part } from "../../../apis/fields.ts";
-import { type BootObject, ensureObject } from "../../bootstrap/boot-state.ts";
+import type { BootObject } from "../../bootstrap/ensure-object.ts";
+import { ensureObject } from "../../bootstrap/ensure-object.ts";
 import { seed } from "../../bootstrap/seed.ts";
 import type { Resolved } from "../../../catalog/contract.ts";
 import { cloneJson, deepEqual } from "../../../lib/json/values.ts";
