@@ -1,5 +1,17 @@
 import type { UserInfo } from "../apimachinery/user.ts";
-import type { PolicyRule } from "./rbac/rule.ts";
+
+/**
+ * A PolicyRule of rbac.authorization.k8s.io/v1. A missing list matches no value, except
+ * `resourceNames`.
+ */
+export interface PolicyRule {
+  readonly verbs?: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  /** A missing or empty list matches every name. */
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+}
 
 /** The rules that apply to a user, as far as the authorizers can list them. */
 export interface UserRules {

@@ -7,13 +7,12 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
-import type { Authorizer, DecisionCounts, UserRules } from "./contract.ts";
+import type { Authorizer, DecisionCounts, PolicyRule, UserRules } from "./contract.ts";
 import { allow, noOpinion } from "./decisions.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
 import type { Policy } from "./rbac/policy.ts";
 import { listedRules, rbacAuthorizer } from "./rbac/rbac.ts";
-import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
 /** The rules that one module lists for a user. */

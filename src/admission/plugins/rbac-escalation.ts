@@ -6,13 +6,12 @@
 import { ApiError, badRequest, forbidden, notFound, timeout } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import type { Authorizer } from "../../authorization/contract.ts";
+import type { Authorizer, PolicyRule } from "../../authorization/contract.ts";
 import { type CoverLimits, findUncovered } from "../../authorization/rbac/cover.ts";
 import { describePieces } from "../../authorization/rbac/describe-pieces.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import type { Policy } from "../../authorization/rbac/policy.ts";
 import { boundRole, rulesFor } from "../../authorization/rbac/rbac.ts";
-import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";

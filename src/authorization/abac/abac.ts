@@ -1,9 +1,8 @@
 /** The mode ABAC. Source: k8s.io/kubernetes@v1.36.0/pkg/auth/authorizer/abac/abac.go. */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import type { AuthorizationAttributes, Authorizer } from "../contract.ts";
+import type { AuthorizationAttributes, Authorizer, PolicyRule } from "../contract.ts";
 import { allow } from "../decisions.ts";
-import type { PolicyRule } from "../rbac/rule.ts";
 import type { AbacPolicy } from "./policy-file.ts";
 
 /** @returns an authorizer that allows each request that at least one policy allows */

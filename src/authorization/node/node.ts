@@ -7,9 +7,9 @@ import { nodeIdentity } from "../../apimachinery/node-identity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { parseFieldSelector, requiresExactMatch } from "../../lib/selectors/field.ts";
 import { SelectorError } from "../../lib/selectors/selector-error.ts";
-import type { AuthorizationAttributes, Authorizer, Decision } from "../contract.ts";
+import type { AuthorizationAttributes, Authorizer, Decision, PolicyRule } from "../contract.ts";
 import { allow, noOpinion } from "../decisions.ts";
-import { type PolicyRule, ruleAllows } from "../rbac/rule.ts";
+import { ruleAllows } from "../rbac/rule.ts";
 import type { NodeRelations, RelatedKind } from "./relations.ts";
 
 /** The options of {@link nodeAuthorizer}. */

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
+import type { PolicyRule } from "../contract.ts";
 import { type CoverLimits, findUncovered } from "./cover.ts";
 import { describePieces } from "./describe-pieces.ts";
-import type { PolicyRule } from "./rule.ts";
 
 const pods: PolicyRule = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods", "pods/log"] };
 

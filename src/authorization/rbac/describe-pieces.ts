@@ -4,7 +4,7 @@
  * pkg/apis/rbac/v1/evaluation_helpers.go.
  */
 import { quoteGoList } from "../../lib/json/quote.ts";
-import type { PolicyRule } from "./rule.ts";
+import type { PolicyRule } from "../contract.ts";
 
 /** Formats the pieces: sorted, and merged per resource and name. */
 export function describePieces(pieces: readonly PolicyRule[]): string[] {

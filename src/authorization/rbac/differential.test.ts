@@ -6,10 +6,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { seed } from "../../../test/support/seed.ts";
-import type { AuthorizationAttributes, Decision } from "../contract.ts";
+import type { AuthorizationAttributes, Decision, PolicyRule } from "../contract.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
 import { rbacAuthorizer } from "./rbac.ts";
-import type { PolicyRule } from "./rule.ts";
 
 interface World {
   readonly roles: Map<string, Role>;

@@ -7,8 +7,8 @@ import type { Entry, WatchCache } from "../../watch-cache/contract.ts";
 import { derivedOnce } from "../../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { UnreadableObjects } from "../../watch-cache/unreadable.ts";
+import type { PolicyRule } from "../contract.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
-import type { PolicyRule } from "./rule.ts";
 
 /** A policy that follows the stored roles and bindings. */
 export interface FollowedPolicy {

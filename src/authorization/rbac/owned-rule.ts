@@ -1,6 +1,6 @@
 /** Rules in the form in which the search for missing permissions compares them. */
 import { trimEndOf } from "../../lib/text/trim.ts";
-import type { PolicyRule } from "./rule.ts";
+import type { PolicyRule } from "../contract.ts";
 
 /** Values of one list of a rule; undefined if the list has a `*`, which covers each value. */
 type Values = ReadonlySet<string> | undefined;

@@ -4,7 +4,7 @@
  */
 import { serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import type { PolicyRule } from "./rule.ts";
+import type { PolicyRule } from "../contract.ts";
 
 /** A Role or ClusterRole. */
 export interface Role {

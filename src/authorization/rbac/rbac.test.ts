@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import type { AuthorizationAttributes } from "../contract.ts";
+import type { AuthorizationAttributes, PolicyRule } from "../contract.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
 import { listedRules, rbacAuthorizer, rulesFor } from "./rbac.ts";
-import { type PolicyRule, ruleAllows } from "./rule.ts";
+import { ruleAllows } from "./rule.ts";
 
 const base: AuthorizationAttributes = {
   user: { name: "ann", uid: "", groups: ["dev", "system:authenticated"], extra: new Map() },

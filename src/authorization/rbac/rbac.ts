@@ -1,10 +1,10 @@
 /** The mode RBAC. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/rbac.go. */
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
-import type { Authorizer } from "../contract.ts";
+import type { Authorizer, PolicyRule } from "../contract.ts";
 import { noOpinion } from "../decisions.ts";
 import type { Binding, Grant, Policy, Role, Subject } from "./policy.ts";
-import { type PolicyRule, rulesAllow } from "./rule.ts";
+import { rulesAllow } from "./rule.ts";
 
 /**
  * A role of so many rules is evaluated once for a request, however many bindings refer to it. Smaller

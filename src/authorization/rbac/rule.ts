@@ -3,20 +3,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/rbac/v1/evaluation_helpers.go.
  */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
-import type { AuthorizationAttributes } from "../contract.ts";
-
-/**
- * A PolicyRule of rbac.authorization.k8s.io/v1. A missing list matches no value, except
- * `resourceNames`.
- */
-export interface PolicyRule {
-  readonly verbs?: readonly string[];
-  readonly apiGroups?: readonly string[];
-  readonly resources?: readonly string[];
-  /** A missing or empty list matches every name. */
-  readonly resourceNames?: readonly string[];
-  readonly nonResourceURLs?: readonly string[];
-}
+import type { AuthorizationAttributes, PolicyRule } from "../contract.ts";
 
 type RuleRequest = Pick<
   AuthorizationAttributes,

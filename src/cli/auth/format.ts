@@ -3,8 +3,8 @@
  * characters, so that they are quoted.
  */
 
+import type { PolicyRule } from "../../authorization/contract.ts";
 import type { Binding, Role, Subject } from "../../authorization/rbac/policy.ts";
-import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { printable } from "../../lib/json/printable.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { decidedBy, type Explanation, isAllowed } from "./explanation.ts";

@@ -1,6 +1,7 @@
 /** Finds the one property by which an RBAC rule fails to match a request. */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
-import { type PolicyRule, ruleAllows } from "../../authorization/rbac/rule.ts";
+import type { PolicyRule } from "../../authorization/contract.ts";
+import { ruleAllows } from "../../authorization/rbac/rule.ts";
 import type { Question } from "./question.ts";
 
 /** The property of the request that the rule does not match. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { PolicyRule } from "../../authorization/contract.ts";
 import type { Binding, Role } from "../../authorization/rbac/policy.ts";
-import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { mismatchOf } from "./mismatch.ts";
 import { pathQuestion, type Question, resourceQuestion, splitResource, type Target, userNamed } from "./question.ts";
 import { type NearMiss, rbacMatches } from "./rbac-matches.ts";

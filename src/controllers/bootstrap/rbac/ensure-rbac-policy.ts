@@ -12,6 +12,7 @@ import type { RegistryContext, WriteRequest } from "../../../registry/contract.t
 import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { update } from "../../../registry/update.ts";
+import type { PolicyRule } from "../../authorization/contract.ts";
 import type { BootObject } from "../ensure-object.ts";
 import { ensureObject } from "../ensure-object.ts";
 import { seed } from "../seed.ts";

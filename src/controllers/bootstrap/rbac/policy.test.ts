@@ -15,6 +15,7 @@ import { bindingOf, roleOf } from "../../../authorization/rbac/follow-policy.ts"
 import { Policy } from "../../../authorization/rbac/policy.ts";
 import { rbacAuthorizer } from "../../../authorization/rbac/rbac.ts";
 import type { PolicyRule } from "../../../authorization/rbac/rule.ts";
+import type { AuthorizationAttributes, PolicyRule } from "../../authorization/contract.ts";
 import { bootstrapPolicy, nodeRules } from "./policy.ts";
 
 /**

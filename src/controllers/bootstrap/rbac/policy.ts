@@ -5,6 +5,7 @@
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { PolicyRule } from "../../../authorization/rbac/rule.ts";
+import type { PolicyRule } from "../../authorization/contract.ts";
 import type { BootObject } from "../ensure-object.ts";
 import { clusterBindings } from "./cluster-bindings.ts";
 import { componentRoles } from "./component-roles.ts";
