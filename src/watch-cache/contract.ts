@@ -6,7 +6,6 @@
 import type { ApiError } from "../apimachinery/errors.ts";
 import type { NodeFilter } from "../lib/persistent-tree/tree.ts";
 import type { CacheCounts } from "./counts.ts";
-import type { ReadableFollower } from "./follow-readable.ts";
 
 /** An object as it is served. Immutable; shared by the cache, lists and watchers. */
 export interface Entry {
@@ -222,4 +221,16 @@ export interface CacheSubscription {
   resume(): void;
   /** Ends the subscription; the subscriber is not called again. */
   close(): void;
+}
+
+/** Receives the objects of a cache that cannot be loaded: see {@link WatchCache.followReadable}. */
+export interface ReadableFollower {
+  /** Called with the current state of an object. */
+  set(entry: Entry): void;
+  /** Called when an object does not exist, or cannot be decoded. */
+  missing(key: string): void;
+  /** Returns the keys of the objects that were set before. */
+  knownKeys(): Iterable<string>;
+  /** Called when the store was closed, or compaction has overtaken the follower. */
+  end(): void;
 }

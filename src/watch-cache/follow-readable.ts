@@ -3,25 +3,13 @@
  * work with a partial state.
  */
 import type { LogSubscriber, Storage, Stored } from "../storage/contract.ts";
-import type { CacheSubscription, Entry } from "./contract.ts";
+import type { CacheSubscription, Entry, ReadableFollower } from "./contract.ts";
 import { isReadFailure } from "./unreadable.ts";
 
 interface ReadableSource {
   readonly storage: Storage;
   readonly prefix: string;
   readonly entryOf: (stored: Stored) => Entry;
-}
-
-/** The callbacks of a follower. */
-export interface ReadableFollower {
-  /** Called with the current state of an object. */
-  set(entry: Entry): void;
-  /** Called when an object does not exist, or cannot be decoded. */
-  missing(key: string): void;
-  /** Returns the keys of the objects that were set before. */
-  knownKeys(): Iterable<string>;
-  /** Called when the store was closed, or compaction has overtaken the follower. */
-  end(): void;
 }
 
 const page = 500;

@@ -21,6 +21,7 @@ import type {
   CacheSubscriber,
   CacheSubscription,
   Entry,
+  ReadableFollower,
   Snapshot,
   Topic,
   WatchCache,
@@ -29,7 +30,7 @@ import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
 import { bytesOf, EventRing } from "./event-ring.ts";
 import { findDifference } from "./find-difference.ts";
-import { followReadable, type ReadableFollower } from "./follow-readable.ts";
+import { followReadable } from "./follow-readable.ts";
 import { readHistory, supersededAt } from "./history.ts";
 import { IndexedTree } from "./indexed-tree.ts";
 import { ListedRevisions } from "./listed-revisions.ts";
