@@ -1,5 +1,5 @@
 /** Matches selectors of many terms in the time that the labels or fields of an object need. */
-import type { FieldSelector } from "./field.ts";
+import type { FieldSelector } from "./field-parser.ts";
 import { isInt64, type LabelSelector } from "./label-requirement.ts";
 
 /** All requirements on one key. */
