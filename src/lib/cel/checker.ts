@@ -2,7 +2,8 @@
 import { areAssignable, isAssignable, mostGeneral, type Substitutions, substitute } from "./assignable.ts";
 import type { Ast, Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from "./ast.ts";
 import type { FunctionDeclaration, OverloadDeclaration, TypeResolver, VariableDeclaration } from "./declarations.ts";
-import { CelSyntaxError, type Issue } from "./errors.ts";
+import { CelSyntaxError } from "./errors.ts";
+import type { Issue } from "./source.ts";
 import {
   boolType,
   bytesType,

@@ -1,12 +1,5 @@
 /** The errors that this library throws. */
-import type { Source } from "./source.ts";
-
-/** One error in the text of an expression. */
-export interface Issue {
-  /** In UTF-16 units from the start of the text; -1 for an error without a position. */
-  readonly offset: number;
-  readonly message: string;
-}
+import type { Issue, Source } from "./source.ts";
 
 /**
  * The text does not parse, does not type-check, or cannot be planned. `message` is that of cel-go:

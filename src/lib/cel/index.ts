@@ -7,7 +7,7 @@ export { noHints, sizeOrUnknown } from "./cost/estimate.ts";
 export * from "./cost/range.ts";
 export * from "./declarations.ts";
 export { type Environment, type Extension, standardEnvironment } from "./environment.ts";
-export { CelError, CelSyntaxError, type Issue } from "./errors.ts";
+export { CelError, CelSyntaxError } from "./errors.ts";
 export * from "./functions/costs.ts";
 export { declare, member, overload } from "./functions/declare.ts";
 export * from "./functions/kubernetes/authorizer.ts";
@@ -19,6 +19,7 @@ export { kubernetesEnvironment, kubernetesLibraries } from "./kubernetes-environ
 export * from "./library.ts";
 export type { Activation, Evaluated, EvaluationOptions, Program } from "./program.ts";
 export * from "./schema-types/index.ts";
+export type { Issue } from "./source.ts";
 export { type Tagged, taggedOf, untagged } from "./tagged.ts";
 export * from "./types.ts";
 export { homogeneousLiterals, literalArguments, type ValidatedExpr, type Validator } from "./validators.ts";

@@ -1,7 +1,7 @@
 /**
  * The lexer. Source: the grammar of cel-spec; error messages are those of ANTLR, which cel-go uses.
  */
-import type { Issue } from "./errors.ts";
+import type { Issue } from "./source.ts";
 
 export interface Token {
   /** An operator or bracket itself, otherwise the name in cel-go's messages, such as `NUM_INT`. */

@@ -4,7 +4,7 @@
  */
 import { type Ast, accumulatorName, type Call, type Expr, type MapEntry, type StructField } from "./ast.ts";
 import type { ComprehensionParts, Macro, MacroBuilder } from "./declarations.ts";
-import { CelSyntaxError, type Issue } from "./errors.ts";
+import { CelSyntaxError } from "./errors.ts";
 import { endOfText, type Token, tokenReader } from "./lexer.ts";
 import {
   parseBytesLiteral,
@@ -13,7 +13,7 @@ import {
   parseStringLiteral,
   parseUintLiteral,
 } from "./literals.ts";
-import { Source } from "./source.ts";
+import { type Issue, Source } from "./source.ts";
 import { CelFailure } from "./values/failure.ts";
 import type { CelValue } from "./values/value.ts";
 

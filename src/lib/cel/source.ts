@@ -1,5 +1,11 @@
 /** The text of an expression, with lines and columns for error messages. */
-import type { Issue } from "./errors.ts";
+
+/** One error in the text of an expression. */
+export interface Issue {
+  /** In UTF-16 units from the start of the text; -1 for an error without a position. */
+  readonly offset: number;
+  readonly message: string;
+}
 
 const issuesShownMax = 100;
 /** A longer line is left out of error messages. */

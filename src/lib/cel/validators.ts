@@ -1,7 +1,8 @@
 /** Checks of an expression after type checking. Source: cel-go, cel/validator.go */
 import { children, type Expr } from "./ast.ts";
 import type { CheckedAst } from "./checker.ts";
-import { CelSyntaxError, type Issue } from "./errors.ts";
+import { CelSyntaxError } from "./errors.ts";
+import type { Issue } from "./source.ts";
 import { type CelType, dynType, formatType, isOptional, sameType } from "./types.ts";
 import { CelFailure } from "./values/failure.ts";
 import { compileRegex } from "./values/regex.ts";
