@@ -4,9 +4,9 @@
  */
 import { deepEqual } from "../../json/values.ts";
 import { equalUnlessNull } from "../values/equality.ts";
-import { failedValue, noSuchOverload } from "../values/failure.ts";
+import { noSuchOverload } from "../values/failure.ts";
 import { PlainMap } from "../values/plain-map.ts";
-import { CelMap, type CelValue, type Equality } from "../values/value.ts";
+import { CelMap, type CelValue, type Equality, failedValue } from "../values/value.ts";
 import { escapeName, isReserved } from "./escape.ts";
 
 /** Wraps plain JSON as a value. Returns a failure, typed as a value, for data that does not fit. */
