@@ -1,11 +1,8 @@
 /** The Prometheus text format, version 0.0.4. */
-import { helpPrefix } from "./life-cycle.ts";
+import { helpPrefix, type LifeCycle } from "./life-cycle.ts";
 
 /** The types of metrics. */
 export type MetricType = "counter" | "gauge" | "histogram";
-/** Source: Kubernetes docs, Metrics For Kubernetes System Components, Metric lifecycle. */
-export type Stability = "ALPHA" | "BETA" | "STABLE" | "INTERNAL";
-
 /** One value of a metric. */
 export interface Sample {
   /** The suffix of the metric name: empty, `_bucket`, `_sum` or `_count`. */
@@ -16,13 +13,9 @@ export interface Sample {
 }
 
 /** A metric with its current samples. */
-export interface Metric {
+export interface Metric extends LifeCycle {
   readonly name: string;
   readonly type: MetricType;
-  /** Undefined for metrics that Kubernetes does not define, such as `process_*`. */
-  readonly stability: Stability | undefined;
-  /** The release that deprecates it, such as `1.34.0`. */
-  readonly deprecatedSince?: string;
   readonly help: string;
   readonly samples: readonly Sample[];
 }

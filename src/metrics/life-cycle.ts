@@ -2,7 +2,17 @@
  * Deprecated and hidden metrics. Source: Kubernetes docs, Metrics For Kubernetes System Components,
  * Metric lifecycle.
  */
-import type { Metric, Stability } from "./exposition.ts";
+
+/** How long a metric, and its name, are kept. */
+export type Stability = "ALPHA" | "BETA" | "STABLE" | "INTERNAL";
+
+/** What a metric says about its life. */
+export interface LifeCycle {
+  /** Undefined for metrics that Kubernetes does not define, such as `process_*`. */
+  readonly stability: Stability | undefined;
+  /** The release that deprecates it, such as `1.34.0`. */
+  readonly deprecatedSince?: string;
+}
 
 /** The release of the served API. */
 export const currentRelease = { major: 1, minor: 36 } as const;
@@ -11,10 +21,7 @@ export const currentRelease = { major: 1, minor: 36 } as const;
 const minorsShown: Readonly<Record<Stability, number>> = { STABLE: 3, BETA: 1, ALPHA: 0, INTERNAL: 0 };
 
 /** @returns whether the metric is shown only with `--show-hidden-metrics-for-version` */
-export function isHidden(
-  { stability, deprecatedSince }: Pick<Metric, "stability" | "deprecatedSince">,
-  release: Release = currentRelease,
-): boolean {
+export function isHidden({ stability, deprecatedSince }: LifeCycle, release: Release = currentRelease): boolean {
   if (stability === undefined || deprecatedSince === undefined) return false;
   const since = parseRelease(deprecatedSince);
   if (since.major !== release.major) return since.major < release.major;
@@ -23,7 +30,7 @@ export function isHidden(
 
 /** @returns whether the metric is deprecated in the release */
 export function isDeprecated(
-  { deprecatedSince }: Pick<Metric, "deprecatedSince">,
+  { deprecatedSince }: Pick<LifeCycle, "deprecatedSince">,
   release: Release = currentRelease,
 ): boolean {
   if (deprecatedSince === undefined) return false;
@@ -32,7 +39,7 @@ export function isDeprecated(
 }
 
 /** @returns the prefix of the help text: `[STABLE] (Deprecated from 1.34) ` */
-export function helpPrefix({ stability, deprecatedSince }: Pick<Metric, "stability" | "deprecatedSince">): string {
+export function helpPrefix({ stability, deprecatedSince }: LifeCycle): string {
   if (stability === undefined) return "";
   if (deprecatedSince === undefined || !isDeprecated({ deprecatedSince })) return `[${stability}] `;
   const { major, minor } = parseRelease(deprecatedSince);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { MetricsOptions } from "./contract.ts";
 import { defaultMetricsOptions } from "./default-options.ts";
-import { formatMetrics, type Metric, type Stability } from "./exposition.ts";
-import { isHidden } from "./life-cycle.ts";
+import { formatMetrics, type Metric } from "./exposition.ts";
+import { isHidden, type Stability } from "./life-cycle.ts";
 import { checkMetricsOptions } from "./options.ts";
 import { shownMetrics } from "./shown-metrics.ts";
 
