@@ -33,7 +33,24 @@ import {
   Version,
 } from "@peculiar/asn1-x509";
 import { ipVersion } from "../../lib/ip-range/ip-version.ts";
-import type { Leaf, Subject } from "./x509.ts";
+
+export interface Subject {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+}
+
+/** Milliseconds since 1970, truncated to seconds. */
+export interface ValidPeriod {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+export interface Leaf extends ValidPeriod {
+  readonly subject: Subject;
+  readonly usage: "server" | "client";
+  /** DNS names and addresses. */
+  readonly names: readonly string[];
+}
 
 /** How the key of an authority signs. */
 export interface Signer {
@@ -56,7 +73,7 @@ interface Fields {
 
 /** @returns a self-signed certificate as PEM */
 export function authorityCertificate(
-  { subject, ...validity }: Pick<Leaf, "subject" | "notBefore" | "notAfter">,
+  { subject, ...validity }: { readonly subject: Subject } & ValidPeriod,
   key: KeyObject,
   signer: Signer,
 ): string {

@@ -1,4 +1,5 @@
 /** The certificates that a server creates: a CA, a serving certificate, and an admin's client certificate, with P-256 keys. */
+
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,8 +9,9 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { ipVersion } from "../../lib/ip-range/ip-version.ts";
+import type { Subject } from "./certificate-structure.ts";
 import { upgradeKeyFile } from "./sec1-key.ts";
-import { createAuthority, issueCertificate, type KeyPair, type Subject } from "./x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
 
 export type { KeyPair } from "./x509.ts";
 

@@ -1,6 +1,6 @@
 /** Creates X.509 certificates with P-256 keys, which Node's crypto cannot. Source: RFC 5280 */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import type { Signer } from "./certificate-structure.ts";
+import type { Leaf, Signer, Subject, ValidPeriod } from "./certificate-structure.ts";
 import { formatSec1Key } from "./sec1-key.ts";
 
 /** A certificate and its private key, both PEM. */
@@ -9,26 +9,8 @@ export interface KeyPair {
   readonly key: string;
 }
 
-export interface Subject {
-  readonly commonName: string;
-  readonly organizations?: readonly string[];
-}
-
-/** Milliseconds since 1970, truncated to seconds. */
-interface Validity {
-  readonly notBefore: number;
-  readonly notAfter: number;
-}
-
-export interface Leaf extends Validity {
-  readonly subject: Subject;
-  readonly usage: "server" | "client";
-  /** DNS names and addresses. */
-  readonly names: readonly string[];
-}
-
 /** Creates a self-signed authority. */
-export async function createAuthority(options: { subject: Subject } & Validity): Promise<KeyPair> {
+export async function createAuthority(options: { subject: Subject } & ValidPeriod): Promise<KeyPair> {
   const { authorityCertificate } = await import("./certificate-structure.ts");
   const { publicKey, privateKey } = newKeys();
   return { cert: authorityCertificate(options, publicKey, signerOf(privateKey)), key: formatSec1Key(privateKey) };
