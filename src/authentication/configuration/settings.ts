@@ -15,7 +15,8 @@ import {
 } from "./configuration.ts";
 import type { OidcOptions } from "./contract.ts";
 import { checkOidcOptions, configurationOfFlags } from "./flags.ts";
-import { type CompiledAuthenticator, type ValidationOptions, validateConfiguration } from "./validate.ts";
+import { type CompiledAuthenticator, validateConfiguration } from "./validate.ts";
+import type { IssuerLimits } from "./validate-issuer.ts";
 import { checkIssuerAllowed } from "./validate-issuer.ts";
 
 /** The validated settings. */
@@ -28,7 +29,7 @@ export interface AuthenticationSettings {
   /** The file of the configuration; undefined when it comes from flags. */
   readonly source: { readonly file: string; readonly content: Buffer } | undefined;
   /** The options for validating a changed file. */
-  readonly validation: ValidationOptions;
+  readonly validation: IssuerLimits;
 }
 
 interface SettingsOptions {

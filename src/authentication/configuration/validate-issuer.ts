@@ -7,10 +7,17 @@ import { GoUrlError, parseGoUrl } from "../../lib/go-net/go-url.ts";
 import { trimEndOf } from "../../lib/text/trim.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 import type { Issuer } from "./configuration.ts";
-import type { ValidationOptions } from "./validate.ts";
+
+/** What a server allows of issuers. */
+export interface IssuerLimits {
+  /** The issuers of service account tokens. */
+  readonly disallowedIssuers: readonly string[];
+  /** The gate StructuredAuthenticationConfigurationEgressSelector. */
+  readonly egressSelectorAllowed: boolean;
+}
 
 /** Adds a field error for each problem of an issuer. */
-export function validateIssuer(issuer: Issuer, path: string, options: ValidationOptions, errors: FieldErrors): void {
+export function validateIssuer(issuer: Issuer, path: string, options: IssuerLimits, errors: FieldErrors): void {
   if (issuer.url === "") errors.required(`${path}.url`);
   else {
     checkIssuerAllowed(issuer.url, `${path}.url`, options.disallowedIssuers, errors);
@@ -99,7 +106,7 @@ function validateAuthority(pem: string, path: string, errors: FieldErrors): void
 function validateEgress(
   type: string,
   path: string,
-  { egressSelectorAllowed }: ValidationOptions,
+  { egressSelectorAllowed }: IssuerLimits,
   errors: FieldErrors,
 ): void {
   if (type === "") return;

@@ -23,7 +23,7 @@ import type {
   UserValidationRule,
 } from "./configuration.ts";
 import { usesClaim } from "./uses-claim.ts";
-import { validateIssuer } from "./validate-issuer.ts";
+import { type IssuerLimits, validateIssuer } from "./validate-issuer.ts";
 
 /** An authenticator with its compiled expressions. */
 export interface CompiledAuthenticator {
@@ -42,14 +42,6 @@ export interface CompiledRule {
   readonly message: string;
 }
 
-/** The options of {@link validateConfiguration}. */
-export interface ValidationOptions {
-  /** The issuers of service account tokens. */
-  readonly disallowedIssuers: readonly string[];
-  /** The gate StructuredAuthenticationConfigurationEgressSelector. */
-  readonly egressSelectorAllowed: boolean;
-}
-
 /** The result of {@link validateConfiguration}. */
 export interface Validated {
   readonly errors: FieldErrors;
@@ -62,7 +54,7 @@ const authenticatorsMax = 64;
 /** Validates a configuration with upstream's messages. */
 export function validateConfiguration(
   { jwt, anonymous }: AuthenticationConfiguration,
-  options: ValidationOptions,
+  options: IssuerLimits,
 ): Validated {
   const errors = new FieldErrors();
   if (jwt.length > authenticatorsMax) {
@@ -105,7 +97,7 @@ class AuthenticatorCompiler {
     this.#path = path;
   }
 
-  compile(config: JwtAuthenticator, options: ValidationOptions): CompiledAuthenticator {
+  compile(config: JwtAuthenticator, options: IssuerLimits): CompiledAuthenticator {
     validateIssuer(config.issuer, `${this.#path}.issuer`, options, this.#errors);
     const claimRules = this.#claimRules(config.claimValidationRules);
     const mappings = this.#mappings(config.claimMappings, claimRules);
