@@ -1,6 +1,7 @@
-/** Opens what admission plugins read from files. Loaded only with `--admission-control-config-file`. */
+/** Opens the static manifests of admission plugins. Loaded only with `--admission-control-config-file`. */
 import type { ManifestPlugin, StaticManifests } from "../admission/config/contract.ts";
 import { openManifests } from "../admission/config/open-manifests.ts";
+import type { PluginConfigurations } from "../admission/config/parsers.ts";
 import { realClock } from "../apimachinery/clock.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { manifestMetrics } from "../metrics/manifest-metrics.ts";
@@ -8,9 +9,6 @@ import type { ServerOptions } from "./options.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { identityOf } from "./peers.ts";
-import type { Settings } from "./settings.ts";
-
-export { readPluginConfigurations } from "../admission/config/read-configurations.ts";
 
 /** In upstream's order. */
 const manifestPlugins: readonly ManifestPlugin[] = [
@@ -33,7 +31,7 @@ interface Needs {
  */
 export async function openStaticManifests(
   options: ServerOptions,
-  { admissionConfigurations: configurations }: Settings,
+  configurations: PluginConfigurations,
   { catalog, metrics, closers }: Needs,
 ): Promise<ReadonlyMap<ManifestPlugin, StaticManifests>> {
   const { clock, logger } = options;

@@ -112,10 +112,14 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
 }
 
 /** The code that reads them is loaded only with a configuration file. */
-async function openManifests(options: ServerOptions, settings: Settings, needs: Needs): Promise<Manifests> {
-  if (Object.keys(settings.admissionConfigurations).length === 0) return new Map();
+async function openManifests(
+  options: ServerOptions,
+  { admissionConfigurations: configurations }: Settings,
+  needs: Needs,
+): Promise<Manifests> {
+  if (Object.keys(configurations).length === 0) return new Map();
   const { openStaticManifests } = await import("./admission-files.ts");
-  return openStaticManifests(options, settings, needs);
+  return openStaticManifests(options, configurations, needs);
 }
 
 /** Their code is loaded only when a flag enables one of them. */

@@ -83,7 +83,7 @@ async function readAdmissionConfigurations(
 ): Promise<PluginConfigurations> {
   const file = configFile === "" ? undefined : configFile;
   if (file === undefined && ![...enabled].some((plugin) => requiredConfigurations.has(plugin))) return {};
-  const { readPluginConfigurations } = await import("./admission-files.ts");
+  const { readPluginConfigurations } = await import("../admission/config/read-configurations.ts");
   return readPluginConfigurations({ file, enabled, gates, logger });
 }
 
