@@ -1,11 +1,8 @@
 /** Loads the code for custom resources when the first CustomResourceDefinition exists. */
-import type { ConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
-import type { DefinitionController, DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
-import { type Follower, followCache } from "../watch-cache/follow.ts";
 
-export interface DefinitionNeeds extends Omit<DefinitionControllerOptions, "rules"> {
-  readonly webhooks: ConversionWebhooks;
-}
+import type { DefinitionController } from "../controllers/crd/definitions.ts";
+import { type Follower, followCache } from "../watch-cache/follow.ts";
+import type { DefinitionNeeds } from "./custom-resources.ts";
 
 /** The controller of CustomResourceDefinitions, which starts with the first of them. */
 export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionController {
