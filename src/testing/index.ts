@@ -9,7 +9,7 @@ import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../server/options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
-import type { KitOptions } from "./kit.ts";
+import type { TestServerOptions } from "./servers.ts";
 
 export type * from "../server/public-types.ts";
 export {
@@ -64,6 +64,7 @@ export {
   service,
   serviceAccount,
 } from "./objects.ts";
+export type { TestServerOptions } from "./servers.ts";
 export { type StableOptions, stable } from "./stable.ts";
 export type {
   ChangedField,
@@ -85,18 +86,6 @@ export {
   type VirtualClockOptions,
   virtualClock,
 } from "./virtual-clock.ts";
-
-/** Options of a server for tests. The store is always in memory, and nothing is written to disk. */
-export interface TestServerOptions extends Partial<Omit<ServerOptions, "storage" | "dataDir" | "etcd">>, KitOptions {
-  /** What the server begins with: the objects, authorities and credentials of the server that the snapshot is of. */
-  readonly snapshot?: Snapshot;
-  /**
-   * Whether the server starts as `startServer` does, with new authorities and by creating all objects of a start. False by
-   * default: a further server of the process begins with what the first one had right after its start, if their options
-   * are equal and only values that affect nothing outside of the server. Its certificates and keys are those of the first.
-   */
-  readonly fullStart?: boolean;
-}
 
 /**
  * Starts a server for tests in this process: in memory, on a free port of 127.0.0.1.
