@@ -16,7 +16,8 @@ import { crossTypeOrder } from "./functions/standard/logic.ts";
 import { standardFunctions } from "./functions/standard/standard.ts";
 import type { Library } from "./library.ts";
 import { standardMacros } from "./macros.ts";
-import { macroKey, parse } from "./parser.ts";
+import { macroKey } from "./node-builder.ts";
+import { parse } from "./parser.ts";
 import { plan } from "./planner.ts";
 import type { Program } from "./program.ts";
 import {

@@ -1,12 +1,33 @@
-/** Parsers of literals. Each returns the value, or a `CelFailure` with the message of cel-go. */
-
+/** Parses literals. */
 import { clampedInteger } from "../text/integer.ts";
 import { CelFailure } from "./values/failure.ts";
 import { intOf } from "./values/int.ts";
 import { CelDouble, CelUint, type CelValue } from "./values/value.ts";
 
+/**
+ * Parses a literal, whose sign is not in its text.
+ * @param kind of its token
+ * @returns its value, or a failure with the message of cel-go; undefined for a token that is not a literal
+ */
+export function parseLiteral(kind: string, text: string, negative: boolean): CelValue | CelFailure | undefined {
+  switch (kind) {
+    case "NUM_INT":
+      return parseIntLiteral(text, negative);
+    case "NUM_FLOAT":
+      return parseDoubleLiteral(text, negative);
+    case "NUM_UINT":
+      return parseUintLiteral(text);
+    case "STRING":
+      return parseStringLiteral(text);
+    case "BYTES":
+      return parseBytesLiteral(text);
+    default:
+      return undefined;
+  }
+}
+
 /** @param text digits, or `0x` and hexadecimal digits */
-export function parseIntLiteral(text: string, negative: boolean): CelValue | CelFailure {
+function parseIntLiteral(text: string, negative: boolean): CelValue | CelFailure {
   const magnitude = magnitudeOf(text);
   return intOf(negative ? -magnitude : magnitude) ?? new CelFailure("invalid int literal");
 }
@@ -15,12 +36,12 @@ function magnitudeOf(text: string): bigint {
   return text.startsWith("0x") ? BigInt(text) : clampedInteger(text);
 }
 
-export function parseUintLiteral(text: string): CelValue | CelFailure {
+function parseUintLiteral(text: string): CelValue | CelFailure {
   const value = magnitudeOf(text.slice(0, -1));
   return value < 2n ** 64n ? new CelUint(value) : new CelFailure("invalid uint literal");
 }
 
-export function parseDoubleLiteral(text: string, negative: boolean): CelValue | CelFailure {
+function parseDoubleLiteral(text: string, negative: boolean): CelValue | CelFailure {
   const value = Number(text);
   return Number.isFinite(value) ? new CelDouble(negative ? -value : value) : new CelFailure("invalid double literal");
 }
@@ -40,7 +61,7 @@ function unquote(text: string): Quoted {
 const escapeSequence = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([\s\S]))/g;
 const plainEscapes = new Map(Object.entries({ a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" }));
 
-export function parseStringLiteral(text: string): CelValue | CelFailure {
+function parseStringLiteral(text: string): CelValue | CelFailure {
   const { raw, body } = unquote(text);
   if (raw || !body.includes("\\")) return body.isWellFormed() ? body : new CelFailure("invalid unicode code point");
   let wrong = false;
@@ -57,7 +78,7 @@ export function parseStringLiteral(text: string): CelValue | CelFailure {
 }
 
 /** In bytes, `\xff` and `\377` are one byte each, and `\u` is not allowed. */
-export function parseBytesLiteral(text: string): CelValue | CelFailure {
+function parseBytesLiteral(text: string): CelValue | CelFailure {
   const { raw, body } = unquote(text.slice(1));
   if (raw || !body.includes("\\")) return new TextEncoder().encode(body);
   const parts: Uint8Array[] = [];
