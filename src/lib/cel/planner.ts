@@ -16,32 +16,32 @@ import {
 } from "./ast.ts";
 import { planCall } from "./call.ts";
 import type { CheckedAst } from "./checker.ts";
+import { listCost, listStep, mapStep, structStep } from "./composites.ts";
 import type { Features, TypeResolver } from "./declarations.ts";
 import { CelSyntaxError } from "./errors.ts";
 import { type FoldVariables, fold, growingList, growingListOf, quantifier, quantifierOf } from "./folds.ts";
-import { type Program, programOf, Run, type Step } from "./program.ts";
 import {
-  chainNone,
-  endOfChain,
-  hasField,
-  isKey,
-  isUnwrapped,
-  noKey,
-  selectField,
-  selectIndex,
-  selectOptional,
-} from "./values/access.ts";
-import { ArrayList, HashMap, noHash } from "./values/containers.ts";
+  type Bound,
+  bareOf,
+  constant,
+  inOneChain,
+  lazyLocal,
+  linkOf,
+  local,
+  named,
+  nameless,
+  type Planned,
+  selected,
+  selectionUnits,
+  variable,
+} from "./planned.ts";
+import { type Program, programOf, Run, type Step } from "./program.ts";
+import { chainNone, hasField, isKey, isUnwrapped, noKey, selectIndex, selectOptional } from "./values/access.ts";
+import { noHash } from "./values/containers.ts";
 import { equal, isNumber } from "./values/equality.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { compileRegex } from "./values/regex.ts";
-import { typeNameOf } from "./values/type-names.ts";
-import { CelList, CelOptional, CelTypeValue, type CelValue, type Result } from "./values/value.ts";
-
-/** Units of literals that are evaluated at run time. */
-const listCost = 10;
-const mapCost = 30;
-const structCost = 40;
+import { CelList, CelOptional, CelTypeValue, type CelValue } from "./values/value.ts";
 
 /** The parts of an environment that the planner needs. */
 interface PlannerOptions {
@@ -49,19 +49,6 @@ interface PlannerOptions {
   readonly types: TypeResolver;
   /** Adds positions to errors, for tools. It slows evaluation: one more closure per expression. */
   readonly locateFailures?: boolean;
-}
-
-/** A planned expression. */
-interface Planned {
-  readonly step: Step;
-  /** For a name, and a field or index: `step` without the unit for the name itself. */
-  readonly bare?: Step;
-  /** For a field or an index: `bare` for the next selection of the chain. */
-  readonly link?: Step;
-  /** Set for `?:`, and its fields and indices: there is no name that costs a unit. */
-  readonly nameless?: true;
-  /** Set if the value is constant; evaluating it is free. */
-  readonly constant?: { readonly value: CelValue };
 }
 
 /**
@@ -356,43 +343,19 @@ class Planner {
     const parts = expr.elements.map((element) => this.plan(element));
     const steps = parts.map((part) => part.step);
     const optional = expr.elements.map((_, index) => expr.optionalIndices.has(index));
-    const step: Step = (run) => {
-      const items: CelValue[] = [];
-      let failed: CelFailure | undefined;
-      for (let at = 0; at < steps.length && failed === undefined; at++) {
-        const value = (steps[at] as Step)(run);
-        if (value instanceof CelFailure) failed = value;
-        else if (optional[at] !== true) items.push(value);
-        else if (!(value instanceof CelOptional)) failed = notOptional(value);
-        else if (value.value !== undefined) items.push(value.value);
-      }
-      run.charge(listCost);
-      return failed ?? new ArrayList(items);
-    };
-    return this.#literal(expr, parts, step);
+    return this.#literal(expr, parts, listStep(steps, optional));
   }
 
   #map(expr: MapLiteral): Planned {
     const keys = expr.entries.map((entry) => this.plan(entry.key));
     const values = expr.entries.map((entry) => this.plan(entry.value));
-    const step: Step = (run) => {
-      const pairs = pairsOf(run, expr, keys, values);
-      run.charge(mapCost);
-      return pairs instanceof CelFailure ? pairs : HashMap.of(pairs);
-    };
-    return this.#literal(expr, [...keys, ...values], step);
+    return this.#literal(expr, [...keys, ...values], mapStep(expr, keys.map(stepOf), values.map(stepOf)));
   }
 
   #struct(expr: StructLiteral): Planned {
-    const values = expr.fields.map((field) => this.plan(field.value));
+    const values = expr.fields.map((field) => this.plan(field.value).step);
     const typeName = this.#checked.types.get(expr.id)?.name ?? expr.name;
-    return {
-      step: (run) => {
-        const fields = fieldsOf(run, expr, values);
-        run.charge(structCost);
-        return fields instanceof CelFailure ? fields : this.#options.types.create(typeName, fields);
-      },
-    };
+    return { step: structStep(expr, values, (fields) => this.#options.types.create(typeName, fields)) };
   }
 
   /** The bound value is evaluated when its name is first used, or never. */
@@ -472,140 +435,6 @@ const conversions = new Set([
   "uint",
 ]);
 
+const stepOf = ({ step }: Planned): Step => step;
+
 const patternFunctions = new Set(["matches", "find", "findAll"]);
-
-function constant(value: CelValue): Planned {
-  return { step: () => value, constant: { value } };
-}
-
-function named(bare: Step): Planned {
-  const step: Step = (run) => {
-    const value = bare(run);
-    run.charge(1);
-    return value;
-  };
-  return { step, bare };
-}
-
-// Variables and fields are the most frequent expressions: one closure each, not two nested ones.
-
-function local(slot: number): Planned {
-  const step: Step = (run) => {
-    run.charge(1);
-    return run.locals[slot] as Result;
-  };
-  return { step, bare: (run) => run.locals[slot] as Result };
-}
-
-/** A value that a macro binds to a name. */
-interface Bound {
-  readonly init: Step;
-  /** The slot of a flag: whether `init` has been evaluated. */
-  readonly isEvaluated: number;
-}
-
-function lazyLocal(slot: number, { init, isEvaluated }: Bound): Planned {
-  return named((run) => {
-    if (run.locals[isEvaluated] === false) {
-      run.locals[slot] = init(run);
-      run.locals[isEvaluated] = true;
-    }
-    return run.locals[slot] as Result;
-  });
-}
-
-function variable(name: string): Planned {
-  const missing = fail(`no such attribute(s): ${name}`);
-  const step: Step = (run) => {
-    run.charge(1);
-    const bound = run.activation.get(name);
-    return bound === undefined ? missing : bound;
-  };
-  const bare: Step = (run) => {
-    const bound = run.activation.get(name);
-    return bound === undefined ? missing : bound;
-  };
-  return { step, bare };
-}
-
-/** An optional selection that finds no value is free. */
-function selectionUnits(
-  from: Result,
-  result: Result,
-  { optional, inChain }: { readonly optional: boolean; readonly inChain: boolean },
-): 0 | 1 {
-  const isFound = !(result === chainNone || result instanceof CelFailure);
-  if (isFound) return 1;
-  return optional || (from instanceof CelOptional && isUnwrapped(from, inChain)) ? 0 : 1;
-}
-
-function selected(operand: Step, field: string, inChain: boolean): Planned {
-  const units = { optional: false, inChain };
-  const link: Step = (run) => {
-    const value = operand(run);
-    if (value instanceof CelFailure) return value;
-    const result = selectField(value, field, inChain);
-    run.charge(selectionUnits(value, result, units));
-    return result;
-  };
-  const step: Step = (run) => {
-    const value = operand(run);
-    const result = value instanceof CelFailure ? value : selectField(value, field, inChain);
-    run.charge(value instanceof CelFailure ? 1 : 1 + selectionUnits(value, result, units));
-    return endOfChain(result);
-  };
-  return { step, bare: (run) => endOfChain(link(run)), link };
-}
-
-function inOneChain(link: Step): Planned {
-  return { ...named((run) => endOfChain(link(run))), link };
-}
-
-function nameless({ step, bare = step, link }: Planned): Planned {
-  return { step: bare, bare, link, nameless: true };
-}
-
-/** The value that the next selection of a chain selects from. */
-function linkOf(planned: Planned): Step {
-  return planned.link ?? bareOf(planned);
-}
-
-function bareOf(planned: Planned): Step {
-  return planned.bare ?? planned.step;
-}
-
-function pairsOf(
-  run: Run,
-  expr: MapLiteral,
-  keys: readonly Planned[],
-  values: readonly Planned[],
-): [CelValue, CelValue][] | CelFailure {
-  const pairs: [CelValue, CelValue][] = [];
-  for (const [at, entry] of expr.entries.entries()) {
-    const key = (keys[at] as Planned).step(run);
-    if (key instanceof CelFailure) return key;
-    const value = (values[at] as Planned).step(run);
-    if (value instanceof CelFailure) return value;
-    if (key instanceof Uint8Array) return noHash(key);
-    if (!entry.optional) pairs.push([key, value]);
-    else if (!(value instanceof CelOptional)) return notOptional(value);
-    else if (value.value !== undefined) pairs.push([key, value.value]);
-  }
-  return pairs;
-}
-
-function fieldsOf(run: Run, expr: StructLiteral, values: readonly Planned[]): Map<string, CelValue> | CelFailure {
-  const fields = new Map<string, CelValue>();
-  for (const [at, field] of expr.fields.entries()) {
-    const value = (values[at] as Planned).step(run);
-    if (value instanceof CelFailure) return value;
-    if (!field.optional) fields.set(field.name, value);
-    else if (!(value instanceof CelOptional)) return notOptional(value);
-    else if (value.value !== undefined) fields.set(field.name, value.value);
-  }
-  return fields;
-}
-
-function notOptional(value: CelValue): CelFailure {
-  return fail(`cannot initialize optional entry '?' from non-optional value ${typeNameOf(value)}`);
-}
