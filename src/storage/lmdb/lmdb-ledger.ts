@@ -15,27 +15,18 @@ import {
 } from "../embedded/ledger.ts";
 import type { StorageOptions } from "../options.ts";
 import { checkFile, closingChecksum, dataFile } from "./check-file.ts";
+import { DamageReports } from "./damage-reports.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { FileGuard, hasOverrunMemory } from "./file-guard.ts";
 import { readFreePages, suffices } from "./free-pages.ts";
+import { GroupWriter } from "./group-writer.ts";
 import { readInUse, removeInUse, writeClosed, writeInUse } from "./in-use.ts";
 import { allPagesMax } from "./index-checksum.ts";
 import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, usedBytes } from "./maps.ts";
-import { encodeMarks, marksBytes } from "./marks.ts";
-import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
+import { decodeExpiry, decodePosition } from "./pointers.ts";
 import { Readers } from "./readers.ts";
-import {
-  type Arena,
-  isContinued,
-  type RecordRules,
-  readHead,
-  readRecord,
-  recordBytesMax,
-  recordProblem,
-  valueBytes,
-  writeRecord,
-} from "./record.ts";
+import { isContinued, type RecordRules, readHead, readRecord, recordProblem, valueBytes } from "./record.ts";
 import { RecordCopies } from "./record-copies.ts";
 import { largestNeed, needOf, type SpaceNeed } from "./space-need.ts";
 
@@ -46,14 +37,6 @@ import { largestNeed, needOf, type SpaceNeed } from "./space-need.ts";
 const oneTurn = { snapshot: false };
 /** LMDB's error codes, `MDB_KEYEXIST` to the last one. */
 const lmdbCodes = { last: -30799, first: -30700 };
-/** A larger arena is not reused for the next write. */
-const arenaKeptMax = 4 << 20;
-/**
- * Maximum size of the set of reported damage; when it is full it is cleared, and damage is reported
- * again.
- */
-const reportedMax = 10_000;
-
 type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
 
 /** A ledger in LMDB. A group of changes is one transaction, which a thread of lmdb-js executes. */
@@ -65,8 +48,8 @@ export class LmdbLedger implements Ledger {
   readonly #rules: RecordRules;
   readonly #reserve: DiskReserve;
   readonly #guard: FileGuard;
-  /** Keys and positions whose damage has been reported. */
-  readonly #reported = new Set<string | number>();
+  readonly #damage: DamageReports;
+  readonly #writer: GroupWriter;
   /** LMDB rejects all transactions, and could not be reopened yet. */
   #broken = false;
   /** The last write failed in LMDB. */
@@ -75,8 +58,6 @@ export class LmdbLedger implements Ledger {
   #lacking: SpaceNeed | undefined;
   /** The last read that failed in LMDB, until it succeeds. */
   #failedRead: (() => unknown) | undefined;
-  /** Buffer for the records of one write; writes do not overlap. */
-  #arena = newArena(64 << 10);
   readonly #copies = new RecordCopies();
   readonly #pins = new Set<StatePin>();
 
@@ -86,6 +67,8 @@ export class LmdbLedger implements Ledger {
     this.#maps = maps;
     this.#marks = maps.marks;
     this.#rules = maps.marks;
+    this.#damage = new DamageReports(options.onDamage);
+    this.#writer = new GroupWriter(this.#rules);
     const readers = new Readers(options.logger);
     this.#reserve = new DiskReserve({
       path: dataFile(options.dir),
@@ -142,11 +125,11 @@ export class LmdbLedger implements Ledger {
 
   read(position: number, key: string): Change {
     const record = this.#record(position);
-    if (typeof record === "string") return this.#damagedPut(key, position, record);
+    if (typeof record === "string") return this.#damage.put(key, position, record);
     const change = readRecord(position, record);
     return isPutOf(key, change)
       ? change
-      : this.#damagedPut(key, position, `there is the record of another key in its place: ${change.key}`);
+      : this.#damage.put(key, position, `there is the record of another key in its place: ${change.key}`);
   }
 
   valueBytes(position: number, key: string): number | undefined {
@@ -234,7 +217,8 @@ export class LmdbLedger implements Ledger {
       const [at, position] = key;
       const expiry = decodeExpiry(at, position, value, this.#rules);
       if (expiry !== undefined) expiries.push(expiry);
-      else this.#report(position, undefined, "a time at which a key expires is damaged: the key does not expire");
+      else
+        this.#damage.report(position, undefined, "a time at which a key expires is damaged: the key does not expire");
       if (expiries.length === limit) break;
     }
     return expiries;
@@ -252,7 +236,7 @@ export class LmdbLedger implements Ledger {
   async #transact(group: LedgerGroup): Promise<void> {
     const { root } = this.#maps;
     try {
-      await root.batch(() => this.#put(group));
+      await root.batch(() => this.#writer.put(group, this.#maps));
     } catch (error) {
       this.#failed = true;
       const cause = await causeOf(error);
@@ -361,86 +345,24 @@ export class LmdbLedger implements Ledger {
     let next = positionOf(Math.max(after, emptyMarks.revision) + 1, 0);
     let orNext = next;
     for (const { key: position, value: record } of this.#maps.log.getRange({ start: next, limit, ...oneTurn })) {
-      if (position !== next && position !== orNext) heads.push(this.#damagedChange<Head>(next, missing));
+      if (position !== next && position !== orNext) heads.push(this.#damage.change<Head>(next, missing));
       const problem = recordProblem(position, record, this.#rules);
-      heads.push(problem === undefined ? decode(position, record) : this.#damagedChange<Head>(position, problem));
+      heads.push(problem === undefined ? decode(position, record) : this.#damage.change<Head>(position, problem));
       const continued = problem === undefined ? isContinued(record) : undefined;
       next = continued === true ? position + 1 : positionOf(revisionOf(position) + 1, 0);
       orNext = continued === undefined ? position + 1 : next;
     }
     if (heads.length < limit && revisionOf(next) <= this.#marks.revision) {
-      heads.push(this.#damagedChange<Head>(next, missing));
+      heads.push(this.#damage.change<Head>(next, missing));
     }
     return heads.slice(0, limit);
   }
 
   #positionIn(key: string, value: Buffer, length: number): number {
     const position = decodePosition(key, value, length, this.#rules);
-    if (position === unknownPosition) this.#report(key, key, lost);
+    if (position === unknownPosition) this.#damage.report(key, key, lost);
     return position;
   }
-
-  #damagedPut(key: string, position: number, problem: string): Change {
-    this.#report(position === unknownPosition ? key : position, key, problem);
-    return { ...nothingAt(position), key, damage: problem };
-  }
-
-  #damagedChange<Head>(position: number, problem: string): Head {
-    this.#report(position, undefined, problem);
-    return { ...nothingAt(position), damage: problem } as Head;
-  }
-
-  /** Reports each damage once. */
-  #report(what: string | number, key: string | undefined, problem: string): void {
-    if (this.#reported.has(what)) return;
-    if (this.#reported.size === reportedMax) this.#reported.clear();
-    this.#reported.add(what);
-    this.#options.onDamage?.({ key, revision: typeof what === "number" ? revisionOf(what) : unknownPosition, problem });
-  }
-
-  #put({ changes, expiries, drop, dropExpiries, marks }: LedgerGroup): void {
-    const { meta, log, current, expiry } = this.#maps;
-    const arena = this.#arenaFor(changes);
-    encodeMarks({ ...marks, uncheckedUntil: this.#rules.uncheckedUntil }, arena.bytes);
-    let at = marksBytes;
-    meta.put("marks", arena.bytes.subarray(0, at));
-    for (const [index, change] of changes.entries()) {
-      const { key, position, type } = change;
-      const following = changes[index + 1];
-      const record = at;
-      at = writeRecord(
-        change,
-        arena,
-        record,
-        following !== undefined && revisionOf(following.position) === revisionOf(position),
-      );
-      log.put(position, arena.bytes.subarray(record, at));
-      if (type === "delete") current.remove(key);
-      else {
-        const end = encodePosition(key, position, arena.bytes, at);
-        current.put(key, arena.bytes.subarray(at, end));
-        at = end;
-      }
-    }
-    for (const position of drop) log.remove(position);
-    for (const each of expiries) expiry.put([each.at, each.position], encodeExpiry(each));
-    for (const { at: time, position } of dropExpiries) expiry.remove([time, position]);
-  }
-
-  /** Returns a buffer for the marks, and for a record and a position of each change. */
-  #arenaFor(changes: readonly Change[]): Arena {
-    let bytesMax = marksBytes;
-    for (const change of changes) bytesMax += recordBytesMax(change) + pointerBytes;
-    if (bytesMax <= this.#arena.bytes.length) return this.#arena;
-    const arena = newArena(bytesMax);
-    if (bytesMax <= arenaKeptMax) this.#arena = arena;
-    return arena;
-  }
-}
-
-function newArena(length: number): Arena {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  return { bytes, view: new DataView(bytes.buffer) };
 }
 
 function isLmdbError(error: unknown): boolean {
@@ -448,11 +370,6 @@ function isLmdbError(error: unknown): boolean {
   return typeof code === "number" && code >= lmdbCodes.last && code <= lmdbCodes.first;
 }
 
-function nothingAt(position: number): Change {
-  return { type: "put", key: "", position, at: 0, previous: 0, historyBytes: 0, value: nothing };
-}
-
-const nothing = Buffer.alloc(0);
 const noChanges = { changes: [], expiries: [], drop: [], dropExpiries: [] };
 /** What a transaction needs at most that writes only marks, and lists of free pages. */
 const marksNeed: SpaceNeed = { bytes: 128 << 10, records: 0, largestBytes: 0 };
