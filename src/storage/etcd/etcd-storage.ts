@@ -21,7 +21,6 @@ import {
   RevisionCompacted,
   RevisionInFuture,
   RevisionsWentBack,
-  SharedStoreError,
   type StatePin,
   type Storage,
   type StorageObserver,
@@ -38,12 +37,14 @@ import { BatchedRead } from "./batched-read.ts";
 import { watchCompactions } from "./compaction-watch.ts";
 import { compactSometimes } from "./compactor.ts";
 import { DerivedCommits } from "./derived-commits.ts";
+import { firstAnswer } from "./first-answer.ts";
 import { type Keys, keysWithPrefix } from "./keys.ts";
 import { Leases } from "./leases.ts";
 import { LogWatch } from "./log-watch.ts";
 import { pollMemberSizes } from "./member-sizes.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { readRange } from "./range.ts";
+import { RequestsInProgress } from "./requests-in-progress.ts";
 import { answersProgress } from "./server-version.ts";
 import { conflictOf, operationOf, type PlainCommit, txnOf } from "./transaction.ts";
 import { Watches } from "./watches.ts";
@@ -73,10 +74,6 @@ export interface EtcdOptions extends EtcdClientOptions {
 }
 
 const waitingMaxDefault = 10_000;
-/** A start waits so long for each answer, and then logs why there is none. */
-const startAttemptMs = 3_000;
-/** A start asks the members again after this time. */
-const startAgainMs = 200;
 /** The versions of the members are read again after this time. */
 const learnAgainMs = 5_000;
 /** A commit waits for its events so long. */
@@ -85,8 +82,6 @@ const deliveryMs = 250;
 const sizeTimeoutMs = 1_000;
 /** How long `count` waits: no request depends on it, and its metric shows that it failed. */
 const countTimeoutMs = 10_000;
-/** `close` waits for requests so long. */
-const closeMs = 10_000;
 /** The key that health checks read. Source: `k8s.io/apiserver@v0.36.0/pkg/storage/storagebackend/factory/etcd3.go`. */
 const healthKey = "/registry/health";
 
@@ -97,43 +92,13 @@ const healthKey = "/registry/health";
 export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
   const client = new EtcdClient(options);
   try {
-    const header = await firstAnswer(client, options);
+    const header = await firstAnswer(client, keysWithPrefix(options.prefix).toEtcd(healthKey), options);
     const storage = new EtcdStorage(client, options, header);
     await storage.learnProgress();
     return storage;
   } catch (error) {
     client.close();
     throw error;
-  }
-}
-
-/** Logs each reason once. @throws StorageUnavailable that names the servers */
-async function firstAnswer(
-  client: EtcdClient,
-  { servers, prefix, clock, logger, startTimeoutMs }: EtcdOptions,
-): Promise<Header> {
-  const key = keysWithPrefix(prefix).toEtcd(healthKey);
-  const until = clock.now() + startTimeoutMs;
-  for (let last: unknown, logged = ""; ; ) {
-    try {
-      const leftMs = Math.min(startAttemptMs, Math.max(1, until - clock.now()));
-      return (await client.range({ key, count_only: true }, leftMs)).header;
-    } catch (failure) {
-      // The last attempt may have been too short to show the reason.
-      const error = failure instanceof SharedStoreError && failure.isTimeout ? (last ?? failure) : failure;
-      last = error;
-      const { message } = error as Error;
-      if (message !== logged)
-        logger?.warn("etcd does not answer, and the start waits", { servers: servers.join(), error: message });
-      logged = message;
-      if (clock.now() + startAgainMs < until)
-        await new Promise<void>((resolve) => void clock.after(startAgainMs, resolve));
-      else {
-        const seconds = Math.round(startTimeoutMs / 1000);
-        const message = `etcd at ${servers.join(", ")} did not answer within ${seconds} s: ${(error as Error).message}`;
-        throw new StorageUnavailable(message, { cause: error });
-      }
-    }
   }
 }
 
@@ -145,6 +110,7 @@ class EtcdStorage implements Storage {
   readonly #keys: Keys;
   readonly #watches: Watches;
   readonly #logs = new Set<LogWatch>();
+  readonly #requests = new RequestsInProgress();
   readonly #leases: Leases;
   readonly #own = new OwnWrites();
   readonly #derived: DerivedCommits;
@@ -155,8 +121,6 @@ class EtcdStorage implements Storage {
   /** The newest revision of any answer. */
   #seen: number;
   #compacted = 0;
-  #waiting = 0;
-  #idle: (() => void) | undefined;
   #reportsProgress = false;
   #cancelLearning = (): void => {};
   #lastChange: WatchEvent | undefined;
@@ -246,8 +210,8 @@ class EtcdStorage implements Storage {
   async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
     this.#checkOpen();
     checkWrites(writes, this.#options.valueBytesMax);
-    if (this.#waiting >= (this.#options.waitingMax ?? waitingMaxDefault))
-      throw new StorageUnavailable(`too many writes are waiting for etcd: ${this.#waiting}`);
+    if (this.#requests.count >= (this.#options.waitingMax ?? waitingMaxDefault))
+      throw new StorageUnavailable(`too many writes are waiting for etcd: ${this.#requests.count}`);
     if (checks.length === 0 && writes.length === 0) return { ok: true, revision: await this.current() };
     return this.#tracked(() => this.#derived.commit(checks, writes));
   }
@@ -319,33 +283,16 @@ class EtcdStorage implements Storage {
     this.#stopSizes();
     this.#cancelLearning();
     this.#client.stopWaiting();
-    if (this.#waiting > 0) await this.#untilIdle();
+    await this.#requests.ended(this.#clock);
     for (const log of [...this.#logs]) log.end({ error: undefined });
     this.#watches.close();
     this.#client.close();
   }
 
-  /** Waits for the requests in progress, but not for a member that does not answer. */
-  #untilIdle(): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(closeMs, resolve);
-      this.#idle = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
   /** Runs a request; `close` waits for it. */
   async #tracked<Answer>(run: () => Promise<Answer>): Promise<Answer> {
     this.#checkOpen();
-    this.#waiting++;
-    try {
-      return await run();
-    } finally {
-      this.#waiting--;
-      if (this.#waiting === 0) this.#idle?.();
-    }
+    return this.#requests.run(run);
   }
 
   /** Reports a request to the observer. */
