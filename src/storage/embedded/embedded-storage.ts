@@ -10,7 +10,7 @@
  */
 
 import { nothingToDo } from "../../apimachinery/clock.ts";
-import { checkValue, checkWrites, isDerived } from "../check-writes.ts";
+import { checkWrites } from "../check-writes.ts";
 import {
   type Check,
   type Committed,
@@ -30,54 +30,22 @@ import {
   type Write,
 } from "../contract.ts";
 import type { StorageOptions } from "../options.ts";
+import { changesOf, expiriesOf, type PlainWrite, plainWrites } from "./accept-writes.ts";
 import { type CompactionStep, nextCompaction } from "./compaction.ts";
 import { DerivedChanges } from "./derived-changes.ts";
 import { Expirer } from "./expirer.ts";
-import { type Change, changesMax, type Expiry, type Ledger, positionOf, revisionOf } from "./ledger.ts";
+import { type Change, changesMax, type Expiry, type Ledger, revisionOf } from "./ledger.ts";
 import { LogSubscribers } from "./log-subscribers.ts";
 import { nextTurn } from "./next-turn.ts";
-import { type Difference, OlderStates } from "./older-states.ts";
 import { PendingKeys } from "./pending-keys.ts";
-import { readPage } from "./read-page.ts";
+import { StateReads } from "./state-reads.ts";
 import { storedOf } from "./views.ts";
+import { costOfAll, type Waiting, WaitingCommits } from "./waiting-commits.ts";
 
-/** A group is full when it has this many changes; its last commit may exceed it. */
-const groupMax = 1024;
-/** The maximum number of event loop turns that a group waits for more commits. */
-const groupTurnsMax = 4;
-const waitingMaxDefault = 10_000;
-const waitingBytesMax = 256 << 20;
-/** Entries of a range that are read before the event loop serves other requests. */
-const rangePage = 1000;
-/** Bytes of history that a change uses in addition to its key and value. */
-const changeOverheadBytes = 64;
 /** Checks for history above its age limit, per length of that limit. */
 const compactionsPerHistory = 20;
 /** The longest interval between these checks, because the delay of a timer is limited. */
 const compactionPauseMaxMs = 3_600_000;
-
-/**
- * A commit that waits to be written, or a response that waits until the state it reports is
- * durable.
- */
-interface Waiting {
-  readonly changes: readonly Change[];
-  readonly expiries: readonly Expiry[];
-  readonly dropExpiries: readonly Expiry[];
-  /** What it counts towards the limits of waiting writes. */
-  readonly cost: { readonly changes: number; readonly bytes: number };
-  /** Called in the turn in which readers see the changes, before they do. */
-  readonly beforeVisible?: (() => void) | undefined;
-  settle(error: StorageUnavailable | undefined): void;
-}
-
-/** A write whose value is known. */
-export interface PlainWrite extends Write {
-  /** Set on the result of a derived write. */
-  readonly wasDerived?: true;
-  /** Deletes the key at this time, in milliseconds since 1970, unless it is written again before. */
-  readonly expiresAt?: number;
-}
 
 /** The newest state of keys, in which writes are pending that are not durable. */
 export type NewestState = Pick<PendingKeys, "newest" | "has" | "keys">;
@@ -104,16 +72,14 @@ export class EmbeddedStorage implements Storage {
   readonly #pending: PendingKeys;
   readonly #derived = new DerivedChanges();
   readonly #subscribers: LogSubscribers;
-  readonly #older: OlderStates;
+  readonly #reads: StateReads;
   readonly #expirer: Expirer;
   /** The durable state that readers may see. */
   readonly #horizon: { revision: number; compacted: number };
   #historyBytes: number;
   /** The newest revision assigned to a commit; it may not be durable yet. */
   #assigned: number;
-  #waiting: Waiting[] = [];
-  #waitingChanges = 0;
-  #waitingBytes = 0;
+  readonly #waiting: WaitingCommits;
   #writing: Promise<void> | undefined;
   readonly #reading = new Set<Promise<void>>();
   #compactionDue = false;
@@ -134,8 +100,9 @@ export class EmbeddedStorage implements Storage {
     this.#historyBytes = historyBytes;
     this.#assigned = revision;
     this.#pending = new PendingKeys(ledger);
+    this.#waiting = new WaitingCommits(options.waitingMax);
     this.#subscribers = new LogSubscribers(ledger, this.#horizon);
-    this.#older = new OlderStates(ledger, this.#horizon);
+    this.#reads = new StateReads(ledger, this.#pending, this.#horizon);
     this.#expirer = new Expirer({
       ledger,
       clock: options.clock,
@@ -146,53 +113,17 @@ export class EmbeddedStorage implements Storage {
   }
 
   async get(key: string, revision?: number): Promise<Stored | undefined> {
-    if (revision === undefined) {
-      this.#checkOpen();
-      const change = this.#pending.durable(key);
-      return change && storedOf(change);
-    }
-    return this.#read(async () => {
-      const difference = this.#older.since(revision);
-      while (!this.#advance(difference)) await nextTurn();
-      const position = difference.positions.get(key);
-      const change =
-        position === undefined
-          ? this.#pending.durable(key)
-          : position === 0
-            ? undefined
-            : this.#ledger.read(position, key);
-      return change && storedOf(change);
-    });
+    this.#checkOpen();
+    return revision === undefined ? this.#reads.get(key) : this.#read(() => this.#reads.getAt(key, revision));
   }
 
-  range(
-    prefix: string,
-    { after, limit = Number.POSITIVE_INFINITY, revision = this.#horizon.revision }: RangeOptions = {},
-  ): Promise<Range> {
-    return this.#read(async () => {
-      const entries: Stored[] = [];
-      for (let from = after; ; from = entries.at(-1)?.key) {
-        const difference = this.#older.since(revision);
-        while (!this.#advance(difference)) await nextTurn();
-        const page = {
-          prefix,
-          after: from,
-          positions: difference.positions,
-          until: Math.min(limit, entries.length + rangePage),
-        };
-        const more = readPage(this.#ledger, this.#pending, page, entries);
-        if (!more || entries.length >= limit) return { entries, revision, more };
-        await nextTurn();
-      }
-    });
+  range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+    return this.#read(() => this.#reads.range(prefix, options));
   }
 
   async count(prefix: string): Promise<number> {
     this.#checkOpen();
-    let count = this.#ledger.count(prefix);
-    for (const [key, durable] of this.#pending.durables(prefix))
-      count += Number(durable !== 0) - Number(this.#ledger.position(key) !== 0);
-    return count;
+    return this.#reads.count(prefix);
   }
 
   async commit(checks: readonly Check[], requested: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
@@ -204,10 +135,10 @@ export class EmbeddedStorage implements Storage {
       if (current !== undefined) this.#derived.keep(current);
       return this.#whenDurable({ ok: false, key, current: current && storedOf(current) }, [key]);
     }
-    this.#checkBacklog();
+    this.#waiting.checkBacklog();
     let writes: readonly PlainWrite[];
     try {
-      writes = this.#plainWrites(requested);
+      writes = plainWrites(requested, this.#pending, this.#options.valueBytesMax);
     } catch (error) {
       if (requested.some(({ key }) => this.#pending.has(key))) await this.#enqueue(noChanges);
       throw error;
@@ -282,7 +213,7 @@ export class EmbeddedStorage implements Storage {
       throw new StorageUnavailable(`the store cannot be read: ${cause}`, { cause });
     }
     if (this.#writeFault === undefined) return;
-    if (this.#waiting.length === 0) await this.#enqueue(noChanges);
+    if (this.#waiting.isEmpty) await this.#enqueue(noChanges);
     else throw this.#writeFault;
   }
 
@@ -335,74 +266,17 @@ export class EmbeddedStorage implements Storage {
     }
   }
 
-  /**
-   * Extends the difference by some changes.
-   * @returns whether it is complete up to the current revision, which holds until the caller awaits
-   * @throws RevisionCompacted
-   * @throws RevisionInFuture
-   */
-  #advance(difference: Difference): boolean {
-    this.#checkReadable(difference.revision);
-    return this.#older.advance(difference);
-  }
-
-  #checkReadable(revision: number): void {
-    if (revision > this.#horizon.revision) throw new RevisionInFuture(this.#horizon.revision);
-    if (revision < this.#horizon.compacted) throw new RevisionCompacted(this.#horizon.compacted);
-  }
-
-  /** Evaluates derived writes on the newest state. */
-  #plainWrites(requested: readonly (Write | DerivedWrite)[]): readonly PlainWrite[] {
-    if (!requested.some(isDerived)) return requested as readonly Write[];
-    const plain: PlainWrite[] = [];
-    for (const write of requested) {
-      if (!isDerived(write)) {
-        plain.push(write);
-        continue;
-      }
-      const { key } = write;
-      const newest = this.#pending.newest(key);
-      const derived = write.derive(newest && storedOf(newest));
-      if (derived === undefined) continue;
-      checkValue(derived.value, this.#options.valueBytesMax);
-      plain.push({ key, value: derived.value, wasDerived: true, ...(derived.seal && { seal: derived.seal }) });
-    }
-    return plain;
-  }
-
-  #checkBacklog(): void {
-    if (this.#waitingChanges < (this.#options.waitingMax ?? waitingMaxDefault) && this.#waitingBytes < waitingBytesMax)
-      return;
-    throw new StorageUnavailable(
-      `too many writes are waiting for the disk: ${this.#waitingChanges} changes, ${this.#waitingBytes} bytes`,
-    );
-  }
-
   /** Applies the writes to the newest state, at a new revision; none of them when a key cannot be read. */
   #accept(writes: readonly PlainWrite[]): Change[] {
     const revision = this.#assigned + 1;
-    const at = this.#options.clock.now();
-    const changes: Change[] = [];
-    for (const { key, value, seal, wasDerived } of writes) {
-      const previous = this.#pending.newestHead(key);
-      if (value === null && previous === undefined) continue;
-      const change: Change = {
-        type: value === null ? "delete" : "put",
-        key,
-        position: positionOf(revision, changes.length),
-        at,
-        value: value ?? nothing,
-        seal: value === null ? undefined : seal,
-        previous: previous?.position ?? 0,
-        ...(previous !== undefined && previous.valueBytes === undefined && { previousDamaged: true }),
-        historyBytes:
-          (previous === undefined ? 0 : costOf(key, previous.valueBytes ?? 0)) + (value === null ? costOf(key, 0) : 0),
-      };
-      changes.push(change);
-      if (wasDerived) this.#derived.add(change);
-    }
+    const changes = changesOf(writes, this.#pending, revision, this.#options.clock.now());
+    if (changes.length === 0) return changes;
     for (const change of changes) this.#pending.add(change);
-    if (changes.length > 0) this.#assigned = revision;
+    for (const { key, wasDerived } of writes) {
+      const change = wasDerived && changes.find((one) => one.key === key);
+      if (change) this.#derived.add(change);
+    }
+    this.#assigned = revision;
     return changes;
   }
 
@@ -420,44 +294,22 @@ export class EmbeddedStorage implements Storage {
     cost = costOfAll(changes),
   }: Omit<Waiting, "settle" | "cost"> & Partial<Pick<Waiting, "cost">>): Promise<Committed> {
     const revision = this.#assigned;
-    this.#waitingChanges += cost.changes;
-    this.#waitingBytes += cost.bytes;
     return new Promise((resolve, reject) => {
       const settle = (error: StorageUnavailable | undefined): void =>
         error === undefined ? resolve({ ok: true, revision }) : reject(error);
-      this.#waiting.push({ changes, expiries, dropExpiries, cost, beforeVisible, settle });
+      this.#waiting.add({ changes, expiries, dropExpiries, cost, beforeVisible, settle });
       this.#writing ??= this.#writeAll();
     });
   }
 
   async #writeAll(): Promise<void> {
     const endWork = this.#options.clock.beginWork?.();
-    while (this.#waiting.length > 0 || this.#compactionDue) {
-      await this.#gatherCommits();
-      await this.#writeGroup(this.#takeGroup());
+    while (!this.#waiting.isEmpty || this.#compactionDue) {
+      await this.#waiting.gather();
+      await this.#writeGroup(this.#waiting.takeGroup());
     }
     this.#writing = undefined;
     endWork?.();
-  }
-
-  /**
-   * Waits until a turn of the event loop adds no commit: writing a group takes about as long for
-   * one change as for many.
-   */
-  async #gatherCommits(): Promise<void> {
-    for (let turn = 0, before = -1; turn < groupTurnsMax && this.#waiting.length > before; turn++) {
-      before = this.#waiting.length;
-      await nextTurn();
-    }
-  }
-
-  #takeGroup(): Waiting[] {
-    let count = 0;
-    const end = this.#waiting.findIndex(({ changes }) => {
-      count += changes.length;
-      return count >= groupMax;
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end + 1);
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
@@ -498,11 +350,11 @@ export class EmbeddedStorage implements Storage {
     for (const { beforeVisible } of group) beforeVisible?.();
     this.#horizon.revision = marks.revision;
     this.#historyBytes = historyBytes;
-    if (compaction !== undefined) this.#older.forget(compaction.compacted);
+    if (compaction !== undefined) this.#reads.forget(compaction.compacted);
     if (changes.length > 0 && historyBytes > this.#options.historyBytesMax) this.#compactionDue = true;
     if (changes.length > 0) this.#subscribers.deliver(changes);
     for (const { at } of expiries) this.#expirer.expect(at);
-    this.#settle(group, undefined);
+    this.#waiting.settle(group, undefined);
   }
 
   /**
@@ -515,25 +367,17 @@ export class EmbeddedStorage implements Storage {
     if (this.#writeFault === undefined) this.#options.logger?.error("Writes to the store fail", { reason });
     this.#writeFault = error;
     if (cause instanceof StorageLost) this.#lost = cause;
-    const all = [...group, ...this.#waiting.splice(0)];
+    const all = [...group, ...this.#waiting.takeAll()];
     this.#pending.clear();
     this.#derived.clear();
     this.#assigned = this.#horizon.revision;
     this.#compactionDue = false;
-    this.#settle(all, error);
+    this.#waiting.settle(all, error);
   }
 
   #logRecovery(): void {
     this.#writeFault = undefined;
     this.#options.logger?.info("Writes to the store work again");
-  }
-
-  #settle(group: readonly Waiting[], error: StorageUnavailable | undefined): void {
-    for (const { cost, settle } of group) {
-      this.#waitingChanges -= cost.changes;
-      this.#waitingBytes -= cost.bytes;
-      settle(error);
-    }
   }
 
   async #expire(due: readonly Expiry[]): Promise<void> {
@@ -578,30 +422,6 @@ export class EmbeddedStorage implements Storage {
   }
 }
 
-const nothing = Buffer.alloc(0);
 const noChanges = { changes: [], expiries: [], dropExpiries: [] };
 
 function ignore(): void {}
-
-function costOf(key: string, valueBytes: number): number {
-  return key.length + valueBytes + changeOverheadBytes;
-}
-
-function costOfAll(changes: readonly Change[]): Waiting["cost"] {
-  let bytes = 0;
-  for (const { key, value } of changes) bytes += costOf(key, value.length);
-  return { changes: changes.length, bytes };
-}
-
-/** The expiries of the puts that have a time to live. */
-function expiriesOf(changes: readonly Change[], writes: readonly PlainWrite[]): Expiry[] {
-  const expiries: Expiry[] = [];
-  for (const { key, ttlSeconds, expiresAt } of writes) {
-    if (ttlSeconds === undefined && expiresAt === undefined) continue;
-    const change = changes.find((one) => one.key === key);
-    if (change?.type !== "put") continue;
-    const at = expiresAt ?? change.at + (ttlSeconds as number) * 1000;
-    expiries.push({ at, position: change.position, key });
-  }
-  return expiries;
-}

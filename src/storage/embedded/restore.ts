@@ -1,7 +1,8 @@
 /** Decides the writes that give a store the contents of another state. */
 import { differences } from "../../lib/persistent-tree/differences.ts";
 import { orderedKey } from "../../lib/persistent-tree/ordered-key.ts";
-import type { NewestState, PlainWrite } from "./embedded-storage.ts";
+import type { PlainWrite } from "./accept-writes.ts";
+import type { NewestState } from "./embedded-storage.ts";
 import type { Change, Expiry } from "./ledger.ts";
 import type { MemoryState } from "./memory-ledger.ts";
 
