@@ -3,7 +3,7 @@ import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { checkRuleFields, checkRules } from "../../cel-environment/index.ts";
 import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
 import { isObject } from "../../lib/json/values.ts";
-import type { Checked } from "./check.ts";
+import type { Checked } from "./contract.ts";
 import type { PlainObject } from "./documents.ts";
 
 export function checkDefinition(definition: PlainObject): Checked {

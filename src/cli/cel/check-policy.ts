@@ -7,7 +7,7 @@ import { jsonPatchName } from "../../cel-environment/mutation-types.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import { boolType, type CelType, listType, nullType, objectType, stringType } from "../../lib/cel/index.ts";
 import { isObject } from "../../lib/json/values.ts";
-import type { Checked, Problem } from "./check.ts";
+import type { Checked, Problem } from "./contract.ts";
 import type { PlainObject } from "./documents.ts";
 
 /**

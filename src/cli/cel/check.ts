@@ -5,23 +5,8 @@ import { isObject } from "../../lib/json/values.ts";
 import type { Output } from "../output.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { checkPolicy, checkWebhooks } from "./check-policy.ts";
+import { type Checked, exitInvalid } from "./contract.ts";
 import { type PlainObject, readDocuments } from "./documents.ts";
-import { exitInvalid } from "./exit-code.ts";
-
-/** An error in one expression. */
-export interface Problem {
-  /** The path in the object, such as `spec.validations[0].expression`. */
-  readonly field: string;
-  /** May have several lines, with a caret under the position. */
-  readonly message: string;
-}
-
-/** The result of checking one object. */
-export interface Checked {
-  /** Number of expressions in the object. */
-  readonly expressions: number;
-  readonly problems: readonly Problem[];
-}
 
 const checks = new Map<string, (object: PlainObject) => Checked>([
   ["CustomResourceDefinition", checkDefinition],

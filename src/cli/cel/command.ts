@@ -6,8 +6,8 @@ import type { Command } from "commander";
 import { exitFailed } from "../exit-codes.ts";
 import { addExamples, defineSubcommand, type Run } from "../subcommands.ts";
 import { checkFiles } from "./check.ts";
+import { exitInvalid } from "./contract.ts";
 import { type EvalOptions, evaluateExpression } from "./eval.ts";
-import { exitInvalid } from "./exit-code.ts";
 
 /** The command `coxswain cel`. */
 export const celCommand = defineSubcommand({

@@ -14,8 +14,8 @@ import {
 } from "../../lib/cel/index.ts";
 import { declTypeOfSchema, sizeHintsOf, typeRegistry, wrapOf } from "../../lib/cel/schema-types/index.ts";
 import type { Output } from "../output.ts";
+import { exitInvalid } from "./contract.ts";
 import { InputError, readDocument } from "./documents.ts";
-import { exitInvalid } from "./exit-code.ts";
 import { formatValue, jsonOf } from "./format-value.ts";
 import { schemaAt } from "./schema-at.ts";
 
