@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import packageJson from "../package.json" with { type: "json" };
 import { findCommand } from "../src/cli/commands.ts";
-import { parseFlags } from "../src/cli/flags.ts";
+import { parseFlags } from "../src/cli/flags/parse-flags.ts";
 import { decodeYaml } from "../src/lib/yaml/decode.ts";
 import { blocksOf, type CodeBlock, codeBlocks } from "./support/code-blocks.ts";
 

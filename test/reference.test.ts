@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { test } from "node:test";
-import { flagGroups } from "../src/cli/flags.ts";
+import { flagGroups } from "../src/cli/flags/flag-groups.ts";
 import { code, prose } from "../tools/generate/reference/markdown.ts";
 import { referencePages } from "../tools/generate/reference/write.ts";
 

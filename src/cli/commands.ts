@@ -2,24 +2,9 @@
 import { Command, CommanderError } from "commander";
 import { colored } from "./colors.ts";
 import { formatExamples } from "./help-text.ts";
-import type { Subcommand } from "./subcommands.ts";
+import type { ListedCommand, Program } from "./subcommands.ts";
 
 export { keepCompiledModules } from "../apimachinery/compile-cache.ts";
-
-/** A subcommand in the help of `coxswain`. */
-export interface ListedCommand {
-  readonly name: string;
-  readonly summary: string;
-  /** Loads the command; undefined for `serve`, which is not a {@link Subcommand}. */
-  readonly load?: () => Promise<Subcommand>;
-}
-
-/** The command line as a whole. */
-export interface Program {
-  /** `coxswain`, without the definitions of its subcommands. */
-  definition(): Command;
-  commands(): readonly ListedCommand[];
-}
 
 /** All subcommands, by the groups of the help. Each is loaded when it is run. */
 export const commandGroups: readonly (readonly [group: string, commands: readonly ListedCommand[]])[] = [
@@ -148,7 +133,7 @@ export function overview(options: { readonly isColored: boolean }): string {
   return `${definition.helpInformation()}\n${examples}\n\nFlags of the server: coxswain serve --help\nOf a command: coxswain <command> --help\n`;
 }
 
-/** Describes that there is no subcommand of this name, and names the nearest one. */
+/** Describes that there is no subcommand of this name, and names the nearest one. @throws Error if there is one */
 export function unknownCommand(name: string): string {
   try {
     programDefinition()

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import nodeModule from "node:module";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { systemClock } from "../apimachinery/clock.ts";
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import { type Logger, stackOf } from "../apimachinery/logger.ts";
@@ -10,8 +10,10 @@ import type { RunningServer, ServerOptions } from "../server/options.ts";
 import { startServer } from "../server/start-server.ts";
 import { colored, hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
-import { FlagError, parseFlags, type Settings } from "./flags.ts";
+import { type CommandOptions, FlagError, type Settings } from "./flags/contract.ts";
+import { parseFlags } from "./flags/parse-flags.ts";
 import { createLogger } from "./logger.ts";
+import { versionText } from "./version.ts";
 
 /**
  * Serves until a signal ends the process. The exit code is 1 if the start fails, 3 if the store is
@@ -45,28 +47,27 @@ async function printProblem(error: unknown): Promise<void> {
   if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
 }
 
-async function run({ server: options, loggingFormat, color, warnings, ...test }: Settings): Promise<void> {
+async function run({ server: options, command, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   keepCompileCache(options.dataDir);
   const logger = createLogger({
-    format: loggingFormat,
+    format: command.loggingFormat,
     now: systemClock.now,
     write: (text) => process.stderr.write(text),
   });
-  const server = await start({ ...options, logger }, test);
+  const server = await start({ ...options, logger }, command);
   closeOnSignal(server);
   serveOn(logger);
   process.stdout.write(welcome(server));
   if (process.stdout.isTTY) {
-    const { welcomeDetails } = await import("./welcome.ts");
-    process.stdout.write(welcomeDetails(options, { isColored: hasColors(color, process.stdout, process.env) }));
+    process.stdout.write(welcomeDetails(options, { isColored: hasColors(command.color, process.stdout, process.env) }));
   }
 }
 
 /** Loads the test kit when the server needs it. */
 async function start(
   options: Partial<ServerOptions>,
-  { testControl, virtualClock: isVirtual }: Pick<Settings, "testControl" | "virtualClock">,
+  { testControl, virtualClock: isVirtual }: CommandOptions,
 ): Promise<RunningServer> {
   if (!testControl) return startServer(options);
   const { startControlledServer, virtualClock } = await import("../testing/index.ts");
@@ -126,6 +127,23 @@ function serveOn(logger: Logger): void {
 function welcome({ url, kubeconfigFile }: RunningServer): string {
   if (kubeconfigFile === undefined) return `Serving ${url}\n`;
   return `Serving ${url}\nkubeconfig: ${kubeconfigFile}\nNext: kubectl --kubeconfig ${shellQuote(kubeconfigFile)} get namespaces\n`;
+}
+
+/** Lines below the URL of the server: what runs, where its data is, and how to stop it. */
+function welcomeDetails(server: Settings["server"], { isColored }: { readonly isColored: boolean }): string {
+  const lines: readonly (readonly [label: string, text: string])[] = [
+    ["Version", versionText()],
+    ["Data", dataOf(server)],
+    ["Stop", `Ctrl-C, or kill ${process.pid}`],
+  ];
+  return lines.map(([label, text]) => `${colored(`${label}:`, "bold", isColored)} ${text}\n`).join("");
+}
+
+function dataOf({ storage, dataDir }: Settings["server"]): string {
+  const directory = resolve(dataDir ?? ".");
+  if (storage === "memory") return `in memory, lost when the server stops; certificates in ${directory}`;
+  if (storage === "etcd") return `in etcd (--etcd-servers); certificates in ${directory}`;
+  return `in ${directory}, kept for the next start`;
 }
 
 /** Quotes a text so that a shell reads it as one word. */

@@ -23,6 +23,21 @@ export interface Subcommand {
   run(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number>;
 }
 
+/** A subcommand in the help of `coxswain`. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads the command; undefined for `serve`, which is not a {@link Subcommand}. */
+  readonly load?: () => Promise<Subcommand>;
+}
+
+/** The command line as a whole. */
+export interface Program {
+  /** `coxswain`, without the definitions of its subcommands. */
+  definition(): Command;
+  commands(): readonly ListedCommand[];
+}
+
 /** Runs the action of a command and keeps its exit code. */
 export type Run = (action: (output: Output, env: NodeJS.ProcessEnv) => number | Promise<number>) => Promise<void>;
 

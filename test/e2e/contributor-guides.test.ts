@@ -18,8 +18,13 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 /** What the guides change or run, without tests and what only tests read. */
 const copied = [
-  ...["src", "test/support", "tools/generate", "docs/reference", "package.json", "tsconfig.json", "biome.json"],
-  "src/cli/testdata/kube-apiserver-flags.jsonl", // For `npm run generate`.
+  "src",
+  "test/support",
+  "tools/generate",
+  "docs/reference",
+  "package.json",
+  "tsconfig.json",
+  "biome.json",
 ];
 const left = /\.test\.ts$|^(?:testdata|node_modules)$/;
 

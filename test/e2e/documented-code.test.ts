@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { parseFlags } from "../../src/cli/flags.ts";
+import { parseFlags } from "../../src/cli/flags/parse-flags.ts";
 import { startServer } from "../../src/index.ts";
 import {
   type BlockRunner,

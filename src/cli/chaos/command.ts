@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import { exitFailed } from "../exit-codes.ts";
-import { durationMs, FlagValueError } from "../flag-values.ts";
+import { FlagValueError } from "../flags/contract.ts";
+import { durationMs } from "../flags/flag-types.ts";
 import type { Output } from "../output.ts";
 import { addExamples, defineSubcommand } from "../subcommands.ts";
 

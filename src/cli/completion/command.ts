@@ -1,8 +1,7 @@
 /** `coxswain completion`: prints scripts with which shells complete command lines. */
 import { Argument } from "commander";
-import type { Program } from "../commands.ts";
 import { exitFailed } from "../exit-codes.ts";
-import { addExamples, defineSubcommand, type Subcommand } from "../subcommands.ts";
+import { addExamples, defineSubcommand, type Program, type Subcommand } from "../subcommands.ts";
 import type { CompletedCommand } from "./completion-tree.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
@@ -21,7 +20,7 @@ export const completionOf = (program: Program): Subcommand =>
     add(command, run) {
       command.addArgument(new Argument("<shell>", "the shell").choices(shells)).action((shell: Shell) =>
         run(async ({ out }) => {
-          const { allCommands } = await import("./all-commands.ts");
+          const { allCommands } = await import("./completion-tree.ts");
           out(await formatScript(shell, await allCommands(program)));
           return 0;
         }),

@@ -1,5 +1,7 @@
 /** What shells complete, read from the definitions of the commands. */
 import type { Command, Option } from "commander";
+import { serveDefinition } from "../flags/parse-flags.ts";
+import type { Program } from "../subcommands.ts";
 
 /** A command with what may follow it. */
 export interface CompletedCommand {
@@ -28,12 +30,28 @@ export interface CompletedOption extends Described {
   readonly choices: readonly string[];
 }
 
+/** All commands of the command line: `coxswain` first, which accepts the flags of `serve`, too. */
+export async function allCommands({ definition, commands }: Program): Promise<CompletedCommand[]> {
+  const [program] = completedCommands(definition(), []) as [CompletedCommand];
+  const serve = completedCommands(serveDefinition(), ["serve"]);
+  const own = new Set(program.options.map(({ word }) => word));
+  const flags = (serve[0]?.options ?? []).filter(({ word }) => !own.has(word));
+  const all = [{ ...program, options: [...program.options, ...flags] }, ...serve];
+  for (const { name, load } of commands()) {
+    const command = await load?.();
+    if (command !== undefined) all.push(...completedCommands(command.definition(), [name]));
+  }
+  // `help` is followed by the same words as the command that has it.
+  const words = program.subcommands.filter(({ word }) => word !== "help");
+  return [...all, { path: "help", subcommands: words, options: [] }];
+}
+
 /**
  * Flattens a definition, itself first.
  *
  * @param path the words of the command after `coxswain`
  */
-export function completedCommands(definition: Command, path: readonly string[]): CompletedCommand[] {
+function completedCommands(definition: Command, path: readonly string[]): CompletedCommand[] {
   const help = definition.createHelp();
   const subcommands = help.visibleCommands(definition);
   const inner = subcommands.filter((one) => one.name() !== "help");

@@ -8,7 +8,7 @@ import { after, describe, test } from "node:test";
 import { skipWithout } from "../../../test/support/needs.ts";
 import { main } from "../../../test/support/program.ts";
 import { commandGroups } from "../commands.ts";
-import { flagGroups } from "../flags.ts";
+import { flagGroups } from "../flags/flag-groups.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-completion-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -126,7 +126,7 @@ for (const shell of shells) {
       const listed = flagGroups.flatMap(([, flags]) =>
         flags.filter(({ hidden, deprecated }) => hidden !== true && deprecated === undefined),
       );
-      const flags = listed.map(({ term }) => /--[\w-]+/.exec(term)?.[0] as string);
+      const flags = listed.map(({ name }) => `--${name}`);
       const offered = new Set(complete(shell, "coxswain serve --"));
       assert.deepEqual(
         flags.filter((flag) => !offered.has(flag)),

@@ -2,15 +2,16 @@
  * `coxswain envtest`: creates the directory of binaries that controller-runtime's envtest needs,
  * with this server as kube-apiserver.
  */
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { enabledControllers } from "../../controllers/enabled.ts";
 import { ownCommand } from "../../lib/processes/own-command.ts";
+import type { ServerOptions } from "../../options.ts";
 import type { ExitCodes } from "../exit-codes.ts";
-import { stringSlice } from "../flag-values.ts";
-import { parseFlags } from "../flags.ts";
+import { stringSlice } from "../flags/flag-types.ts";
+import { parseFlags } from "../flags/parse-flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
 import type { Output } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
@@ -104,9 +105,26 @@ async function run(
   }
   exitWithStarter(Number(parent), argv);
   if (program === "etcd") return etcd(argv, err);
-  const { serveForTests } = await import("./api-server.ts");
   await serveForTests(argv);
   return 0;
+}
+
+/**
+ * Serves until a signal or the end of the test process, and then removes the data directory if it
+ * was created in --cert-dir. A data directory from --data-dir, or from an earlier start, is kept.
+ */
+async function serveForTests(argv: readonly string[]): Promise<void> {
+  // envtest ends a start that takes too long, and then starts another server in the same directory.
+  const endStart = (): never => process.exit(1);
+  process.on("SIGTERM", endStart);
+  const { serve } = await import("../serve.ts");
+  await serve(argv, ({ server }) => removeAtExit(server));
+  process.off("SIGTERM", endStart);
+}
+
+function removeAtExit({ certDir, dataDir }: Pick<ServerOptions, "certDir" | "dataDir">): void {
+  if (certDir === undefined || dataDir !== join(certDir, "coxswain") || existsSync(dataDir)) return;
+  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 }));
 }
 
 /** Accepts etcd's flags and ignores all except --listen-client-urls. */

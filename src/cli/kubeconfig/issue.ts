@@ -1,11 +1,13 @@
 import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
 import { issueCertificate } from "../../server/serving/x509.ts";
+import { writeFile } from "node:fs/promises";
+import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { colored } from "../colors.ts";
-import { durationMs, FlagValueError } from "../flag-values.ts";
+import { FlagValueError } from "../flags/contract.ts";
+import { durationMs } from "../flags/flag-types.ts";
 import type { Output } from "../output.ts";
 import { type Authority, readAuthority } from "./authority.ts";
 import { readCluster } from "./cluster.ts";
-import { writePrivateFile } from "./write-private-file.ts";
 
 /** The options of `coxswain kubeconfig`. */
 export interface IssueOptions {
@@ -89,4 +91,23 @@ function parseLifetime(text: string): number {
     throw new Error(`--expires: ${error.message}`);
   }
   throw new Error("--expires must be at least 1s");
+}
+
+/** Of a file that only its owner can read. */
+const privateMode = 0o600;
+
+/**
+ * Writes a file that only its owner can read. It never follows a link at the name of the file, which
+ * another user of the directory may have placed there.
+ *
+ * @throws Error if the file exists, unless it may be replaced
+ */
+async function writePrivateFile(file: string, text: string, { replace }: { readonly replace: boolean }): Promise<void> {
+  if (replace) return writeFileAtomically(file, text, privateMode);
+  try {
+    await writeFile(file, text, { mode: privateMode, flag: "wx", flush: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new Error(`${file} exists already: --force replaces it`, { cause: error });
+  }
 }

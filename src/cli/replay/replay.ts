@@ -5,7 +5,7 @@ import { type RecordedRequest, recordedRequests } from "../../testing/recording/
 import { openReplayServer, titleOf } from "../../testing/recording/replay-server.ts";
 import { runChild } from "../child/run-child.ts";
 import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
-import { durationMs } from "../flag-values.ts";
+import { durationMs } from "../flags/flag-types.ts";
 import type { Output } from "../output.ts";
 import { environmentOf } from "../record/record.ts";
 

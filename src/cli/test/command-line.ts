@@ -1,6 +1,6 @@
 /** The command line of `coxswain test`. */
-import type { Settings } from "../flags.ts";
-import { FlagError, parseFlags } from "../flags.ts";
+import { FlagError, type Settings } from "../flags/contract.ts";
+import { parseFlags } from "../flags/parse-flags.ts";
 
 /** What `coxswain test` does. */
 export type TestCommandLine =
@@ -64,7 +64,7 @@ function timelineMode(text: string): TimelineMode {
 /** Flags of every server; later ones replace them. */
 const testFlags = ["--storage=memory", `--data-dir=${noDirectory}`, "--secure-port=0", "--enable-test-control=true"];
 
-/** The settings of a server in memory, on a free port unless a flag chooses one. */
+/** The settings of a server in memory, on a free port unless a flag chooses one. @throws FlagError */
 export function serverSettings(flags: readonly string[]): Settings {
   const line = parseFlags([...testFlags, ...flags]);
   if (line.run === "print") throw new FlagError("expected flags of the server");

@@ -1,9 +1,10 @@
 /** `coxswain test`: a server for the tests of any language. */
+import { constants } from "node:os";
 import { Command, Option } from "commander";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { colored } from "../colors.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
-import { serveDefinition } from "../flags.ts";
+import { serveDefinition } from "../flags/parse-flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
 import type { Output } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
@@ -81,7 +82,6 @@ async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.
       if (when === "always" || (when === "on-failure" && code !== 0)) err(formatTimeline(server.timeline()));
       return code;
     }
-    const { stdinClosed } = await import("./stdin-closed.ts");
     const closed = stdinClosed(); // First: the reader of the line may send a signal at once.
     out(`${JSON.stringify({ url, kubeconfig, pid: process.pid })}\n`);
     await closed;
@@ -89,6 +89,31 @@ async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.
   } finally {
     await server.close();
   }
+}
+
+/**
+ * Resolves when standard input ends, or on SIGTERM; a second SIGTERM exits at once. The operating
+ * system closes the pipe when the process at its other end is gone, however it ended. SIGINT counts on
+ * a terminal alone: otherwise the key that stops tests, which sends it to this process, too, would end
+ * the server that they need to clean up.
+ */
+async function stdinClosed(): Promise<void> {
+  const { stdin } = process;
+  await new Promise<void>((resolve) => {
+    let isEnding = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (signal === "SIGINT" && !stdin.isTTY) return;
+      if (isEnding) process.exit(exitSignal + constants.signals[signal]);
+      isEnding = true;
+      resolve();
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+    stdin.once("end", resolve);
+    stdin.once("error", () => resolve());
+    stdin.resume();
+  });
+  stdin.destroy();
 }
 
 /** The last lines of a timeline, below a heading. */

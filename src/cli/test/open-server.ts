@@ -3,7 +3,7 @@ import { systemClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { startTestServer, virtualClock } from "../../testing/index.ts";
 import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
-import type { Settings } from "../flags.ts";
+import type { Settings } from "../flags/contract.ts";
 import { createLogger } from "../logger.ts";
 
 /** A server, and a kubeconfig in a directory that only this user can read. */
@@ -25,7 +25,7 @@ export interface CommandServer {
  */
 export async function openCommandServer(settings: Settings, err: (text: string) => void): Promise<CommandServer> {
   const { storage: _storage, dataDir: _dataDir, etcd: _etcd, ...options } = settings.server;
-  const clock = settings.virtualClock ? { clock: virtualClock() } : {};
+  const clock = settings.command.virtualClock ? { clock: virtualClock() } : {};
   const server = await startTestServer({ ...options, ...clock, logger: problemLogger(settings, err), control: true });
   const { kubeconfig, remove } = writeTemporaryKubeconfig(server.kubeconfig);
   return {
@@ -39,6 +39,6 @@ export async function openCommandServer(settings: Settings, err: (text: string) 
   };
 }
 
-function problemLogger({ loggingFormat: format }: Settings, write: (text: string) => void): Logger {
-  return { ...createLogger({ format, now: systemClock.now, write }), info() {} };
+function problemLogger({ command }: Settings, write: (text: string) => void): Logger {
+  return { ...createLogger({ format: command.loggingFormat, now: systemClock.now, write }), info() {} };
 }

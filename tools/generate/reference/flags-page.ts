@@ -1,7 +1,7 @@
 /** docs/reference/flags.md: the flags of the server, by the groups of `--help`. */
-
-import { type Flag, flagGroups } from "../../../src/cli/flags.ts";
-import { kubeApiserverFlags, type UpstreamFlag, upstreamDefault } from "../../../test/support/kube-apiserver-flags.ts";
+import type { Flag } from "../../../src/cli/flags/contract.ts";
+import { defaultOf } from "../../../src/cli/flags/defaults.ts";
+import { flagGroups } from "../../../src/cli/flags/flag-groups.ts";
 import { code, generatedNote, prose, table } from "./markdown.ts";
 
 const head = ["flag", "value", "default", "meaning", "kube-apiserver"];
@@ -13,26 +13,19 @@ A switch (\`bool\`) without a value is true. Durations are numbers with units, s
 deprecated flags and those of the last group.`;
 
 export function flagsPage(): string {
-  const upstream = new Map(kubeApiserverFlags().map((flag) => [flag.name, flag]));
-  const sections = flagGroups.map(([group, flags]) => {
-    const rows = flags.map((flag) => rowOf(flag, upstream.get(nameOf(flag))));
-    return `## ${group}\n\n${table(head, rows)}`;
-  });
+  const sections = flagGroups.map(([heading, flags]) => `## ${heading}\n\n${table(head, flags.map(rowOf))}`);
   return ["# Flags\n", `${generatedNote}\n`, `${introduction}\n`, ...sections].join("\n");
 }
 
-const nameOf = ({ term }: Flag): string => /--([\w-]+)/.exec(term)?.[1] as string;
-
-function rowOf(flag: Flag, upstream: UpstreamFlag | undefined): string[] {
-  const { term, shown, unset, help, deprecated } = flag;
-  const [, names = "", value = ""] = /^(.*?)(?: [<[](.*)[\]>])?$/.exec(term) ?? [];
+function rowOf(flag: Flag): string[] {
+  const { name, short, type, help, deprecated } = flag;
+  const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
   const meaning = deprecated === undefined ? prose(help) : `${prose(help)} Deprecated: ${prose(deprecated)}`;
-  return [code(names), code(value), code(shown ?? unset), meaning, comparison(flag, upstream)];
+  return [code(names), code(type.value), code(defaultOf(flag) ?? flag.unset), meaning, comparison(flag)];
 }
 
-function comparison({ shown, unset, hidden }: Flag, upstream: UpstreamFlag | undefined): string {
-  if (upstream === undefined) return "no";
-  const theirs = upstreamDefault(upstream);
-  if ((shown ?? unset) === theirs) return hidden ? "" : "same";
-  return theirs === undefined ? "no default" : `default ${code(theirs)}`;
+function comparison({ upstream, hidden }: Flag): string {
+  if (upstream === null) return "no";
+  if (upstream === undefined) return hidden ? "" : "same";
+  return upstream === "" ? "no default" : `default ${code(upstream)}`;
 }

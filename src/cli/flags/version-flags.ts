@@ -3,15 +3,9 @@
  * values get upstream's errors, or are not supported. Source:
  * k8s.io/component-base@v0.36.0/compatibility/{registry,version}.go.
  */
-import { joinErrors } from "../lib/json/quote.ts";
-import { FlagValueError, stringSlice } from "./flag-values.ts";
-import type { Flag } from "./flags.ts";
-
-/** The values of both flags, in the order of the command line. */
-export interface VersionDraft {
-  readonly emulated: string[];
-  readonly minCompatibility: string[];
-}
+import { joinErrors } from "../../lib/json/quote.ts";
+import { type CommandOptions, type Flag, FlagValueError } from "./contract.ts";
+import { list } from "./flag-types.ts";
 
 /** `1.36` is `[1, 36]`. */
 type Version = readonly [major: number, minor: number];
@@ -23,23 +17,28 @@ const compatible: Version = [1, 35];
 
 export const versionFlags: readonly Flag[] = [
   {
-    term: "--emulated-version <versions>",
+    name: "emulated-version",
+    option: "command.emulatedVersions",
+    type: list("versions"),
     help: `The version of the API: ${format(binary)}. Others are rejected.`,
     hidden: true,
-    set: (text, { versions }) => void versions.emulated.push(...stringSlice(text)),
   },
   {
-    term: "--min-compatibility-version <versions>",
+    name: "min-compatibility-version",
+    option: "command.minCompatibilityVersions",
+    type: list("versions"),
     help: `The oldest version that can share the store: ${format(compatible)}. Others are rejected.`,
     hidden: true,
-    set: (text, { versions }) => void versions.minCompatibility.push(...stringSlice(text)),
   },
 ];
 
+/** The values of both flags. */
+type Versions = Pick<CommandOptions, "emulatedVersions" | "minCompatibilityVersions">;
+
 /** @returns upstream's message, or one for versions that this server does not have; undefined without a problem */
-export function versionProblem(draft: VersionDraft): string | undefined {
+export function versionProblem(versions: Versions): string | undefined {
   try {
-    check(draft);
+    check(versions);
     return undefined;
   } catch (error) {
     if (error instanceof FlagValueError) return error.message;
@@ -48,10 +47,10 @@ export function versionProblem(draft: VersionDraft): string | undefined {
 }
 
 /** @throws FlagValueError */
-function check(draft: VersionDraft): void {
-  const emulated = parse(draft.emulated) ?? binary;
+function check({ emulatedVersions, minCompatibilityVersions }: Versions): void {
+  const emulated = parse(emulatedVersions) ?? binary;
   const before: Version = [emulated[0], emulated[1] - 1];
-  const min = parse(draft.minCompatibility) ?? (compare(before, floor) < 0 ? floor : before);
+  const min = parse(minCompatibilityVersions) ?? (compare(before, floor) < 0 ? floor : before);
   const problems: string[] = [];
   if (compare(emulated, binary) > 0 || compare(emulated, floor) < 0)
     problems.push(`emulation version ${format(emulated)} is not between [${format(floor)}, ${format(binary)}.0]`);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ServerOptions } from "../server/options.ts";
-import { FlagError, parseFlags } from "./flags.ts";
+import type { ServerOptions } from "../../options.ts";
+import { FlagError } from "./contract.ts";
+import { parseFlags } from "./parse-flags.ts";
 
 const rows: [argv: string[], want: Partial<ServerOptions>][] = [
   [["--oidc-issuer-url=https://a", "--oidc-client-id=b"], { oidc: { issuerUrl: "https://a", clientId: "b" } }],

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { etcdDefaults } from "../storage/etcd/options.ts";
-import { commandDefaults, FlagError, flagGroups, parseFlags, type Settings } from "./flags.ts";
+import { etcdDefaults } from "../../storage/etcd/options.ts";
+import { FlagError, type Settings } from "./contract.ts";
+import { defaultOf } from "./defaults.ts";
+import { flagGroups } from "./flag-groups.ts";
+import { parseFlags, termOf } from "./parse-flags.ts";
 
 function settings(...argv: string[]): Settings {
   const line = parseFlags(argv);
@@ -10,7 +13,7 @@ function settings(...argv: string[]): Settings {
 }
 
 const allFlags = flagGroups.flatMap(([, flags]) => flags);
-const longName = (term: string): string => /--[\w-]+/.exec(term)?.[0] as string;
+const defaults = settings();
 
 const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [[], {}],
@@ -46,16 +49,13 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--min-request-timeout=0"], { minRequestTimeoutMs: 0 }],
   [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
   [["--enable-bootstrap-token-auth"], { bootstrapTokenAuth: true }],
-  [["--client-ca-file=a", "--client-ca-file="], { clientCaFile: undefined }],
-  [
-    ["--token-auth-file=", "--authorization-policy-file="],
-    { tokenAuthFile: undefined, authorizationPolicyFile: undefined },
-  ],
-  [["--service-account-signing-key-file="], { serviceAccountSigningKeyFile: undefined }],
-  [
-    ["--authentication-token-webhook-config-file="],
-    { tokenWebhook: { ...commandDefaults.server.tokenWebhook, configFile: undefined } },
-  ],
+  [["--client-ca-file=a", "--client-ca-file="], {}],
+  [["--tls-cert-file=a", "--tls-private-key-file=b"], { tlsCertFile: "a", tlsPrivateKeyFile: "b" }],
+  [["--tls-cert-file=", "--tls-private-key-file="], {}],
+  [["--service-node-port-range=1-5", "--service-node-port-range="], {}],
+  [["--token-auth-file=a", "--token-auth-file=", "--authorization-policy-file="], {}],
+  [["--service-account-signing-key-file="], {}],
+  [["--authentication-token-webhook-config-file="], {}],
   [
     [
       "--tls-min-version=VersionTLS13",
@@ -69,7 +69,7 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     ["--tls-sni-cert-key=a.crt,a.key", "--tls-sni-cert-key", "b.crt , b.key: *.b.com, ::1"],
     {
       tls: {
-        ...commandDefaults.server.tls,
+        ...defaults.server.tls,
         named: [
           { certFile: "a.crt", keyFile: "a.key", names: [] },
           { certFile: "b.crt", keyFile: "b.key", names: ["*.b.com", "::1"] },
@@ -86,7 +86,7 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
     ],
     {
       requestHeader: {
-        ...commandDefaults.server.requestHeader,
+        ...defaults.server.requestHeader,
         clientCaFile: "a",
         allowedNames: ["x", "y,z"],
         usernameHeaders: ["U"],
@@ -101,13 +101,13 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
       "--requestheader-extra-headers-prefix=",
       "--requestheader-client-ca-file=",
     ],
-    { requestHeader: { ...commandDefaults.server.requestHeader, groupHeaders: ["G", "", "H"] } },
+    { requestHeader: { ...defaults.server.requestHeader, groupHeaders: ["G", "", "H"] } },
   ],
   [
     ["--leader-elect", "--leader-elect-lease-duration=30s", "--leader-elect-resource-name=a"],
     {
       leaderElection: {
-        ...commandDefaults.server.leaderElection,
+        ...defaults.server.leaderElection,
         elect: true,
         leaseDurationMs: 30_000,
         resourceName: "a",
@@ -138,8 +138,7 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--emulated-version=", "--min-compatibility-version=1.35"], {}],
 ];
 for (const [argv, want] of settingRows) {
-  test(`flags: ${argv.join(" ")}`, () =>
-    assert.deepEqual(settings(...argv).server, { ...commandDefaults.server, ...want }));
+  test(`flags: ${argv.join(" ")}`, () => assert.deepEqual(settings(...argv).server, { ...defaults.server, ...want }));
 }
 
 const rejectedRows: [argv: string[], message: string][] = [
@@ -271,9 +270,11 @@ for (const [argv, message] of rejectedRows) {
 }
 
 test("shows the actual defaults in --help", () => {
-  for (const { term, shown } of allFlags) {
-    if (shown !== undefined)
-      assert.deepEqual({ ...settings(`${longName(term)}=${shown}`), warnings: [] }, commandDefaults, term);
+  for (const flag of allFlags) {
+    const shown = defaultOf(flag);
+    if (shown === undefined) continue;
+    const { server, command } = settings(`--${flag.name}=${shown}`);
+    assert.deepEqual({ server, command }, { server: defaults.server, command: defaults.command }, flag.name);
   }
 });
 
@@ -283,6 +284,8 @@ test("reads the servers of etcd and of some resources", () => {
     "--etcd-servers=http://c",
     "--etcd-servers-overrides=/events#http://d;http://e,coordination.k8s.io/leases#http://f",
     "--etcd-prefix=/other",
+    "--etcd-cafile=a",
+    "--etcd-cafile=",
     "--etcd-compaction-interval=1m",
     "--etcd-healthcheck-timeout=0",
     "--etcd-readycheck-timeout=0s",
@@ -316,6 +319,7 @@ const warningRows: [argv: string[], want: string[]][] = [
   ],
   [[deprecated, "--suppress-deprecation-warnings"], []],
   [["--etcd-servers=http://a"], []],
+  [["--etcd-cafile="], []],
   [
     [
       "--storage=lmdb",
@@ -375,7 +379,7 @@ test("accepts the flags of kubeadm's manifest", () => {
       "10.96.0.0/12",
       true,
       {
-        ...commandDefaults.server.kubelet,
+        ...defaults.server.kubelet,
         clientCertificateFile: `${pki}/apiserver-kubelet-client.crt`,
         clientKeyFile: `${pki}/apiserver-kubelet-client.key`,
         preferredAddressTypes: ["InternalIP", "ExternalIP", "Hostname"],
@@ -392,8 +396,14 @@ test("accepts the flags of kubeadm's manifest", () => {
   assert.deepEqual([server.storage, server.compactionIntervalMs, warnings], ["etcd", 300_000, []]);
 });
 
-test("a deprecated flag still has its effect", () => {
-  assert.equal(settings(deprecated).server.audit.webhook.initialBackoffMs, 20_000);
+test("a deprecated flag still has its effect, and of two flags for one option the last counts", () => {
+  const flag = "--audit-webhook-initial-backoff";
+  for (const [argv, want] of [
+    [[deprecated], 20_000],
+    [[`${flag}=1s`, deprecated], 20_000],
+    [[`${flag}=1s`, deprecated, `${flag}=2s`], 2000],
+  ] as const)
+    assert.equal(settings(...argv).server.audit.webhook.initialBackoffMs, want);
 });
 
 test("--help lists every flag in its group, except deprecated and ignored ones", () => {
@@ -406,16 +416,17 @@ test("--help lists every flag in its group, except deprecated and ignored ones",
       group,
     );
     for (const flag of flags)
-      assert.equal(line.text.includes(`${flag.term} `), flag.deprecated === undefined && !flag.hidden, flag.term);
+      assert.equal(line.text.includes(`${termOf(flag)} `), flag.deprecated === undefined && !flag.hidden, flag.name);
   }
 });
 
 test("accepts the listed values of flags, and no others", () => {
-  const listed = allFlags.filter(({ choices }) => choices !== undefined);
+  const listed = allFlags.filter(({ type }) => type.choices !== undefined);
   const checkedLater = ["--tls-min-version"];
   assert.ok(listed.length > 5);
-  for (const { term, choices = [] } of listed) {
-    const name = longName(term);
+  for (const { name: word, type } of listed) {
+    const name = `--${word}`;
+    const { choices = [] } = type;
     const more = name === "--storage" ? ["--etcd-servers=http://a"] : [];
     for (const value of choices) assert.doesNotThrow(() => settings(`${name}=${value}`, ...more), `${name}=${value}`);
     if (!checkedLater.includes(name)) assert.throws(() => settings(`${name}=other`), FlagError, name);

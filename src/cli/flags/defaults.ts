@@ -1,0 +1,34 @@
+/** The options without any flag. */
+import { defaultOptions } from "../../index.ts";
+import { etcdDefaults } from "../../storage/etcd/options.ts";
+import type { Flag, FlagOptions } from "./contract.ts";
+import { valueAt } from "./option-path.ts";
+
+const { clock: _clock, ...libraryDefaults } = defaultOptions;
+
+/** Those of the library, except that objects are kept on disk and the port is always the same. */
+export const flagDefaults: FlagOptions = {
+  ...libraryDefaults,
+  storage: "lmdb",
+  dataDir: ".coxswain",
+  securePort: 6443,
+  etcd: { ...etcdDefaults, servers: [] },
+  command: {
+    testControl: false,
+    virtualClock: false,
+    loggingFormat: "text",
+    color: "auto",
+    suppressDeprecationWarnings: false,
+    emulatedVersions: [],
+    minCompatibilityVersions: [],
+  },
+};
+
+/** @returns the default of a flag as a value of it; undefined without one */
+export function defaultOf(flag: Flag): string | undefined {
+  if (flag.option === undefined) return flag.default;
+  const value = valueAt(flagDefaults, flag.option);
+  if (value === undefined) return undefined;
+  const { format = String }: { format?(value: never): string } = flag.type;
+  return format(value as never) || undefined;
+}

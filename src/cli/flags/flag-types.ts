@@ -1,0 +1,207 @@
+/** The types of flags. `read` throws a FlagValueError that describes what is expected. */
+import { parseBool } from "../../apimachinery/parse-bool.ts";
+import { CsvError, parseCsv } from "../../lib/csv/csv.ts";
+import { DurationError, formatDuration, parseDuration } from "../../lib/duration/duration.ts";
+import { ipVersion } from "../../lib/ip-range/ip-version.ts";
+import { formatPortRange, parsePortRange } from "../../lib/ip-range/port-range.ts";
+import { formatQuantity, integerValue, parseQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
+import { type FlagType, FlagValueError } from "./contract.ts";
+
+/** A switch with a boolean in the forms of Go's strconv.ParseBool. */
+export const bool: FlagType<boolean> = {
+  value: "bool",
+  isSwitch: true,
+  read(text) {
+    const value = parseBool(text);
+    if (value === undefined)
+      throw new FlagValueError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+    return value;
+  },
+};
+
+/**
+ * Any text.
+ *
+ * @param value what `--help` calls it
+ * @param choices the values that the server accepts, which checks them
+ */
+export function text(value: string, choices?: readonly string[]): FlagType<string> {
+  return { value, ...(choices !== undefined && { choices }), read: (one) => one };
+}
+
+/** One of several words. */
+export function word<const Word extends string>(value: string, choices: readonly Word[]): FlagType<Word> {
+  return {
+    value,
+    choices,
+    read(one) {
+      const found = choices.find((choice) => choice === one);
+      if (found === undefined) throw new FlagValueError(`must be one of ${choices.join(", ")}`);
+      return found;
+    },
+  };
+}
+
+/** Parses digits, as Go's strconv.ParseInt without its limits. @throws FlagValueError */
+export function parseDigits(text: string): number {
+  if (!/^[+-]?\d+$/.test(text))
+    throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+/** An integer within inclusive limits. */
+export function integer({
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+  value = "int",
+}: {
+  readonly min?: number;
+  readonly max?: number;
+  readonly value?: string;
+} = {}): FlagType<number> {
+  return {
+    value,
+    read(text) {
+      const number = parseDigits(text);
+      if (number < min || number > max) throw new FlagValueError(`must be between ${min} and ${max}, inclusive`);
+      return number;
+    },
+  };
+}
+
+/** A number with a fraction. */
+export const float: FlagType<number> = {
+  value: "float",
+  read(text) {
+    if (text.trim() === "" || Number.isNaN(Number(text)))
+      throw new FlagValueError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+    return Number(text);
+  },
+};
+
+const nanosecondsOfMs = 1_000_000n;
+
+/**
+ * Parses a duration in Go's format, such as `1m30s`.
+ *
+ * @param negative the error for a negative one
+ * @returns milliseconds
+ * @throws FlagValueError
+ */
+export function durationMs(text: string, negative = "must not be negative"): number {
+  const nanoseconds = parsed(() => parseDuration(text), DurationError);
+  if (nanoseconds < 0n) throw new FlagValueError(negative);
+  return Number(nanoseconds / nanosecondsOfMs);
+}
+
+/** Milliseconds, as a duration. @param negative the error for a negative one */
+export function durationType(negative?: string): FlagType<number> {
+  return {
+    value: "duration",
+    read: (text) => durationMs(text, negative),
+    format: (ms) => formatDuration(BigInt(ms) * nanosecondsOfMs),
+  };
+}
+
+/** Milliseconds, as a duration that is not negative. */
+export const duration: FlagType<number> = durationType();
+
+/** A number of bytes, or a quantity such as `256Mi`. */
+export const byteCount: FlagType<number> = {
+  value: "quantity",
+  read(text) {
+    const bytes = Number(integerValue(parsed(() => parseQuantity(text), QuantityError)));
+    if (bytes <= 0 || !Number.isSafeInteger(bytes)) throw new FlagValueError("must be a positive number of bytes");
+    return bytes;
+  },
+  format: (bytes) => formatQuantity({ mantissa: BigInt(bytes), exponent: 0, format: "BinarySI" }),
+};
+
+/** An IPv4 or IPv6 address. */
+export const ipAddress: FlagType<string> = checked(text("ip"), (address) => {
+  if (ipVersion(address) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(address)}`);
+});
+
+/** Ranges of addresses, such as `10.0.0.0/24`, separated by commas. */
+export const cidrs: FlagType<string> = checked(text("cidrs"), (ranges) => ranges.split(",").forEach(checkCidr));
+
+function checkCidr(text: string): void {
+  const [address = "", length = "", ...rest] = text.split("/");
+  const bits = ipVersion(address) === 4 ? 32 : 128;
+  const isCidr = ipVersion(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
+  if (!isCidr) throw new FlagValueError(`invalid CIDR address: ${text}`);
+}
+
+/** A range of ports, normalized. */
+export const portRange: FlagType<string> = {
+  value: "range",
+  read(text) {
+    if (text.trim() === "") return undefined;
+    const range = parsePortRange(text);
+    if (typeof range === "string") throw new FlagValueError(range);
+    return formatPortRange(range);
+  },
+};
+
+/** A type with a further condition. @param check throws a FlagValueError */
+export function checked<T>(type: FlagType<T>, check: (value: T) => void): FlagType<T> {
+  return {
+    ...type,
+    read(text, before) {
+      const value = type.read(text, before);
+      if (value !== undefined) check(value);
+      return value;
+    },
+  };
+}
+
+/** A type of which an empty text is as an unset flag. */
+export function unlessEmpty<T>(type: FlagType<T>): FlagType<T> {
+  return { ...type, read: (text, before) => (text === "" ? undefined : type.read(text, before)) };
+}
+
+/** The path of a file; empty for none. */
+export const file: FlagType<string> = unlessEmpty(text("file"));
+
+/** A comma-separated list, which further flags extend. @param value what `--help` calls it */
+export function list(value: string): FlagType<readonly string[]> {
+  return listOf(value, (item) => item);
+}
+
+/** A comma-separated list of items that are parsed. @param parse throws a FlagValueError */
+export function listOf<T>(value: string, parse: (item: string) => T): FlagType<readonly T[]> {
+  return { value, read: (text, before = []) => [...before, ...stringSlice(text).map(parse)] };
+}
+
+/** A flag that is repeated, with one item each. @param parse throws a FlagValueError */
+export function repeated<T>(value: string, parse: (text: string) => T): FlagType<readonly T[]> {
+  return { value, read: (text, before = []) => [...before, parse(text)] };
+}
+
+/** Comma-separated pairs as one text, which further flags extend. */
+export const pairs: FlagType<string> = {
+  value: "pairs",
+  read: (text, before = "") => (before === "" ? text : `${before},${text}`),
+};
+
+/**
+ * Parses a comma-separated list as pflag does: one line of CSV.
+ * @throws FlagValueError
+ */
+export function stringSlice(text: string): readonly string[] {
+  return parsed(() => parseCsv(text.split("\n", 1)[0] as string), CsvError)[0]?.fields ?? [];
+}
+
+/**
+ * Returns what a parser returns.
+ * @param known the class of its errors, whose messages are for the user
+ * @throws FlagValueError
+ */
+export function parsed<T>(parse: () => T, known: new (...args: never[]) => Error): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof known) throw new FlagValueError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Flags of kube-apiserver that this server does not implement. They are parsed and validated as
+ * upstream does, so that manifests and scripts for kube-apiserver work. Flags that must not be
+ * ignored are rejected.
+ */
+import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
+import { bool, checked, duration, integer, text } from "./flag-types.ts";
+
+/** A flag without effect. @param upstream its default */
+function ignored(name: string, type: FlagType<unknown>, upstream?: string): Flag {
+  return { name, type, help: "Without effect.", hidden: true, ...(upstream !== undefined && { upstream }) };
+}
+
+interface Unsupported<T> {
+  readonly name: string;
+  readonly type: FlagType<T>;
+  /** The error message. */
+  readonly why: string;
+  /** The default of kube-apiserver. */
+  readonly upstream?: string;
+  /** The value that requests what this server does anyway; by default what is empty, false or 0. */
+  readonly harmless?: T;
+}
+
+/** A flag that is rejected. */
+function unsupported<T>({ type, why, harmless, ...rest }: Unsupported<T>): Flag {
+  const isHarmless = (value: T): boolean => (harmless === undefined ? !value : value === harmless);
+  return {
+    ...rest,
+    type: checked(type, (value) => {
+      if (!isHarmless(value)) throw new FlagValueError(why);
+    }),
+    help: `Not supported: ${why}. Values that request nothing else are accepted.`,
+    hidden: true,
+  };
+}
+
+const storageBackend = checked(text("name"), (name) => {
+  if (name !== "" && name !== "etcd3")
+    throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
+});
+
+const workerCount = checked(integer(), (count) => {
+  if (count < 1) throw new FlagValueError("must be a positive number");
+});
+
+/** Also the value of `-v=2`, which is `=2`. */
+const level = integer({ value: "level" });
+const verbosity: FlagType<number> = { ...level, read: (text, before) => level.read(text.replace(/^=/, ""), before) };
+
+const notYet = "not supported yet";
+const noEncryption = "encryption at rest is not supported yet";
+
+export const ignoredFlags: readonly Flag[] = [
+  ignored("storage-backend", storageBackend),
+  ignored("delete-collection-workers", workerCount, "1"),
+  unsupported({
+    name: "enable-garbage-collector",
+    type: bool,
+    why: "the garbage collector cannot be disabled by this flag; see --controllers",
+    upstream: "true",
+    harmless: true,
+  }),
+  unsupported({
+    name: "allow-privileged",
+    type: bool,
+    why: "privileged containers are always allowed",
+    upstream: "false",
+    harmless: true,
+  }),
+  ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
+  ignored("profiling", bool, "true"),
+  ignored("contention-profiling", bool, "false"),
+  { ...ignored("v", verbosity, "0"), short: "v" },
+  ignored("vmodule", text("settings")),
+  ignored("log-flush-frequency", duration, "5s"),
+  ignored("log-text-info-buffer-size", text("quantity"), "0"),
+  unsupported({
+    name: "log-text-split-stream",
+    type: bool,
+    why: "all logs are written to standard error",
+    upstream: "false",
+  }),
+  unsupported({ name: "cors-allowed-origins", type: text("patterns"), why: notYet }),
+  unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
+  unsupported({ name: "disable-http2-serving", type: bool, why: "HTTP/2 cannot be disabled", upstream: "false" }),
+  unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
+  unsupported({ name: "runtime-config-emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
+  {
+    ...unsupported({ name: "enable-logs-handler", type: bool, why: "/logs is not served", upstream: "false" }),
+    deprecated: "Log handler functionality is deprecated",
+  },
+  unsupported({ name: "encryption-provider-config", type: text("file"), why: noEncryption }),
+  unsupported({
+    name: "encryption-provider-config-automatic-reload",
+    type: bool,
+    why: noEncryption,
+    upstream: "false",
+  }),
+  unsupported({ name: "external-hostname", type: text("name"), why: notYet }),
+  unsupported({
+    name: "http2-max-streams-per-connection",
+    type: integer(),
+    why: "the limit is not configurable",
+    upstream: "0",
+  }),
+  unsupported({ name: "max-connection-bytes-per-sec", type: integer(), why: notYet, upstream: "0" }),
+  unsupported({ name: "permit-address-sharing", type: bool, why: notYet, upstream: "false" }),
+  unsupported({ name: "permit-port-sharing", type: bool, why: notYet, upstream: "false" }),
+  unsupported({ name: "service-account-signing-endpoint", type: text("endpoint"), why: notYet }),
+  unsupported({ name: "shutdown-send-retry-after", type: bool, why: notYet, upstream: "false" }),
+  unsupported({ name: "shutdown-watch-termination-grace-period", type: duration, why: notYet, upstream: "0s" }),
+  unsupported({ name: "strict-transport-security-directives", type: text("directives"), why: notYet }),
+  unsupported({ name: "tracing-config-file", type: text("file"), why: notYet }),
+];

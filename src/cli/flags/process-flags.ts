@@ -1,0 +1,87 @@
+/** Flags of the process: its timeouts, log and messages. Names and defaults are kube-apiserver's. */
+import { colorModes } from "../colors.ts";
+import type { Flag, FlagType } from "./contract.ts";
+import { bool, duration, durationType, integer, word } from "./flag-types.ts";
+
+const weekSeconds = 7 * 86_400;
+const secondsType = integer({ min: 0, max: weekSeconds, value: "seconds" });
+
+/** Milliseconds, as a number of seconds. */
+const seconds: FlagType<number> = {
+  ...secondsType,
+  read: (text, before) => (secondsType.read(text, before) as number) * 1000,
+  format: (ms) => String(ms / 1000),
+};
+
+export const genericFlags: readonly Flag[] = [
+  {
+    name: "request-timeout",
+    option: "requestTimeoutMs",
+    type: duration,
+    help: "Timeout of requests other than watches.",
+  },
+  {
+    name: "min-request-timeout",
+    option: "minRequestTimeoutMs",
+    type: seconds,
+    help: "Minimum duration of a watch without a timeout; the duration is random. With 0, such a watch ends at once.",
+  },
+  {
+    name: "storage-initialization-timeout",
+    option: "storageInitializationTimeoutMs",
+    type: durationType("can not be negative value"),
+    help: "How long /readyz waits at most until the watch caches of a store that several servers share are loaded.",
+  },
+  {
+    name: "livez-grace-period",
+    option: "livezGracePeriodMs",
+    type: duration,
+    help: "How long after the start /livez treats unfinished checks as healthy.",
+  },
+  {
+    name: "shutdown-delay-duration",
+    option: "shutdownDelayMs",
+    type: duration,
+    help: "How long to continue serving after a termination signal, while /readyz already fails.",
+  },
+  {
+    name: "enable-test-control",
+    option: "command.testControl",
+    type: bool,
+    help: "Dangerous in production: lets clients that may use the paths under /testing/ make requests fail on purpose and read what other clients asked; see `coxswain chaos`.",
+    upstream: null,
+  },
+  {
+    name: "virtual-clock",
+    option: "command.virtualClock",
+    type: bool,
+    help: "For tests, with --enable-test-control: stops the time of the server; clients move it forward at /testing/clock.",
+    upstream: null,
+  },
+];
+
+export const logFlags: readonly Flag[] = [
+  {
+    name: "logging-format",
+    option: "command.loggingFormat",
+    type: word("format", ["text", "json"]),
+    help: "text or json.",
+  },
+  {
+    name: "suppress-deprecation-warnings",
+    option: "command.suppressDeprecationWarnings",
+    type: bool,
+    help: "Suppresses the warnings about deprecated flags.",
+    upstream: null,
+  },
+];
+
+export const miscFlags: readonly Flag[] = [
+  {
+    name: "color",
+    option: "command.color",
+    type: word("when", colorModes),
+    help: "When help and messages for the user are colored: auto (on terminals, unless NO_COLOR is set), always or never.",
+    upstream: null,
+  },
+];

@@ -1,0 +1,129 @@
+/** Flags of the listener, and of the limits of requests. Names and defaults are kube-apiserver's. */
+import type { NamedCertificateFiles } from "../../http/listener/contract.ts";
+import { cipherSuiteNames, minVersionNames } from "../../serving/tls-options.ts";
+import { type Flag, FlagValueError } from "./contract.ts";
+import {
+  bool,
+  checked,
+  file,
+  float,
+  integer,
+  ipAddress,
+  list,
+  listOf,
+  parseDigits,
+  repeated,
+  text,
+  unlessEmpty,
+} from "./flag-types.ts";
+
+export const servingFlags: readonly Flag[] = [
+  {
+    name: "bind-address",
+    option: "bindAddress",
+    type: ipAddress,
+    help: "The IP address on which to listen for the --secure-port port.",
+    upstream: "0.0.0.0",
+  },
+  {
+    name: "secure-port",
+    option: "securePort",
+    type: integer({ min: 0, max: 65_535 }),
+    help: "The port on which to serve HTTPS with authentication and authorization. 0 selects a free port.",
+  },
+  {
+    name: "advertise-address",
+    option: "advertiseAddress",
+    type: ipAddress,
+    help: "The IP address in the endpoints of the Service kubernetes. If unset, the first address of this machine that is not loopback.",
+  },
+  {
+    name: "tls-cert-file",
+    option: "tlsCertFile",
+    type: file,
+    help: "PEM file with the serving certificate, followed by its intermediate certificates. If unset, a certificate is created in --data-dir.",
+  },
+  {
+    name: "tls-private-key-file",
+    option: "tlsPrivateKeyFile",
+    type: file,
+    help: "PEM file with the private key of --tls-cert-file.",
+  },
+  {
+    name: "cert-dir",
+    option: "certDir",
+    type: unlessEmpty(text("dir")),
+    help: "Directory of apiserver.crt and apiserver.key, which are created if missing; ignored if --tls-cert-file is set. If --data-dir is unset, it is the directory coxswain in this one.",
+    upstream: "/var/run/kubernetes",
+  },
+  {
+    name: "tls-min-version",
+    option: "tls.minVersion",
+    type: text("version", minVersionNames),
+    help: `Minimum TLS version; versions below VersionTLS12 are never accepted. Possible values: ${minVersionNames.join(", ")}`,
+  },
+  {
+    name: "tls-cipher-suites",
+    option: "tls.cipherSuites",
+    type: list("names"),
+    help: `Comma-separated list of cipher suites; those of TLS 1.3 are always enabled. If unset, Node's defaults. Possible values: ${cipherSuiteNames.join(", ")}`,
+  },
+  {
+    name: "tls-curve-preferences",
+    option: "tls.curvePreferences",
+    type: listOf("numbers", parseDigits),
+    help: "Comma-separated list of allowed key exchanges, by the numbers of Go's crypto/tls: 23, 24 and 25 are P-256, P-384 and P-521, 29 is X25519, 4587, 4588 and 4589 are the hybrids with ML-KEM. If unset, Node's defaults.",
+  },
+  {
+    name: "tls-sni-cert-key",
+    option: "tls.named",
+    type: repeated("cert,key[:names]", parseNamedCertificate),
+    help: 'PEM files with a certificate and its private key for some names, such as "foo.crt,foo.key:*.foo.com,foo.com"; without names, those of the certificate. Names without a wildcard precede names with one, and names of the flag precede names of the certificate. IP addresses apply to clients that connect to them without a server name. May be repeated; the first match is used.',
+  },
+];
+
+const requestCount = checked(integer(), (count) => {
+  if (count < 0) throw new FlagValueError("can not be negative value");
+});
+
+const goawayChance = checked(float, (chance) => {
+  if (chance < 0 || chance > 0.02) throw new FlagValueError("can not be less than 0 or greater than 0.02");
+});
+
+export const flowControlFlags: readonly Flag[] = [
+  {
+    name: "enable-priority-and-fairness",
+    option: "enablePriorityAndFairness",
+    type: bool,
+    help: "Limits requests by priority levels and flow schemas. Otherwise only --max-requests-inflight and --max-mutating-requests-inflight limit them.",
+  },
+  {
+    name: "max-requests-inflight",
+    option: "maxRequestsInflight",
+    type: requestCount,
+    help: "This and --max-mutating-requests-inflight are added up to the number of requests that the server executes at once, if --enable-priority-and-fairness is true. Otherwise it is the limit of non-mutating requests; 0 disables it.",
+  },
+  {
+    name: "max-mutating-requests-inflight",
+    option: "maxMutatingRequestsInflight",
+    type: requestCount,
+    help: "As --max-requests-inflight, for mutating requests.",
+  },
+  {
+    name: "goaway-chance",
+    option: "goawayChance",
+    type: goawayChance,
+    help: "Probability, up to 0.02, that a request over HTTP/2 closes its connection after the open requests, so that clients connect to another server behind a load balancer.",
+  },
+];
+
+/** Source: `k8s.io/component-base@v0.36.0/cli/flag/namedcertkey_flag.go`. @throws FlagValueError */
+function parseNamedCertificate(text: string): NamedCertificateFiles {
+  const colon = text.indexOf(":");
+  const [files, names] = colon === -1 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1).trim()];
+  if (names === "") throw new FlagValueError("empty names list is not allowed");
+  const [certFile, keyFile, ...rest] = files.split(",").map((one) => one.trim());
+  if (certFile === undefined || keyFile === undefined || rest.length > 0)
+    throw new FlagValueError("expected comma separated certificate and key file paths");
+  return { certFile, keyFile, names: names?.split(",").map((name) => name.trim()) ?? [] };
+}

@@ -1,0 +1,211 @@
+/**
+ * Flags of the store. Those of etcd have upstream's names, checks and messages. Source:
+ * `k8s.io/apiserver@v0.36.0/pkg/server/options/etcd.go`.
+ */
+import type { StorageMediaType } from "../../registry/contract.ts";
+import type { EtcdOverride } from "../../storage/etcd/options.ts";
+import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
+import { bool, byteCount, checked, duration, file, integer, list, listOf, text, word } from "./flag-types.ts";
+
+/** A duration of which 0 is as an unset flag. */
+const unlessZero: FlagType<number> = { ...duration, read: (text, before) => duration.read(text, before) || undefined };
+
+export const etcdFlags: readonly Flag[] = [
+  {
+    name: "etcd-servers",
+    option: "etcd.servers",
+    type: list("urls"),
+    help: "URLs of etcd servers, separated by commas. Objects are stored there unless --storage names another engine.",
+  },
+  {
+    name: "etcd-servers-overrides",
+    option: "etcd.overrides",
+    type: listOf("overrides", parseOverride),
+    help: "Other etcd servers for some resources, separated by commas: group/resource#servers, where servers are URLs, separated by semicolons.",
+  },
+  {
+    name: "etcd-prefix",
+    option: "etcd.prefix",
+    type: text("prefix"),
+    help: "The prefix of all keys in etcd.",
+  },
+  {
+    name: "etcd-cafile",
+    option: "etcd.caFile",
+    type: file,
+    help: "PEM file with the authorities of etcd servers.",
+  },
+  {
+    name: "etcd-certfile",
+    option: "etcd.certFile",
+    type: file,
+    help: "PEM file with the client certificate for etcd.",
+  },
+  {
+    name: "etcd-keyfile",
+    option: "etcd.keyFile",
+    type: file,
+    help: "PEM file with the key of --etcd-certfile.",
+  },
+  {
+    name: "etcd-healthcheck-timeout",
+    option: "etcd.healthTimeoutMs",
+    type: unlessZero,
+    help: "How long a health check waits for etcd; 0 is the default.",
+  },
+  {
+    name: "etcd-readycheck-timeout",
+    option: "etcd.readyTimeoutMs",
+    type: unlessZero,
+    help: "How long a readiness check waits for etcd; 0 is the default.",
+  },
+  {
+    name: "etcd-count-metric-poll-period",
+    option: "objectCountPollMs",
+    type: duration,
+    help: "How often the objects of each resource are counted for metrics, with any storage engine; 0 disables it.",
+  },
+  {
+    name: "etcd-db-metric-poll-interval",
+    option: "etcd.sizePollMs",
+    type: duration,
+    help: "How often the sizes of the databases of etcd's members are read for a hidden metric; 0 disables it.",
+  },
+  {
+    name: "lease-reuse-duration-seconds",
+    option: "etcd.leaseReuseSeconds",
+    type: integer({ min: 0 }),
+    help: "How long objects that expire, such as events, join a lease of etcd.",
+  },
+];
+
+const directory = checked(text("dir"), (path) => {
+  if (path === "") throw new FlagValueError("must name a directory");
+});
+
+const mediaTypes = ["application/json", "application/vnd.kubernetes.protobuf", "application/yaml"] as const;
+
+/** Empty is JSON, as in upstream. */
+const storageMediaType: FlagType<StorageMediaType> = {
+  value: "type",
+  choices: mediaTypes,
+  read(text) {
+    const found = mediaTypes.find((one) => one === (text || "application/json"));
+    if (found === undefined) throw new FlagValueError(`invalid, allowed values: ${mediaTypes.join(", ")}`);
+    return found;
+  },
+};
+
+/** Seconds, as a duration. */
+const wholeSeconds: FlagType<number> = {
+  ...duration,
+  read(text, before) {
+    const seconds = Math.floor((duration.read(text, before) as number) / 1000);
+    if (seconds < 1) throw new FlagValueError("must be at least 1s");
+    return seconds;
+  },
+  format: (seconds) => duration.format?.(seconds * 1000) as string,
+};
+
+const watchCache = checked(bool, (isOn) => {
+  if (!isOn) throw new FlagValueError("the watch cache cannot be disabled");
+});
+
+const watchCacheSizes = checked(text("resource#size,..."), (sizes) => {
+  for (const one of sizes === "" ? [] : sizes.split(",")) checkWatchCacheSize(one);
+});
+
+export const storageFlags: readonly Flag[] = [
+  {
+    name: "data-dir",
+    option: "dataDir",
+    type: directory,
+    help: "Directory of the embedded store, the generated certificates and the kubeconfig file; relative to the working directory.",
+    upstream: null,
+  },
+  {
+    name: "storage",
+    option: "storage",
+    type: word("engine", ["lmdb", "memory", "etcd"]),
+    help: "The storage engine: lmdb stores objects in --data-dir, memory discards them at exit, etcd stores them in --etcd-servers, and is the default if that is set.",
+    upstream: null,
+  },
+  {
+    name: "storage-media-type",
+    option: "storageMediaType",
+    type: storageMediaType,
+    help: "The encoding of built-in objects in a store that is shared with kube-apiserver: application/json, application/vnd.kubernetes.protobuf or application/yaml. Embedded stores keep JSON.",
+  },
+  {
+    name: "durability",
+    option: "durability",
+    type: word("mode", ["full", "relaxed"]),
+    help: "full answers a write when its commit is on disk; relaxed when it is passed to the operating system, for tests.",
+    upstream: null,
+  },
+  {
+    name: "history-window",
+    option: "historyMs",
+    type: duration,
+    help: "How long old revisions can be read and watched from; unlimited if only --etcd-compaction-interval is set.",
+    upstream: null,
+  },
+  {
+    name: "etcd-compaction-interval",
+    option: "compactionIntervalMs",
+    type: duration,
+    help: "How often the store is compacted to the revision that was current one interval earlier; 0 disables it, so that only the other limits apply. 5m0s with etcd.",
+    unset: "5m0s",
+  },
+  {
+    name: "history-bytes-max",
+    option: "historyBytesMax",
+    type: byteCount,
+    help: "Limit of the bytes of old revisions; above it the oldest are removed regardless of their age.",
+    upstream: null,
+  },
+  {
+    name: "event-ttl",
+    option: "eventTtlSeconds",
+    type: wholeSeconds,
+    help: "Amount of time to retain events.",
+  },
+  {
+    name: "watch-cache",
+    type: watchCache,
+    help: "Accepted for compatibility with kube-apiserver: the watch cache is always on.",
+    default: "true",
+  },
+  {
+    name: "default-watch-cache-size",
+    type: integer({ min: 0 }),
+    help: "Accepted for compatibility with kube-apiserver, where it has no effect either.",
+    default: "100",
+    deprecated: "watch caches are sized automatically and this flag will be removed in a future version",
+  },
+  {
+    name: "watch-cache-sizes",
+    type: watchCacheSizes,
+    help: "Accepted for compatibility with kube-apiserver, where sizes other than 0 have no effect either: caches are sized automatically.",
+  },
+];
+
+/** @param text `resource[.group]#size` @throws FlagValueError */
+function checkWatchCacheSize(text: string): void {
+  const [, size, ...rest] = text.split("#");
+  if (size === undefined || rest.length > 0) throw new FlagValueError(`invalid value of watch cache size: ${text}`);
+  if (!/^[+-]?\d+$/.test(size)) throw new FlagValueError(`invalid size of watch cache size: ${text}`);
+  if (Number(size) < 0) throw new FlagValueError(`watch cache size cannot be negative: ${text}`);
+  if (Number(size) === 0) throw new FlagValueError(`the watch cache cannot be disabled: ${text}`);
+}
+
+/** @throws FlagValueError with upstream's messages */
+function parseOverride(text: string): EtcdOverride {
+  const [target = "", servers, ...more] = text.split("#");
+  const [group = "", resource, ...parts] = target.split("/");
+  if (servers === undefined || more.length > 0 || resource === undefined || parts.length > 0)
+    throw new FlagValueError(
+      "--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated",
+    );
+  return { group, resource, servers: servers.split(";") };
+}
