@@ -29,7 +29,7 @@ export function bearerTokenAuthenticators(
 
 function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authenticated {
   if (answer?.annotations !== undefined) notes.annotations = answer.annotations;
-  if (answer === undefined || "problem" in answer) return "rejected";
+  if (answer === undefined || "problems" in answer) return "rejected";
   if (answer.warnings !== undefined) notes.warnings.push(...answer.warnings);
   return answer.user;
 }

@@ -41,7 +41,7 @@ export interface AcceptedToken {
  * Authenticates one kind of token.
  *
  * @param audiences the token must be valid for at least one of them; never empty
- * @returns a problem for TokenReviews, which can contain claims but not the token, and must be
+ * @returns problems for TokenReviews, which can contain claims but not the token, and must be
  *   neither logged nor sent to the bearer; undefined for tokens of another kind
  */
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
@@ -49,9 +49,10 @@ export type TokenAuthenticator = (token: string, audiences: readonly string[]) =
 /** The result of a token authenticator. */
 export type TokenAnswer = AcceptedToken | RejectedToken | undefined;
 
-/** The problem of an invalid token. */
+/** An invalid token. */
 export interface RejectedToken {
-  readonly problem: string;
+  /** At least one: the message of each authenticator that rejects the token. */
+  readonly problems: readonly string[];
   /** For the audit event of the request. */
   readonly annotations?: AuditAnnotations;
 }

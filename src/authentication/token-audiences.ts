@@ -21,5 +21,5 @@ export function forOwnAudiences(authenticate: TokenAuthenticator, own: readonly 
 }
 
 function withAudiences(answer: Awaited<ReturnType<TokenAuthenticator>>, audiences: readonly string[]): typeof answer {
-  return answer === undefined || "problem" in answer ? answer : ({ ...answer, audiences } satisfies AcceptedToken);
+  return answer === undefined || "problems" in answer ? answer : ({ ...answer, audiences } satisfies AcceptedToken);
 }

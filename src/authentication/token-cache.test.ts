@@ -37,8 +37,8 @@ test("caches no longer than until the expiration of the token", async () => {
 });
 
 test("does not cache a problem", async () => {
-  const { login, calls } = cacheOf(async () => ({ problem: "no" }));
-  assert.deepEqual([await login("t", ["a"]), await login("t", ["a"])], [{ problem: "no" }, { problem: "no" }]);
+  const { login, calls } = cacheOf(async () => ({ problems: ["no"] }));
+  assert.deepEqual([await login("t", ["a"]), await login("t", ["a"])], [{ problems: ["no"] }, { problems: ["no"] }]);
   assert.equal(calls(), 2);
 });
 
@@ -63,12 +63,12 @@ test("shares one lookup between concurrent requests with the same token", async 
 
 test("calls isStillValid at each use of a cached token", async () => {
   let exists = true;
-  const { login, calls } = cacheOf(() => (exists ? accepted({ isStillValid: () => exists }) : { problem: "gone" }));
+  const { login, calls } = cacheOf(() => (exists ? accepted({ isStillValid: () => exists }) : { problems: ["gone"] }));
   assert.ok("user" in ((await login("t", ["a"])) ?? {}));
   assert.ok("user" in ((await login("t", ["a"])) ?? {}));
   assert.equal(calls(), 1);
   exists = false;
-  assert.deepEqual(await login("t", ["a"]), { problem: "gone" });
+  assert.deepEqual(await login("t", ["a"]), { problems: ["gone"] });
 });
 
 test("evicts the oldest tokens above the limit", async () => {
@@ -83,12 +83,15 @@ test("evicts the oldest tokens above the limit", async () => {
 test("caches unknown tokens with unknownMs, but no problems", async () => {
   const clock = manualClock();
   let calls = 0;
-  const answers: TokenAnswer[] = [undefined, { problem: "down" }, { problem: "down" }, accepted()];
+  const answers: TokenAnswer[] = [undefined, { problems: ["down"] }, { problems: ["down"] }, accepted()];
   const login = tokenCache(() => answers[calls++], { clock, acceptedMs: 0, unknownMs: 100 });
   assert.deepEqual([await login("t", ["a"]), await login("t", ["a"])], [undefined, undefined]);
   assert.equal(calls, 1);
   clock.advance(100);
-  assert.deepEqual([await login("t", ["a"]), await login("t", ["a"])], [{ problem: "down" }, { problem: "down" }]);
+  assert.deepEqual(
+    [await login("t", ["a"]), await login("t", ["a"])],
+    [{ problems: ["down"] }, { problems: ["down"] }],
+  );
   assert.equal(calls, 3);
 });
 
@@ -135,7 +138,7 @@ test("notifies the observer of hits, misses, waits and results", async () => {
     fetched: (ok) => seen.push(`fetched ${ok}`),
   };
   const clock = manualClock();
-  const login = tokenCache(async (token) => (token === "bad" ? { problem: "no" } : accepted()), { clock, observer });
+  const login = tokenCache(async (token) => (token === "bad" ? { problems: ["no"] } : accepted()), { clock, observer });
   await Promise.all([login("t", ["a"]), login("t", ["a"])]);
   await login("t", ["a"]);
   await login("bad", ["a"]);

@@ -48,7 +48,7 @@ export function tokenCache(authenticate: TokenAuthenticator, options: TokenCache
     if (isValid instanceof Promise) return isValid.then((valid) => (valid ? use() : lookup(key, token, audiences)));
     if (isValid) return use();
     cache.delete(key);
-    return lookup(key, token, audiences); // Returns the problem.
+    return lookup(key, token, audiences); // Returns the problems.
   };
 }
 
@@ -82,7 +82,7 @@ function sharedLookup(
 ): Lookup {
   const pending = new Map<string, Promise<TokenAnswer>>();
   const done = (key: string, answer: TokenAnswer): TokenAnswer => {
-    const isProblem = answer !== undefined && "problem" in answer;
+    const isProblem = answer !== undefined && "problems" in answer;
     observer?.fetched(!isProblem);
     if (!isProblem) cacheResult(key, answer);
     return answer;

@@ -4,12 +4,10 @@
  * request/anonymous/anonymous.go.
  */
 import { unauthorized } from "../apimachinery/errors.ts";
-import { type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
 import type { Exchange } from "../request/exchange.ts";
+import { anonymousUser, type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
 import type { AnonymousConfiguration } from "./configuration/configuration.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator } from "./contract.ts";
-
-const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
 
 /**
  * Combines authenticators: the first that accepts the request determines the user.
@@ -53,7 +51,7 @@ export function authenticate(
       else if (found !== undefined) return complete(found);
     }
     if (rejected || !enabled || (paths.size > 0 && !paths.has(pathOf(exchange)))) throw unauthorized();
-    return anonymous;
+    return anonymousUser;
   };
   return (exchange, notes) => next(exchange, notes, 0, false);
 }

@@ -109,6 +109,7 @@ export async function openAuthentication(
   const { logger } = options;
   const { gates } = registry;
   const { audiences } = settings;
+  const { enabled, conditions } = settings.jwt.anonymous;
   for (const warning of checkRequestHeaderOptions(options.requestHeader, {
     uids: gates.enabled("RemoteRequestHeaderUID"),
   }))
@@ -136,7 +137,7 @@ export async function openAuthentication(
         endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation"),
       },
     ),
-    reviewed: { authenticate: authenticateToken, audiences },
+    reviewed: { authenticate: authenticateToken, audiences, anonymous: enabled && conditions.length === 0 },
     tokens: tokenRequests({
       apiAudiences: audiences,
       maxExpirationSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),

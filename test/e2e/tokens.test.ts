@@ -16,6 +16,7 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { reasonOf } from "../support/needs.ts";
 import { type Answer, rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { tokenReviewProblem } from "../support/token-review-problem.ts";
 import { eventually } from "../support/until.ts";
 
 const issuer = "https://kubernetes.default.svc.cluster.local";
@@ -474,7 +475,7 @@ test("fills a service account token secret with a token, which ends with the sec
   assertUnauthorized(await userOf(text64("token")));
   const review = await post("/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: text64("token") } });
   assert.match(
-    review.body.status.error,
+    tokenReviewProblem(review.body.status.error) ?? "",
     /^the token in secret default\/first for service account default\/legacy has been marked invalid\. Use tokens from /,
   );
   const { text: metrics } = await admin.send({ path: "/metrics" });

@@ -74,7 +74,7 @@ async function follow(content: string, run: (followed: Followed) => Promise<void
       async login(token) {
         const answer = await followed.authenticate(token, ["api"]);
         if (answer === undefined) return undefined;
-        return "problem" in answer ? "rejected" : answer.user.name;
+        return "problems" in answer ? "rejected" : answer.user.name;
       },
       async until(count, stepMs = 100) {
         await eventually(`${count} events`, () => {

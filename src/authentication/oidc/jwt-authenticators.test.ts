@@ -79,7 +79,9 @@ function open(configs: readonly JwtAuthenticator[], algorithms: readonly string[
     async login(token) {
       const answer = await made.authenticate(token, ["api"]);
       if (answer === undefined) return undefined;
-      return "problem" in answer ? answer.problem : `${answer.user.name} [${answer.user.groups.join(" ")}]`;
+      return "problems" in answer
+        ? answer.problems.join(", ")
+        : `${answer.user.name} [${answer.user.groups.join(" ")}]`;
     },
   };
 }

@@ -5,7 +5,7 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { CompiledAuthenticator } from "../configuration/validate.ts";
-import type { AcceptedToken, JwtObserver, TokenAnswer, TokenAuthenticator } from "../contract.ts";
+import type { AcceptedToken, JwtObserver, RejectedToken, TokenAnswer, TokenAuthenticator } from "../contract.ts";
 import { loadJose } from "../service-account/load-jose.ts";
 import { type ClaimResolver, claimResolver } from "./distributed-claim.ts";
 import { type Dial, documentClient } from "./document-client.ts";
@@ -117,13 +117,13 @@ function jwtAuthenticator(
     onFetch: (keySet) => observer?.fetchedKeys(url, keySet),
   });
   const resolver = claimMappings.groups.claim === "" ? undefined : resolverOf(claimMappings.groups.claim, common);
-  const authenticate = async (token: string): Promise<AcceptedToken | { readonly problem: string }> => {
+  const authenticate = async (token: string): Promise<AcceptedToken | RejectedToken> => {
     const checked = await verifier.verify(token);
-    if (checked === undefined) return { problem: "oidc: authenticator not initialized" };
-    if (typeof checked === "string") return { problem: `oidc: verify token: ${checked}` };
+    if (checked === undefined) return { problems: ["oidc: authenticator not initialized"] };
+    if (typeof checked === "string") return { problems: [`oidc: verify token: ${checked}`] };
     const claims = resolver === undefined ? checked.claims : await resolver.expand(checked.claims);
     const user = typeof claims === "string" ? claims : mapClaims(compiled, claims);
-    return typeof user === "string" ? { problem: user } : { user, audiences: [], expiresAt: checked.expiresAt };
+    return typeof user === "string" ? { problems: [user] } : { user, audiences: [], expiresAt: checked.expiresAt };
   };
   return {
     issuer: url,

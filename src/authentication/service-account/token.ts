@@ -28,7 +28,7 @@ const tokenLengthMax = 64 * 1024;
 export function serviceAccountTokens(options: ServiceAccountTokenOptions): TokenAuthenticator {
   const ownIssuers = new Set([secretTokenIssuer, ...options.issuers]);
   return (token, audiences) => {
-    if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
+    if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined;
     return loadJose().then((jose) => {
       const issuer = unverifiedIssuer(token, jose);
       return issuer === undefined || !ownIssuers.has(issuer) ? undefined : check(options, token, audiences, issuer);
@@ -61,12 +61,14 @@ async function check(
   issuer: string,
 ): Promise<TokenAnswer> {
   const claims = await verifyClaims(options, token, issuer);
-  if (typeof claims === "string") return { problem: claims };
+  if (typeof claims === "string") return { problems: [claims] };
   const tokenAudiences = claims.aud.length === 0 ? options.apiAudiences : claims.aud;
   const matching = audiences.filter((audience) => tokenAudiences.includes(audience));
   if (matching.length === 0)
     return {
-      problem: `token audiences ${quoteGoList(tokenAudiences)} is invalid for the target audiences ${quoteGoList(audiences)}`,
+      problems: [
+        `token audiences ${quoteGoList(tokenAudiences)} is invalid for the target audiences ${quoteGoList(audiences)}`,
+      ],
     };
   const problem = (): string | undefined => problemOf(options, token, claims);
   if (problem() !== undefined) {
@@ -114,11 +116,11 @@ function rejected(
     observer?.used("invalidated");
     observer?.usedSecret(secret.namespace, secret.secret);
     return {
-      problem,
+      problems: [problem],
       annotations: { "authentication.k8s.io/legacy-token-invalidated": `${secret.secret}/${secret.namespace}` },
     };
   }
-  return { problem };
+  return { problems: [problem] };
 }
 
 /** Checks the bound objects. Called at each use of the token. */

@@ -75,7 +75,7 @@ for (const [index, row] of rows.entries()) {
     const answer = await authenticate("tok", row.audiences);
     assert.equal(calls, row.calls);
     const problem = ours(row);
-    if (problem !== undefined) return assert.deepEqual(answer, { problem });
+    if (problem !== undefined) return assert.deepEqual(answer, { problems: [problem] });
     if (row.user === undefined) return assert.equal(answer, undefined);
     const { Name, UID, Groups, Extra } = row.user;
     const extra = new Map(Object.entries(Extra ?? {}).map(([key, values]) => [key, values ?? []]));
@@ -105,7 +105,7 @@ test("retries reset connections only", async () => {
       calls++;
       throw new WebhookError(kind, "no");
     });
-    assert.deepEqual(await authenticate("t", ["api"]), { problem: "no" });
+    assert.deepEqual(await authenticate("t", ["api"]), { problems: ["no"] });
     assert.equal(calls, want, kind);
   }
 });
@@ -134,7 +134,7 @@ test("stops retrying after 30 seconds", async () => {
   const answer = authenticate("t", ["api"]);
   await new Promise(setImmediate);
   clock.advance(30_000);
-  assert.ok("problem" in ((await answer) ?? {}));
+  assert.ok("problems" in ((await answer) ?? {}));
   assert.ok(calls <= 2, String(calls));
 });
 
@@ -150,7 +150,7 @@ test("does not log a token that the webhook repeats", async () => {
     }),
     { log },
   );
-  assert.deepEqual(await authenticate("hush-hush", ["api"]), { problem: "what is hush-hush?" });
+  assert.deepEqual(await authenticate("hush-hush", ["api"]), { problems: ["what is hush-hush?"] });
   assert.equal(logged.length, 1);
   assert.ok(!logged[0]?.includes("hush-hush"));
 });
@@ -174,7 +174,7 @@ test("limits concurrent reviews", async () => {
     logger: quiet,
   });
   const reviews = Array.from({ length: 10_000 }, (_, index) => authenticate(`t${index}`, ["api"]));
-  assert.deepEqual(await authenticate("one more", ["api"]), { problem: "too many concurrent token reviews" });
+  assert.deepEqual(await authenticate("one more", ["api"]), { problems: ["too many concurrent token reviews"] });
   release();
   await Promise.all(reviews);
   assert.ok("user" in ((await authenticate("again", ["api"])) ?? {}));

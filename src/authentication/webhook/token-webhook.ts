@@ -40,7 +40,7 @@ export function tokenWebhook({
 }: TokenWebhookOptions): TokenAuthenticator {
   let inFlight = 0;
   return async (token, audiences) => {
-    if (inFlight >= reviewsMax) return { problem: "too many concurrent token reviews" };
+    if (inFlight >= reviewsMax) return { problems: ["too many concurrent token reviews"] };
     inFlight++;
     const deadline = new AbortController();
     const clear = realClock(clock).after(timeoutMs, () => deadline.abort());
@@ -54,7 +54,7 @@ export function tokenWebhook({
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       logger.error("failed to make webhook authenticator request", { error: error.message.replaceAll(token, "…") });
-      return { problem: error.message };
+      return { problems: [error.message] };
     } finally {
       inFlight--;
       clear();
@@ -94,10 +94,10 @@ function answerOf(status: ReviewStatus = {}, requested: readonly string[], own: 
   // As upstream, in the order of the response.
   const matching = tokenAudiences.filter((audience) => requested.includes(audience));
   if (matching.length === 0) return undefined;
-  if (!authenticated) return error === "" ? undefined : { problem: error };
+  if (!authenticated) return error === "" ? undefined : { problems: [error] };
   const { username = "", uid = "", groups = [], extra = {} } = user;
   // Upstream accepts a user without a name.
-  if (username === "") return { problem: "the webhook authenticated a user without a name" };
+  if (username === "") return { problems: ["the webhook authenticated a user without a name"] };
   const extras = new Map(Object.entries(extra).map(([key, values]) => [key, values ?? []]));
   return { user: { name: username, uid, groups, extra: extras }, audiences: matching };
 }

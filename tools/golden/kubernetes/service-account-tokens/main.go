@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/group"
+	"k8s.io/apiserver/pkg/authentication/request/anonymous"
 	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
 	"k8s.io/apiserver/pkg/authentication/request/union"
 	"k8s.io/apiserver/pkg/authentication/token/tokenfile"
@@ -195,6 +196,9 @@ func main() {
 		{What: "a static token for others", Token: "static", Audiences: []string{"x"}},
 		{What: "a static token for us", Token: "static", Audiences: []string{"x", issuer}},
 		{What: "nobody's token", Token: "nobody"},
+		{What: "spaces", Token: "  "},
+		{What: "spaces for others", Token: "  ", Audiences: []string{"x"}},
+		{What: "a token after a space", Token: " static"},
 		{What: "expired within the leeway", Token: base(claim("exp", now.Unix()-30))},
 		{What: "expired", Token: base(claim("exp", now.Unix()-90))},
 		{What: "no end", Token: base(claim("exp", nil))},
@@ -293,7 +297,15 @@ func main() {
 		serviceaccount.JWTTokenAuthenticator([]string{serviceaccount.LegacyIssuer}, getter, audiences, validator),
 		serviceaccount.JWTTokenAuthenticator([]string{issuer}, getter, audiences, serviceaccount.NewValidator(w)),
 	)
-	rest := tokenreview.NewREST(group.NewAuthenticatedGroupAdder(union.New(bearertoken.New(tokens))), audiences)
+	// As in a server, whose own token is the first that is tried.
+	loopback := tokenfile.New(map[string]*user.DefaultInfo{"loopback": {Name: "system:apiserver", Groups: []string{"system:masters"}}})
+	rest := tokenreview.NewREST(union.New(
+		bearertoken.New(authenticator.WrapAudienceAgnosticToken(audiences, loopback)),
+		union.NewFailOnError(
+			group.NewAuthenticatedGroupAdder(union.New(bearertoken.New(tokens))),
+			anonymous.NewAuthenticator(nil),
+		),
+	), audiences)
 
 	fixture.Write(object{
 		"now": now.UnixMilli(), "issuer": issuer, "audiences": audiences, "keys": []string{string(pemOf(&ours.PublicKey)), string(pemOf(&older.PublicKey))},
