@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FieldErrors } from "./field-errors.ts";
+import { FieldErrors, plainText } from "./field-errors.ts";
 
 const boundRows: [what: string, value: string, causes: number][] = [
   ["short messages", "x", 1000],
@@ -36,3 +36,14 @@ test("a validation that fails for another reason fails", () => {
     });
   }, /a defect/);
 });
+
+/** As kube-apiserver shows a Service's `type`, and the `kind` of a roleRef, which is a string in Go. */
+for (const [what, value, shown] of [
+  ["of a type of its own like JSON", "<\u007f\u0001é", '"\\u003c\u007f\\u0001é"'],
+  ["like a Go string", plainText("<\u007f\u0001é"), '"<\\x7f\\x01é"'],
+] as const)
+  test(`shows an unsupported text ${what}`, () => {
+    const errors = new FieldErrors();
+    errors.notSupported("f", value, ["a"]);
+    assert.equal(errors.causes[0]?.message, `Unsupported value: ${shown}: supported values: "a"`);
+  });

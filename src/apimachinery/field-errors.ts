@@ -15,6 +15,11 @@ const bodyOfValue = (value: unknown): string => {
   return value instanceof GoPrinted ? value.text : encodeAny(value);
 };
 
+/** A value whose Go type is `string`, for {@link FieldErrors.notSupported}. */
+export function plainText(text: string): GoPrinted {
+  return new GoPrinted(quoteGo(text));
+}
+
 /** Passed instead of a value that the message does not show. */
 export const omitted = Symbol("omitted");
 
@@ -146,11 +151,16 @@ export class FieldErrors {
     this.#add("FieldValueTypeInvalid", path, () => `Invalid value: ${bodyOfValue(value)}: ${detail}`);
   }
 
-  /** @param supported sorted as text */
+  /**
+   * @param value a text is one of a type of its own, whose text Go shows as JSON; {@link plainText}
+   *   for others
+   * @param supported sorted as text
+   */
   notSupported(path: string, value: unknown, supported: readonly string[]): void {
     this.#add("FieldValueNotSupported", path, () => {
       const list = supported.map(quoteGo).join(", ");
-      return `Unsupported value: ${bodyOfValue(value)}${list === "" ? "" : `: supported values: ${list}`}`;
+      const body = typeof value === "string" ? encodeAny(value) : bodyOfValue(value);
+      return `Unsupported value: ${body}${list === "" ? "" : `: supported values: ${list}`}`;
     });
   }
 

@@ -4,7 +4,7 @@
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go,
  *         k8s.io/apiserver@v0.36.0/pkg/util/webhook/validation.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/formats/uri.ts";
@@ -23,7 +23,7 @@ export function checkConversion(
   const { clientConfig, conversionReviewVersions = [] } = webhook ?? {};
   const strategies = ["None", "Webhook"];
   if (strategy === "") errors.required(`${path}.strategy`);
-  else if (!strategies.includes(strategy)) errors.notSupported(`${path}.strategy`, strategy, strategies);
+  else if (!strategies.includes(strategy)) errors.notSupported(`${path}.strategy`, plainText(strategy), strategies);
   const configPath = `${path}.webhookClientConfig`;
   const versionsPath = `${path}.conversionReviewVersions`;
   if (strategy === "Webhook") {

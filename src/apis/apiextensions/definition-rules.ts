@@ -3,7 +3,7 @@
  *
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
-import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { firstByKey } from "../../lib/first-by-key/first-by-key.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -198,7 +198,7 @@ class DefinitionRules {
     const { scope = "" } = this.#spec;
     const scopes = ["Cluster", "Namespaced"];
     if (scope === "") this.#errors.required("spec.scope");
-    else if (!scopes.includes(scope)) this.#errors.notSupported("spec.scope", scope, scopes);
+    else if (!scopes.includes(scope)) this.#errors.notSupported("spec.scope", plainText(scope), scopes);
   }
 
   /** A served version without a schema would lose all fields by pruning. */

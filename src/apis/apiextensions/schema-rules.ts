@@ -4,7 +4,7 @@
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go,
  *         ValidateCustomResourceDefinitionOpenAPISchema
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
 import {
   itemSchema,
@@ -76,7 +76,7 @@ class SchemaRules {
   #checkConstructs(schema: JsonSchemaProps, { path, noDefaults, insideMeta }: Place, errors: FieldErrors): void {
     const type = schema.type ?? "";
     if (this.#requirements.validTypes && type !== "" && !schemaTypes.includes(type))
-      errors.notSupported(`${path}.type`, type, schemaTypes);
+      errors.notSupported(`${path}.type`, plainText(type), schemaTypes);
     if ((schema.default ?? undefined) !== undefined && noDefaults !== undefined)
       errors.forbidden(`${path}.default`, `must not be set ${noDefaults}`);
     const unsupported = (name: string): void => errors.forbidden(`${path}.${name}`, `${name} is not supported`);
@@ -145,7 +145,7 @@ class SchemaRules {
     }
     const listTypePath = `${path}.x-kubernetes-list-type`;
     if (listType !== undefined && !["atomic", "set", "map"].includes(listType))
-      errors.notSupported(listTypePath, listType, ["atomic", "set", "map"]);
+      errors.notSupported(listTypePath, plainText(listType), ["atomic", "set", "map"]);
     const keys = schema["x-kubernetes-list-map-keys"] ?? [];
     if (keys.length > 0 && listType !== "map") {
       const why = "must be map if x-kubernetes-list-map-keys is non-empty";
@@ -176,7 +176,7 @@ function checkMapType(schema: JsonSchemaProps, path: string, errors: FieldErrors
   if (schema.type !== "object")
     requireType(schema, path, "must be object if x-kubernetes-map-type is specified", errors);
   if (mapType !== "atomic" && mapType !== "granular")
-    errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]);
+    errors.notSupported(`${path}.x-kubernetes-map-type`, plainText(mapType), ["atomic", "granular"]);
 }
 
 function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: string, errors: FieldErrors): void {

@@ -4,7 +4,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go
  */
 import type { X509Certificate } from "node:crypto";
-import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, omitted, plainText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { deepEqual } from "../../lib/json/values.ts";
@@ -48,7 +48,7 @@ function validateOutcomes(conditions: readonly Part[], errors: FieldErrors): voi
   for (const [index, { type = "", status = "" }] of conditions.entries()) {
     const path = `status.conditions.[${index}]`; // The dot before the bracket is upstream's.
     if (!outcomes.includes(type)) {
-      errors.notSupported(`${path}.type`, type, outcomes);
+      errors.notSupported(`${path}.type`, plainText(type), outcomes);
       continue;
     }
     count++;

@@ -7,7 +7,7 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/persistentvolumeclaim/strategy.go`.
  */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { goForm } from "../../catalog/go-form.ts";
@@ -238,7 +238,7 @@ function checkResourceName(name: string, path: string, errors: FieldErrors): boo
   addInvalid(errors, path, name, problems);
   if (problems.length > 0) return false;
   if (!isNativeResource(name) || name === "storage") return true;
-  errors.notSupported(path, name, ["storage"]);
+  errors.notSupported(path, plainText(name), ["storage"]);
   return false;
 }
 

@@ -2,7 +2,7 @@
  * IngressClass: the controller of ingresses.
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ingressclass`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -56,6 +56,6 @@ function validateParameters(parameters: Part, path: string, errors: FieldErrors)
   else if (scope === "Namespace") {
     if (namespace === undefined) errors.required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'");
     else addInvalid(errors, `${path}.namespace`, namespace, dnsLabelProblems(namespace));
-  } else if (scope !== "Cluster") errors.notSupported(`${path}.scope`, scope, ["Cluster", "Namespace"]);
+  } else if (scope !== "Cluster") errors.notSupported(`${path}.scope`, plainText(scope), ["Cluster", "Namespace"]);
   else if (namespace !== undefined) errors.forbidden(`${path}.namespace`, "`parameters.scope` is set to 'Cluster'");
 }

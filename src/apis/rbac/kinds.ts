@@ -1,5 +1,5 @@
 /** Roles and bindings. Their names are any valid path segments, such as `system:node`. */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
 import type { Strategy } from "../../catalog/contract.ts";
@@ -118,8 +118,8 @@ function validateRoleRef(
   kinds: readonly string[],
   errors: FieldErrors,
 ): void {
-  if (apiGroup !== group) errors.notSupported("roleRef.apiGroup", apiGroup, [group]);
-  if (!kinds.includes(kind)) errors.notSupported("roleRef.kind", kind, kinds);
+  if (apiGroup !== group) errors.notSupported("roleRef.apiGroup", plainText(apiGroup), [group]);
+  if (!kinds.includes(kind)) errors.notSupported("roleRef.kind", plainText(kind), kinds);
   if (name === "") errors.covered().required("roleRef.name");
   else addInvalid(errors, "roleRef.name", name, pathSegmentNameProblems(name));
 }
@@ -132,10 +132,10 @@ function validateSubject(
 ): void {
   if (name === "") errors.covered().required(`${path}.name`);
   if (kind === "User" || kind === "Group") {
-    if (apiGroup !== group) errors.notSupported(`${path}.apiGroup`, apiGroup, [group]);
+    if (apiGroup !== group) errors.notSupported(`${path}.apiGroup`, plainText(apiGroup), [group]);
   } else if (kind === "ServiceAccount") {
     if (name !== "") addInvalid(errors, `${path}.name`, name, dnsSubdomainProblems(name));
-    if (apiGroup !== "") errors.notSupported(`${path}.apiGroup`, apiGroup, [""]);
+    if (apiGroup !== "") errors.notSupported(`${path}.apiGroup`, plainText(apiGroup), [""]);
     if (!namespaced && namespace === "") errors.required(`${path}.namespace`);
-  } else errors.notSupported(`${path}.kind`, kind, ["ServiceAccount", "User", "Group"]);
+  } else errors.notSupported(`${path}.kind`, plainText(kind), ["ServiceAccount", "User", "Group"]);
 }

@@ -10,7 +10,7 @@ import {
   decodeConfiguration,
 } from "../../apimachinery/configuration-file.ts";
 import { configKind, configStruct, listOf, text } from "../../apimachinery/configuration-schema.ts";
-import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 
 /** A validated egress selection. */
 export interface EgressSelection {
@@ -165,7 +165,7 @@ function validateNames(selections: readonly EgressSelection[], errors: FieldErro
   for (const [index, { name }] of selections.entries()) {
     if (names.has(name)) errors.duplicate(`${path}[${index}]`, name);
     else if (!["cluster", "controlplane", "etcd"].includes(name))
-      errors.notSupported(path, name, ["cluster", "controlplane", "etcd"]);
+      errors.notSupported(path, plainText(name), ["cluster", "controlplane", "etcd"]);
     names.add(name);
   }
 }

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { getSystemErrorMessage } from "node:util";
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { formatDuration, parseDuration } from "../../lib/duration/duration.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type AuthorizerConfiguration, authorizerTypes, type WebhookConfiguration } from "./contract.ts";
@@ -38,7 +38,7 @@ function checkAuthorizer(
 ): AuthorizerConfiguration[] {
   const knownType = authorizerTypes.find((one) => one === type);
   if (type === "") errors.required(`${path}.type`);
-  else if (knownType === undefined) errors.notSupported(`${path}.type`, type, authorizerTypes);
+  else if (knownType === undefined) errors.notSupported(`${path}.type`, plainText(type), authorizerTypes);
   else if (knownType !== "Webhook" && seen.types.has(type)) errors.duplicate(`${path}.type`, type);
   else {
     seen.types.add(type);
@@ -120,7 +120,7 @@ function checkVersions(file: WebhookFile, path: string, errors: FieldErrors): vo
 
 function checkOneOf(value = "", path: string, supported: readonly string[], errors: FieldErrors): void {
   if (value === "") errors.required(path);
-  else if (!supported.includes(value)) errors.notSupported(path, value, supported);
+  else if (!supported.includes(value)) errors.notSupported(path, plainText(value), supported);
 }
 
 function checkConnection({ type = "", kubeConfigFile }: ConnectionFile, path: string, errors: FieldErrors): void {

@@ -2,7 +2,7 @@
 
 import { dryRunOfQuery } from "../../apimachinery/dry-run.ts";
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
-import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { headerText } from "../../apimachinery/header-text.ts";
 import { validateFieldManager } from "../../apimachinery/validation/metadata.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -180,7 +180,7 @@ function readCommon(query: URLSearchParams, errors: FieldErrors): WriteOptions {
   const dryRun = dryRunOfQuery(query);
   validateDryRun(dryRun, errors);
   const level = query.get("fieldValidation") ?? "";
-  if (!levels.includes(level)) errors.notSupported("fieldValidation", level, levels);
+  if (!levels.includes(level)) errors.notSupported("fieldValidation", plainText(level), levels);
   return {
     dryRun: dryRun.length > 0,
     fieldManager,

@@ -4,7 +4,7 @@
  */
 import { formatTime } from "../../../apimachinery/clock.ts";
 import { badRequest, conflict, notFound, plainError } from "../../../apimachinery/errors.ts";
-import { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resource } from "../../../catalog/contract.ts";
 import { commitWithRetry } from "../../../registry/commit-with-retry.ts";
@@ -54,7 +54,7 @@ export async function bindPod(
 function checkTarget({ target }: KubeObject): void {
   const errors = new FieldErrors();
   if ((target?.kind ?? "") !== "" && target.kind !== "Node")
-    errors.notSupported("target.kind", target.kind, ["Node", "<empty>"]);
+    errors.notSupported("target.kind", plainText(target.kind), ["Node", "<empty>"]);
   if ((target?.name ?? "") === "") errors.required("target.name");
   if (errors.empty) return;
   const problems = errors.causes.map(({ field, message }) => `${field}: ${message}`);

@@ -6,7 +6,7 @@
  */
 
 import { badRequest, invalid } from "../../../apimachinery/errors.ts";
-import { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { QueryParameters } from "../../../lib/go-net/go-query.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
@@ -93,7 +93,7 @@ function checkLogOptions(options: LogOptions, query: URLSearchParams, name: stri
   if (stream === undefined) {
     if (query.has("stream")) errors.forbidden("stream", "may not be specified");
   } else {
-    if (!logStreams.includes(stream)) errors.notSupported("stream", stream, logStreams);
+    if (!logStreams.includes(stream)) errors.notSupported("stream", plainText(stream), logStreams);
     if (stream !== "All" && tailLines !== undefined)
       errors.forbidden("[]", "`tailLines` and specific `stream` are mutually exclusive for now");
   }

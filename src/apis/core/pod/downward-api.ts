@@ -2,7 +2,7 @@
  * Validation of references to fields and resources of the pod, in variables and files.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
@@ -41,7 +41,7 @@ export function validateFieldRef(
     const shown = name === "metadata.annotations" ? key.toLowerCase() : key; // Annotation keys are case-insensitive.
     addInvalid(errors, path, shown, qualifiedNameProblems(shown));
   } else if (!fieldsByUse[use].includes(currentName(name)))
-    errors.notSupported(`${path}.fieldPath`, currentName(name), fieldsByUse[use]);
+    errors.notSupported(`${path}.fieldPath`, plainText(currentName(name)), fieldsByUse[use]);
 }
 
 /** @returns `metadata.labels` and `a` for `metadata.labels['a']` */
@@ -83,7 +83,7 @@ export function validateResourceFieldRef(reference: Part, use: Use, path: string
   if (use === "file" && containerName === "") errors.required(`${path}.containerName`);
   else if (resource === "") errors.required(`${path}.resource`);
   else if (!resources.includes(resource) && !isHugePages(resource))
-    errors.notSupported(`${path}.resource`, resource, resources);
+    errors.notSupported(`${path}.resource`, plainText(resource), resources);
   if (divisor !== "0") checkDivisor(resource, divisor, `${path}.divisor`, errors);
 }
 

@@ -2,7 +2,7 @@
  * Validation of projected volumes, and of files from Secrets, ConfigMaps and the downward API.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import { goForm } from "../../../catalog/go-form.ts";
 import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "../../certificates/signer-name.ts";
 import { items, type Part } from "../../fields.ts";
@@ -146,7 +146,7 @@ function validateCertificate(certificate: Part, path: string, reservePath: Reser
   const { signerName = "", keyType = "", maxExpirationSeconds: seconds, userAnnotations } = certificate;
   validateSignerName(signerName, `${path}.signerName`, errors);
   if (userAnnotations) validateUserAnnotations(userAnnotations, `${path}.userAnnotations`, errors);
-  if (!keyTypes.includes(keyType)) errors.notSupported(`${path}.keyType`, keyType, keyTypes);
+  if (!keyTypes.includes(keyType)) errors.notSupported(`${path}.keyType`, plainText(keyType), keyTypes);
   const secondsMax = isKubernetesSigner(signerName) ? kubernetesSecondsMax : certificateSecondsMax;
   const at = `${path}.maxExpirationSeconds`;
   if (seconds < certificateSecondsMin)

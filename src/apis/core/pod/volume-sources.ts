@@ -3,7 +3,7 @@
  * Persistent volumes share some of them.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
@@ -187,8 +187,9 @@ export function validateAzureDisk(
   if (kind === undefined) return;
   if (!diskKinds.includes(kind)) errors.notSupported(`${path}.kind`, kind, diskKinds);
   if (kind === "Managed") {
-    if (!diskURI.startsWith("/subscriptions/")) errors.notSupported(`${path}.diskURI`, diskURI, [managedDisks]);
-  } else if (!diskURI.startsWith("https://")) errors.notSupported(`${path}.diskURI`, diskURI, [blobDisks]);
+    if (!diskURI.startsWith("/subscriptions/"))
+      errors.notSupported(`${path}.diskURI`, plainText(diskURI), [managedDisks]);
+  } else if (!diskURI.startsWith("https://")) errors.notSupported(`${path}.diskURI`, plainText(diskURI), [blobDisks]);
 }
 
 function validateStorageOs(

@@ -3,7 +3,7 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateEndpointIp, validateLegacyIp, validateLegacyPrefix } from "../../../apimachinery/validation/ip.ts";
 import { addInvalid, validateLabels } from "../../../apimachinery/validation/metadata.ts";
@@ -237,5 +237,5 @@ function checkDistribution({ trafficDistribution }: Part, gates: FeatureGates, e
   if (typeof trafficDistribution !== "string") return;
   const supported = gates.enabled("PreferSameTrafficDistribution") ? distributions : distributions.slice(0, 1);
   if (!supported.includes(trafficDistribution))
-    errors.notSupported("spec.trafficDistribution", trafficDistribution, supported);
+    errors.notSupported("spec.trafficDistribution", plainText(trafficDistribution), supported);
 }

@@ -4,6 +4,8 @@
  */
 
 import { encodeSorted } from "../../json/encode-any.ts";
+import { GoPrinted } from "../../json/go-value.ts";
+import { quoteGo } from "../../json/quote.ts";
 import type { Correlation } from "../correlation.ts";
 import type { ErrorSink } from "../error-sink.ts";
 import type { JsonSchemaProps } from "../json-schema-props.ts";
@@ -56,7 +58,7 @@ function report(found: readonly ValueError[], base: string, errors: ErrorSink): 
         errors.required(path);
         break;
       case "enum":
-        errors.notSupported(path, sortKeys(error.value), (error.allowed ?? []).map(textOf));
+        errors.notSupported(path, shownValue(error.value), (error.allowed ?? []).map(textOf));
         break;
       case "tooLong":
         errors.tooLong(path, error.limit ?? -1);
@@ -72,6 +74,11 @@ function report(found: readonly ValueError[], base: string, errors: ErrorSink): 
         errors.invalid(path, error.value, error.message);
     }
   }
+}
+
+/** Values without a schema are texts of Go's type `string`, which messages show like `%q`. */
+function shownValue(value: unknown): unknown {
+  return typeof value === "string" ? new GoPrinted(quoteGo(value)) : sortKeys(value);
 }
 
 function textOf(value: unknown): string {
