@@ -13,7 +13,7 @@ import { encodeObject } from "../lib/schema/encode.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { DecodeOptions } from "../registry/decode-body.ts";
 import { toStorageVersion } from "../registry/decode-body.ts";
-import { decodeDeleteOptions, deleteOptionsType } from "../registry/delete-options.ts";
+import { deleteOptionsType, type SentOptions } from "../registry/delete-options.ts";
 import type { ListResult } from "../registry/list.ts";
 import type { RequestAudit } from "../request/audit.ts";
 import type { RequestContext } from "./contract.ts";
@@ -39,7 +39,7 @@ export function auditedBody({ resolved }: RequestContext, audit: RequestAudit): 
 const unreadable = [JsonSyntaxError, YamlError, CborError];
 
 /**
- * Records a patch, or the options of a deletion, as sent. A malformed body is rejected later, and
+ * Records a patch as sent. A malformed body is rejected later, and
  * not recorded.
  */
 export function auditDocument(audit: RequestAudit, body: Buffer, mediaType: string): void {
@@ -82,14 +82,16 @@ export function auditedList(
   return whole;
 }
 
-/** Records the options of a deletion as upstream encodes them: in field order, with their kind. */
-export function auditDeleteOptions(audit: RequestAudit, body: Buffer, mediaType: string): void {
-  audit.requestObject(undefined, () => {
-    const sent = decodeDeleteOptions(body, mediaType) as Record<string, unknown>;
-    const { apiVersion = "v1" } = sent;
-    return encodeObject(
-      { ...sent, kind: "DeleteOptions", apiVersion },
-      builtinSchema(deleteOptionsType),
-    ).json.toString();
-  });
+/**
+ * Records the options of a deletion as upstream encodes them: in field order, and at the version to
+ * which it has decoded them.
+ */
+export function auditDeleteOptions(audit: RequestAudit | undefined): SentOptions["decoded"] {
+  return (options) =>
+    audit?.requestObject(undefined, () =>
+      encodeObject(
+        { ...options, kind: "DeleteOptions", apiVersion: "meta.k8s.io/__internal" },
+        builtinSchema(deleteOptionsType),
+      ).json.toString(),
+    );
 }

@@ -31,11 +31,14 @@ export interface RawDeleteOptions {
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
-interface SentOptions {
+/** A request whose options are read. */
+export interface SentOptions {
   readonly query: URLSearchParams;
   readonly body: Buffer;
   /** Of the body. */
   readonly mediaType: string;
+  /** Is called with the options of a body before they are checked. */
+  readonly decoded?: ((options: RawDeleteOptions) => void) | undefined;
 }
 
 /**
@@ -46,13 +49,18 @@ interface SentOptions {
  * @throws ApiError 400 when they cannot be parsed, 422 when they are not valid
  */
 export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreReadError: boolean }): DeleteOptions {
-  const { query, body, mediaType } = sent;
+  const { query, body } = sent;
   if (body.length === 0 && query.size === 0) return plainDelete;
-  const read =
-    body.length > 0 ? withQueryDryRun(decodeDeleteOptions(body, mediaType), query) : deleteOptionsOfQuery(query);
+  const read = body.length > 0 ? withQueryDryRun(decodeSent(sent), query) : deleteOptionsOfQuery(query);
   return checkDeleteOptions(
     allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false },
   );
+}
+
+function decodeSent({ body, mediaType, decoded }: SentOptions): RawDeleteOptions {
+  const options = decodeDeleteOptions(body, mediaType);
+  decoded?.(options);
+  return options;
 }
 
 /**

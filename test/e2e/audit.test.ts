@@ -33,6 +33,7 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
 - {level: None, nonResourceURLs: ["/healthz*"]}
+- {level: Request, omitStages: [RequestReceived], namespaces: [tokens]}
 - {level: Metadata, resources: [{group: "", resources: [secrets, serviceaccounts/token]}]}
 - {level: Request, omitStages: [RequestReceived], resources: [{group: "", resources: [services]}]}
 - {level: RequestResponse, omitStages: [RequestReceived], resources: [{group: "", resources: [configmaps]}]}
@@ -200,13 +201,27 @@ describe("audit events", () => {
 
   test("records the options of a deletion and the Status of its answer", async () => {
     const event = await lastOf({ method: "DELETE", path: `${configMaps}/map-1`, body: { gracePeriodSeconds: 0 } });
-    assert.deepEqual(event.requestObject, { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0 });
+    const options = { kind: "DeleteOptions", apiVersion: "meta.k8s.io/__internal" };
+    assert.deepEqual(event.requestObject, { ...options, gracePeriodSeconds: 0 });
     assert.deepEqual(
       [event.responseStatus.status, event.responseStatus.details.kind, event.responseObject.kind],
       ["Success", "configmaps", "Status"],
     );
     const many = await lastOf({ method: "DELETE", path: configMaps });
     assert.deepEqual([many.verb, many.responseObject.kind], ["deletecollection", "ConfigMapList"]);
+    for (const path of [`${configMaps}/map-2`, configMaps]) {
+      const invalid = await lastOf({ method: "DELETE", path, body: { propagationPolicy: "Nope" } });
+      assert.deepEqual(
+        [invalid.responseStatus.code, invalid.requestObject],
+        [422, { ...options, propagationPolicy: "Nope" }],
+      );
+    }
+  });
+
+  test("records a TokenRequest with defaults", async () => {
+    const path = "/api/v1/namespaces/tokens/serviceaccounts/absent/token";
+    const { responseStatus, requestObject } = await lastOf({ method: "POST", path, body: {} });
+    assert.deepEqual([responseStatus.code, requestObject.spec.expirationSeconds], [404, 3600]);
   });
 
   test("omits managed fields where the policy says so, and records defaults", async () => {

@@ -27,11 +27,11 @@ export async function deleteCollection(
   checkCollection(target.resource.definition, list, { initialEvents: registry.gates.enabled("WatchList") });
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
-  const sent = { query: context.info.query, body, mediaType: contentType(context) };
+  const decoded = auditDeleteOptions(context.audit);
+  const sent = { query: context.info.query, body, mediaType: contentType(context), decoded };
   const options = readDeleteOptions(sent, {
     ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion"),
   });
-  if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   if (options.ignoreReadError) throw unsafeCollection();
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" }, () =>
     deleteOptionFields(options),

@@ -7,6 +7,12 @@ import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { ExpectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import {
+  type DecodeOptions,
+  decodeBody,
+  type ExpectedKind,
+  expectedSubresourceKind,
+} from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace } from "../../registry/prepare.ts";
 import type { Endpoint, RequestContext } from "../contract.ts";
@@ -33,7 +39,7 @@ export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
     const options = readWriteOptions("CreateOptions", info.query);
     const request = { ...writeRequest(context, options), name: info.name };
     const expected = tokenRequestKind(context.resolved as Resolved);
-    const sent = decodeBody(bytes, expected, decodeOptions(context, registry, options));
+    const sent = decodeBody(bytes, expected, withDefaults(decodeOptions(context, registry, options), tokens));
     checkNamespace(sent, request.namespace);
     tokens.setDefaults(sent);
     trackAnswer(registry, request, sent, {
@@ -45,6 +51,20 @@ export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
     await tokens.prepare(registry, request, sent);
     await registry.admission.validate(attributes);
     sendTokenRequest(context, await tokens.issue(registry, request, sent), expected);
+  };
+}
+
+/** The audit event has the body with its defaults. */
+function withDefaults({ decoded, ...options }: DecodeOptions, { setDefaults }: TokenRequests): DecodeOptions {
+  if (decoded === undefined) return options;
+  return {
+    ...options,
+    decoded: (object, kind, again) =>
+      decoded(object, kind, () => {
+        const copy = again();
+        setDefaults(copy);
+        return copy;
+      }),
   };
 }
 
