@@ -278,8 +278,10 @@ export interface Strategy {
    * Sets defaults on an object at the storage version.
    *
    * @param gates undefined if no gate is enabled
+   * @param now milliseconds since 1970; undefined for objects that are not from a request, which
+   *   have all times
    */
-  setDefaults(object: KubeObject, gates?: FeatureGates): void;
+  setDefaults(object: KubeObject, gates?: FeatureGates, now?: number): void;
   /**
    * Sets the defaults that depend on what admission plugins or this strategy change. Runs last,
    * because upstream sets defaults again when it decodes what it has stored.
@@ -451,6 +453,8 @@ export interface ResourceStore {
   /** Serializes the writers of a key that have lost a race. */
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
+  /** @returns milliseconds since 1970 */
+  now(): number;
   /** The key of an object, such as `/registry/configmaps/default/a`. */
   keyOf(namespace: string, name: string): string;
   /**

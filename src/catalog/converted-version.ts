@@ -192,12 +192,13 @@ function* batches(entries: readonly Entry[]): Generator<readonly Entry[]> {
  * unchanged.
  */
 function shownStore(store: ResourceStore, version: ServedVersion, source: EntrySource): ResourceStore {
-  const { form, cache, turns, gates, keyOf, fingerprint } = store;
+  const { form, cache, turns, gates, now, keyOf, fingerprint } = store;
   return {
     source,
     cache,
     turns,
     gates,
+    now,
     keyOf,
     fingerprint,
     form: {

@@ -91,6 +91,7 @@ interface SharedCache {
   readonly source: EntrySource;
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
+  readonly now: ResourceStore["now"];
   /** Adds the selectable fields of another definition of the same objects. */
   join(strategy: Strategy): void;
 }
@@ -137,6 +138,7 @@ function openSharedCache(
     source,
     turns: openTurns(),
     gates,
+    now: () => clock.now(),
     join(other) {
       source.selectableFields = { ...source.selectableFields, ...other.selectableFields };
     },
@@ -197,15 +199,17 @@ class Store implements ResourceStore {
   readonly cache: WatchCache;
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
+  readonly now: ResourceStore["now"];
   readonly keyOf: ResourceStore["keyOf"];
   readonly decode: ResourceStore["decode"];
 
-  constructor(form: StorageForm, { source, cache, turns, gates }: SharedCache) {
+  constructor(form: StorageForm, { source, cache, turns, gates, now }: SharedCache) {
     this.form = form;
     this.source = source;
     this.cache = cache;
     this.turns = turns;
     this.gates = gates;
+    this.now = now;
     this.keyOf = (namespace, name) => {
       if (namespace === "." || namespace === "..") throw invalidKey(form, namespace, name);
       return namespace === "" ? `${form.prefix}${name}` : `${form.prefix}${namespace}/${name}`;

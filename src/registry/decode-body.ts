@@ -158,7 +158,7 @@ export function toStorageVersion(object: KubeObject, { resource, version }: Reso
   const { definition, store } = resource;
   applyDefaults(object, version.schema);
   const stored = version.conversion?.toStorage(object) ?? object;
-  definition.strategy.setDefaults(stored, store?.gates);
+  definition.strategy.setDefaults(stored, store?.gates, store?.now());
   const {
     group,
     version: storageVersion,

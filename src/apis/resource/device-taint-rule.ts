@@ -16,10 +16,9 @@ const conditionsMax = 8;
 
 export const deviceTaintRule = strategy({
   hasGeneration: true,
-  prepareForCreate: (object, { now }) => setTaintDefaults(struct(struct(object, "spec"), "taint"), now),
+  setDefaults: (object, _gates, now) => setTaintDefaults(struct(struct(object, "spec"), "taint"), now),
   prepareForUpdate(next, old, { now }) {
     const [taint, before] = [struct(struct(next, "spec"), "taint"), old.spec?.taint ?? {}];
-    setTaintDefaults(taint, now);
     // A changed effect updates its time, unless the client sets another time.
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = formatTime(now);
   },

@@ -40,22 +40,17 @@ export const resourceSlice = strategy({
   declarative: { normalizations },
   hasGeneration: true,
   selectableFields: selectableAt("spec.nodeName", "spec.driver"),
-  setDefaults({ spec }) {
+  setDefaults({ spec }, _gates, now) {
     for (const device of items(spec?.devices)) {
+      for (const taint of items(device.taints)) setTaintDefaults(taint, now);
       for (const mapping of Object.values<Part>(device.nodeAllocatableResourceMappings ?? {}))
         mapping.allocationMultiplier ??= "1";
     }
   },
-  prepareForCreate: ({ spec }, { now }) => setAllTaintDefaults(spec, now),
-  prepareForUpdate: ({ spec }, _old, { now }) => setAllTaintDefaults(spec, now),
   validate: ({ spec = {} }, errors) => validateSpec(spec, undefined, errors),
   validateUpdate: ({ spec = {} }, old, errors) => validateSpec(spec, old.spec ?? {}, errors),
   warnings: driverWarnings,
 });
-
-function setAllTaintDefaults(spec: Part | undefined, now: number): void {
-  for (const { taints } of items(spec?.devices)) for (const taint of items(taints)) setTaintDefaults(taint, now);
-}
 
 function driverWarnings({ spec }: KubeObject): string[] {
   const driver: string = spec?.driver ?? "";

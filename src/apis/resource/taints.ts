@@ -12,9 +12,9 @@ import type { Part } from "../fields.ts";
 const effects = ["NoExecute", "NoSchedule", "None"];
 const operators = ["Equal", "Exists"];
 
-/** @param now milliseconds since the Unix epoch */
-export function setTaintDefaults(taint: Part, now: number): void {
-  taint.timeAdded ??= formatTime(now);
+/** @param now undefined for an object that is not from a request */
+export function setTaintDefaults(taint: Part, now: number | undefined): void {
+  if (now !== undefined) taint.timeAdded ??= formatTime(now);
 }
 
 /** @param old the stored taint, whose effect is not validated again if it is unchanged */

@@ -101,7 +101,7 @@ export function checkOrder(patch: readonly unknown[], order: readonly unknown[],
   let place = 0;
   for (const element of mergeKey === "" ? patch : patch.filter((item) => !isDeletion(item))) {
     if (place < order.length && directiveOf(element) !== undefined) continue;
-    while (place < order.length && key(order[place]) !== key(element)) place++;
+    while (place < order.length && key(element) !== key(order[place])) place++;
     if (place++ >= order.length) throw wrongOrder(patch, order);
   }
 }
