@@ -1,6 +1,7 @@
 /** The areas of the differential tester: a new one is a file and a line here. */
 import { applies } from "./areas/applies.ts";
 import { customResources } from "./areas/custom-resources.ts";
+import { damageOf } from "./areas/damage.ts";
 import { deletions } from "./areas/deletions.ts";
 import { discovery } from "./areas/discovery.ts";
 import { encodings } from "./areas/encodings.ts";
@@ -32,6 +33,7 @@ export const allAreas: readonly Area[] = [
   customResources,
   policies,
   webhooks,
+  damageOf({ everything: false }),
 ];
 
 /** Depends on its arguments alone. Ends with reads of all that it may have changed. */

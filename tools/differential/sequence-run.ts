@@ -5,7 +5,7 @@ import { compareReplies, type Difference } from "./compare.ts";
 import type { Connection } from "./connection.ts";
 import type { Sequence, Step } from "./contract.ts";
 import type { Texts } from "./references.ts";
-import { type Reply, runSteps } from "./run-steps.ts";
+import { type Reply, type RunOptions, runSteps } from "./run-steps.ts";
 
 export interface Servers {
   readonly ours: Connection;
@@ -43,18 +43,26 @@ export async function exchange(
   { steps }: Sequence,
   namespace: string,
 ): Promise<Pair[]> {
-  const options = { texts: { namespace, ...(webhook && { webhook }) }, now: Date.now() };
-  const run = async (connection: Connection): Promise<(Reply | undefined)[]> => {
-    await setUp(connection, steps, namespace);
-    const replies = await runSteps(connection, steps, options);
-    await cleanUp(connection, steps, namespace);
-    return replies;
-  };
-  const [mine, other] = await Promise.all([run(ours), run(theirs)]);
+  const texts = { namespace, ...(webhook && { webhook }) };
+  const now = Date.now();
+  const [mine, other] = await Promise.all([ours, theirs].map((connection) => runOn(connection, steps, { texts, now })));
   return steps.flatMap((step, at): Pair[] => {
-    const [own, their] = [mine[at], other[at]];
+    const [own, their] = [mine?.[at], other?.[at]];
     return own === undefined || their === undefined ? [] : [{ at, step, ours: own, theirs: their }];
   });
+}
+
+/** Sends the steps to one server, in their namespace, and deletes what they have created. */
+export async function runOn(
+  connection: Connection,
+  steps: readonly Step[],
+  options: RunOptions,
+): Promise<(Reply | undefined)[]> {
+  const { namespace } = options.texts;
+  await setUp(connection, steps, namespace);
+  const replies = await runSteps(connection, steps, options);
+  await cleanUp(connection, steps, namespace);
+  return replies;
 }
 
 /** @returns the first difference, after which the states of the servers may differ */

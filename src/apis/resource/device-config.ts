@@ -4,6 +4,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { encodeAny } from "../../lib/json/encode-any.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { items, type Part } from "../fields.ts";
 import { validateDriverName } from "./device-names.ts";
@@ -65,6 +66,16 @@ export function validateConfiguration({ opaque }: Part, isStored: boolean, path:
  */
 export function validateData(data: unknown, bytesMax: number, path: string, errors: FieldErrors): void {
   if (data === undefined || data === null) errors.required(path);
-  else if (Buffer.byteLength(JSON.stringify(data)) > bytesMax) errors.tooLong(path, bytesMax);
+  else if (bytesOf(data) > bytesMax) errors.tooLong(path, bytesMax);
   else if (!isObject(data)) errors.invalid(path, "<value omitted>", "must be a valid JSON object");
+}
+
+/** What `encodeAny` escapes and clients do not, or any other escape. */
+const escapes = /\\(?:u(003[ce]|0026|202[89])|.)/g;
+
+function bytesOf(data: unknown): number {
+  const sent = encodeAny(data).replaceAll(escapes, (text, code?: string) =>
+    code === undefined ? text : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return Buffer.byteLength(sent);
 }
