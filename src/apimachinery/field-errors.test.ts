@@ -15,6 +15,30 @@ for (const [what, value, causes] of boundRows) {
   });
 }
 
+test("does not show a value with too many objects and lists", () => {
+  const errors = new FieldErrors();
+  const lists = (count: number): unknown => Array.from({ length: count - 1 }, () => []);
+  for (const count of [10_000, 10_001]) {
+    const value = lists(count);
+    errors.invalid("a", value, "is wrong");
+    errors.typeInvalid("a", value, "is wrong");
+    errors.notSupported("a", value, ["b"]);
+    errors.duplicate("a", value);
+    errors.notFound("a", value);
+  }
+  assert.deepEqual(
+    errors.causes.map(({ message = "" }) => (message.length > 10_000 ? "long" : message)),
+    [
+      ...Array.from({ length: 5 }, () => "long"),
+      "Invalid value: is wrong",
+      "Invalid value: is wrong",
+      'Unsupported value: supported values: "b"',
+      "Duplicate value",
+      "Not found",
+    ],
+  );
+});
+
 for (const isAsync of [false, true]) {
   test(`a full list ends ${isAsync ? "an asynchronous" : "a"} validation, and nothing after it`, async () => {
     const errors = new FieldErrors();

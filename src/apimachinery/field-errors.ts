@@ -6,6 +6,7 @@ import { encodeAny } from "../lib/json/encode-any.ts";
 import { formatGoFloat, formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
 import { NumberLiteral } from "../lib/json/number-literal.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
+import { hasMoreParts } from "../lib/json/values.ts";
 import type { StatusCause } from "./errors.ts";
 
 const bodyOfValue = (value: unknown): string => {
@@ -23,7 +24,16 @@ export function plainText(text: string): GoPrinted {
 /** Passed instead of a value that the message does not show. */
 export const omitted = Symbol("omitted");
 
-const shown = (what: string, value: unknown): string => (value === omitted ? what : `${what}: ${bodyOfValue(value)}`);
+/**
+ * A value with more objects and lists than this is not shown. Go's form of an empty struct can have a thousand bytes, so
+ * that a body of 3 MiB could cause an answer of 100 MiB. Upstream has no limit.
+ */
+export const shownPartsMax = 10_000;
+
+const isShown = (value: unknown): boolean =>
+  value !== omitted && !(typeof value === "object" && value !== null && hasMoreParts(value, shownPartsMax));
+
+const shown = (what: string, value: unknown): string => (isShown(value) ? `${what}: ${bodyOfValue(value)}` : what);
 
 /**
  * The maximum number of reported errors. Without it, a body of 3 MiB could cause an answer of 100
@@ -148,7 +158,7 @@ export class FieldErrors {
   }
 
   typeInvalid(path: string, value: unknown, detail: string): void {
-    this.#add("FieldValueTypeInvalid", path, () => `Invalid value: ${bodyOfValue(value)}: ${detail}`);
+    this.#add("FieldValueTypeInvalid", path, () => `${shown("Invalid value", value)}: ${detail}`);
   }
 
   /**
@@ -159,8 +169,9 @@ export class FieldErrors {
   notSupported(path: string, value: unknown, supported: readonly string[]): void {
     this.#add("FieldValueNotSupported", path, () => {
       const list = supported.map(quoteGo).join(", ");
-      const body = typeof value === "string" ? encodeAny(value) : bodyOfValue(value);
-      return `Unsupported value: ${body}${list === "" ? "" : `: supported values: ${list}`}`;
+      const what =
+        typeof value === "string" ? `Unsupported value: ${encodeAny(value)}` : shown("Unsupported value", value);
+      return `${what}${list === "" ? "" : `: supported values: ${list}`}`;
     });
   }
 
@@ -176,11 +187,7 @@ export class FieldErrors {
   }
 
   notFound(path: string, value: unknown, detail = ""): void {
-    this.#add(
-      "FieldValueNotFound",
-      path,
-      () => `Not found: ${bodyOfValue(value)}${detail === "" ? "" : `: ${detail}`}`,
-    );
+    this.#add("FieldValueNotFound", path, () => `${shown("Not found", value)}${detail === "" ? "" : `: ${detail}`}`);
   }
 
   tooLong(path: string, bytesMax: number): void {

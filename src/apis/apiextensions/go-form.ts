@@ -2,7 +2,7 @@
  * The Go form of parts of a definition, which upstream's messages show: internal types with Go's
  * names and order.
  */
-import { omitted } from "../../apimachinery/field-errors.ts";
+import { omitted, shownPartsMax } from "../../apimachinery/field-errors.ts";
 import { encodeString } from "../../lib/json/encode-any.ts";
 import { GoPrinted } from "../../lib/json/go-value.ts";
 import { hasMoreParts } from "../../lib/json/values.ts";
@@ -16,10 +16,7 @@ import {
 } from "../../lib/structural-schema/json-schema-props.ts";
 import type { DefinitionVersion } from "./definition.ts";
 
-/** An empty schema has a form of 850 bytes, so that the forms of all that a body can contain exceed the memory. */
-const shownPartsMax = 10_000;
-
-/** @returns the form of a part of a definition; `omitted` for a large part */
+/** @returns the form of a part of a definition; `omitted` for a part that is so large that no message shows it */
 export function shownForm(part: object, form: () => unknown): unknown {
   return hasMoreParts(part, shownPartsMax) ? omitted : form();
 }
