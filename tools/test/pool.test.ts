@@ -73,6 +73,18 @@ const rows: readonly Row[] = [
     failures: [],
   },
   {
+    what: "has a hook that fails and leaves a timer",
+    code: "",
+    top: 'setInterval(() => {}, 60_000); after(() => { throw new Error("planted hook"); });',
+    failures: ["planted hook", "left open: 1 Timeout"],
+  },
+  {
+    what: "has hooks that fail before and after its tests",
+    code: "",
+    top: 'let server; before(() => { net.createServer().listen(0, "127.0.0.1"); throw new Error("first"); }); after(() => server.close());',
+    failures: ["first", "Cannot read properties of undefined (reading 'close')", "left open: 1 TCPServerWrap"],
+  },
+  {
     what: "blocks its process",
     code: "for (;;);",
     failures: ["the file did not end within 4 s"],
@@ -87,13 +99,13 @@ async function runRows(): Promise<ReadonlyMap<string, FileResult>> {
     const imports = [
       "assert from 'node:assert/strict'",
       "net from 'node:net'",
-      "{ before, test } from 'node:test'",
+      "{ after, before, test } from 'node:test'",
       "{ scheduler } from 'node:timers/promises'",
     ];
     const lines = imports.map((one) => `import ${one};\n`).join("");
     writeFileSync(
       file,
-      `${lines}void [assert, before, net];\n${top}\ntest("planted", async () => { await scheduler.yield(); ${code}; });\n`,
+      `${lines}void [assert, after, before, net];\n${top}\ntest("planted", async () => { await scheduler.yield(); ${code}; });\n`,
     );
     return { path: relative(root, file), ownProcess, name };
   });

@@ -80,6 +80,8 @@ function runTests(request: RunRequest): Promise<FoundTests | undefined> {
   });
 }
 
+const hookName = "a hook of the file";
+
 async function readEvents({ file, timeoutMs, name }: RunRequest, found: FoundTests, begun: () => void): Promise<void> {
   const names: string[] = [];
   const events = withoutPromiseHooks(() =>
@@ -102,11 +104,13 @@ async function readEvents({ file, timeoutMs, name }: RunRequest, found: FoundTes
       if (data.skip === undefined) found.passed++;
       else found.skipped[reasonOf(data.skip)] = (found.skipped[reasonOf(data.skip)] ?? 0) + 1;
     } else if (type === "test:fail" && data.details.error.failureType !== "subtestsFailed") {
-      const { error } = data.details;
-      found.failures.push(failure(names.slice(0, data.nesting + 1), error.cause ?? error, data));
+      const { error, type: kind } = data.details;
+      const isHook = kind === undefined; // One of the file's, after its tests.
+      found.failures.push(failure(isHook ? [hookName] : names.slice(0, data.nesting + 1), error.cause ?? error, data));
+      if (isHook) end.hookFailed();
     } else if (type === "test:summary" && !data.success) {
       process.exitCode = undefined; // node's test runner has set it.
-      if (found.failures.length + uncaught.length === 0) found.failures.push(failure(["a hook of the file"], "failed"));
+      if (found.failures.length + uncaught.length === 0) found.failures.push(failure([hookName], "failed"));
     }
   }
   end.close();
@@ -131,14 +135,22 @@ function withoutPromiseHooks<T>(start: () => T): T {
   }
 }
 
-/** How long hooks may run after the last test, if a hook fails or the last test has not waited for anything. */
+interface EndOfRun {
+  started(nesting: number): void;
+  finished(nesting: number): void;
+  hookFailed(): void;
+  close(): void;
+}
+
+/** How long hooks may run after the last test, if the last test has not waited for anything. */
 const hooksMs = 30_000;
 
 /**
  * A run of node's test runner ends with the event `beforeExit`, when nothing keeps the process running. So that a file
- * which leaves something open ends too, the event is also emitted when its hooks have ended.
+ * which leaves something open ends too, the event is also emitted when its hooks have ended, or one has failed, after
+ * which no other runs.
  */
-function endOfRun(): { started(nesting: number): void; finished(nesting: number): void; close(): void } {
+function endOfRun(): EndOfRun {
   let running = 0;
   let isHooked = false;
   let timer: NodeJS.Timeout | undefined;
@@ -156,6 +168,7 @@ function endOfRun(): { started(nesting: number): void; finished(nesting: number)
     finished(nesting) {
       if (nesting === 0 && --running === 0) timer = setTimeout(emit, hooksMs).unref();
     },
+    hookFailed: () => void setImmediate(emit),
     close: () => clearTimeout(timer),
   };
 }
