@@ -3,7 +3,7 @@
  * Source: k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go; Kubernetes API conventions, heading
  * "Response Status Kind".
  */
-import { joinErrors } from "../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 import { formatGroupKind, formatGroupResource, type GroupResource } from "./object.ts";
 
 /** One entry of `details.causes` of a Status. */
@@ -56,8 +56,6 @@ function resourceDetails({ group, resource }: GroupResource, name: string): Stat
   return { ...(name !== "" && { name }), ...(group !== "" && { group }), kind: resource };
 }
 
-const quote = (text: string): string => JSON.stringify(text);
-
 /** 400 */
 export function badRequest(message: string): ApiError {
   return new ApiError({ code: 400, reason: "BadRequest", message });
@@ -82,7 +80,7 @@ export function forbidden(resource: GroupResource, name: string, why: string, ca
       ? ""
       : name === ""
         ? `${formatGroupResource(resource)} `
-        : `${formatGroupResource(resource)} ${quote(name)} `;
+        : `${formatGroupResource(resource)} ${quoteGo(name)} `;
   const details = resource.resource === "" ? {} : resourceDetails(resource, name);
   return new ApiError({
     code: 403,
@@ -97,7 +95,7 @@ export function notFound(resource: GroupResource, name: string): ApiError {
   return new ApiError({
     code: 404,
     reason: "NotFound",
-    message: `${formatGroupResource(resource)} ${quote(name)} not found`,
+    message: `${formatGroupResource(resource)} ${quoteGo(name)} not found`,
     details: resourceDetails(resource, name),
   });
 }
@@ -124,7 +122,7 @@ export function methodNotSupported(resource: GroupResource, action: string): Api
   return new ApiError({
     code: 405,
     reason: "MethodNotAllowed",
-    message: `${action} is not supported on resources of kind ${quote(formatGroupResource(resource))}`,
+    message: `${action} is not supported on resources of kind ${quoteGo(formatGroupResource(resource))}`,
     details: { ...(resource.group !== "" && { group: resource.group }), kind: resource.resource },
   });
 }
@@ -143,7 +141,7 @@ export function alreadyExists(resource: GroupResource, name: string): ApiError {
   return new ApiError({
     code: 409,
     reason: "AlreadyExists",
-    message: `${formatGroupResource(resource)} ${quote(name)} already exists`,
+    message: `${formatGroupResource(resource)} ${quoteGo(name)} already exists`,
     details: resourceDetails(resource, name),
   });
 }
@@ -153,7 +151,7 @@ export function conflict(resource: GroupResource, name: string, why: string): Ap
   return new ApiError({
     code: 409,
     reason: "Conflict",
-    message: `Operation cannot be fulfilled on ${formatGroupResource(resource)} ${quote(name)}: ${why}`,
+    message: `Operation cannot be fulfilled on ${formatGroupResource(resource)} ${quoteGo(name)}: ${why}`,
     details: resourceDetails(resource, name),
   });
 }
@@ -191,7 +189,7 @@ export function invalid(group: string, kind: string, name: string, causes: reado
   return new ApiError({
     code: 422,
     reason: "Invalid",
-    message: `${formatGroupKind(group, kind)} ${quote(name)} is invalid: ${joined}`,
+    message: `${formatGroupKind(group, kind)} ${quoteGo(name)} is invalid: ${joined}`,
     details: {
       ...(name !== "" && { name }),
       ...(group !== "" && { group }),
@@ -212,7 +210,7 @@ export function generatedNameTaken(resource: GroupResource, name: string): ApiEr
   return new ApiError({
     code: 409,
     reason: "AlreadyExists",
-    message: `${formatGroupResource(resource)} ${quote(name)} ${text}`,
+    message: `${formatGroupResource(resource)} ${quoteGo(name)} ${text}`,
     details: { ...resourceDetails(resource, name), retryAfterSeconds: 1 },
   });
 }

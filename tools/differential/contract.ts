@@ -46,6 +46,8 @@ export interface Answer {
 /** A subject whose requests are generated. */
 export interface Area {
   readonly name: string;
+  /** Only the status of answers is compared: which of several errors a server reports is of no interest. */
+  readonly comparesOnlyStatus?: boolean;
   /** Makes the steps of one sequence from random numbers alone. */
   make(random: Random): Step[];
 }

@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from "../../test/support/start-test-
 import { skipWithoutUpstream } from "../../test/support/upstream-programs.ts";
 import { allAreas, makeSequence } from "./all-areas.ts";
 import { openConnection } from "./connection.ts";
-import { plantAt } from "./plant.ts";
+import { plantIn } from "./plant.ts";
 import { exchange, findDifference, type Servers } from "./sequence-run.ts";
 import { startWebhook, type Webhook } from "./webhook.ts";
 
@@ -41,8 +41,8 @@ after(async () => {
 for (const [at, area] of allAreas.entries())
   test(`finds a planted difference in the area ${area.name}, and no other`, async () => {
     const pairs = await exchange(servers, makeSequence(area, seed, 0), `area-${at}`);
-    assert.equal(findDifference(area.name, pairs), undefined);
-    assert.equal(findDifference(area.name, pairs, plantAt(at))?.step, pairs[1]?.at);
+    assert.equal(findDifference(area, pairs), undefined);
+    assert.equal(findDifference(area, pairs, plantIn(area, at))?.step, pairs[1]?.at);
   });
 
 test("sequences depend on seed, area and index alone", () => {

@@ -8,7 +8,7 @@ import { readKnownCauses } from "./causes.ts";
 import { openConnection } from "./connection.ts";
 import type { Area, Sequence } from "./contract.ts";
 import { keepParameters } from "./keep-parameters.ts";
-import { plantAt } from "./plant.ts";
+import { plantIn } from "./plant.ts";
 import { causeText, reportOf, summary } from "./report.ts";
 import { run } from "./run.ts";
 import { exchange, findDifference, type Servers } from "./sequence-run.ts";
@@ -102,7 +102,7 @@ async function runOnly(servers: Servers, sequence: Sequence): Promise<number> {
   const namespace = `d-${process.pid}-${Date.now().toString(36)}`;
   for (const step of sequence.steps) console.log(JSON.stringify(step));
   const pairs = await exchange(servers, sequence, namespace);
-  const difference = findDifference(sequence.area, pairs);
+  const difference = findDifference(areaOf(sequence.area), pairs);
   console.log(`${pairs.length} requests`);
   if (difference === undefined) return 0;
   const { step, what, ours, theirs, cause } = difference;
@@ -121,7 +121,7 @@ async function runAll(servers: Servers): Promise<number> {
     jobs,
     known: readKnownCauses(),
     shrinkTries: options.shrink,
-    ...(plant !== undefined && { plant: plantAt(names.indexOf(plant)) }),
+    ...(plant !== undefined && { plant: plantIn(areaOf(plant), names.indexOf(plant)) }),
     onProgress: progress,
     onCause: (found) => console.log(causeText(found)),
   });

@@ -1,5 +1,6 @@
 /** Differences on purpose: they prove that the comparison of an area sees them. */
 import { isObject } from "../../src/lib/json/values.ts";
+import type { Area } from "./contract.ts";
 import type { Reply } from "./run-steps.ts";
 import type { Plant } from "./sequence-run.ts";
 
@@ -22,8 +23,8 @@ const changes: readonly Change[] = [
 ];
 
 /** @param at the index of the area, which selects the kind of difference: it is in the second answer */
-export function plantAt(at: number): Plant {
-  const change = changes[at % changes.length] as Change;
+export function plantIn({ comparesOnlyStatus }: Area, at: number): Plant {
+  const change = comparesOnlyStatus ? otherStatus : (changes[at % changes.length] as Change);
   return (reply, ordinal) => (ordinal === 1 ? change(reply) : reply);
 }
 

@@ -58,7 +58,7 @@ async function runOne(servers: Servers, state: State, one: One): Promise<void> {
   const { names, area, index, plant } = one;
   const sequence = makeSequence(area, state.seed, index);
   const pairs = await exchange(servers, sequence, names.next());
-  const difference = findDifference(area.name, pairs, plant);
+  const difference = findDifference(area, pairs, plant);
   const counts = countsOf(state, area.name);
   counts.sequences++;
   counts.requests += pairs.length;
@@ -100,7 +100,7 @@ async function note(
 function shrinkTo(servers: Servers, sequence: Sequence, cause: string, one: One): Promise<Sequence> {
   const isSame = async (smaller: Sequence): Promise<boolean> => {
     const pairs = await exchange(servers, smaller, one.names.next());
-    return findDifference(one.area.name, pairs, one.plant)?.cause === cause;
+    return findDifference(one.area, pairs, one.plant)?.cause === cause;
   };
   return shrink(sequence, isSame, one.shrinkTries);
 }

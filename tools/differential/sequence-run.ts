@@ -3,7 +3,7 @@ import { causeOf } from "./causes.ts";
 import { cleanUp } from "./clean-up.ts";
 import { compareReplies, type Difference } from "./compare.ts";
 import type { Connection } from "./connection.ts";
-import type { Sequence, Step } from "./contract.ts";
+import type { Area, Sequence, Step } from "./contract.ts";
 import type { Texts } from "./references.ts";
 import { type Reply, type RunOptions, runSteps } from "./run-steps.ts";
 
@@ -67,13 +67,14 @@ export async function runOn(
 
 /** @returns the first difference, after which the states of the servers may differ */
 export function findDifference(
-  area: string,
+  { name, comparesOnlyStatus = false }: Pick<Area, "name" | "comparesOnlyStatus">,
   pairs: readonly Pair[],
   plant: Plant = (reply) => reply,
 ): FoundDifference | undefined {
   for (const [ordinal, { at, step, ours, theirs }] of pairs.entries()) {
     const difference = compareReplies(plant(ours, ordinal), theirs);
-    if (difference !== undefined) return { ...difference, step: at, cause: causeOf(area, step, difference) };
+    if (difference === undefined || (comparesOnlyStatus && difference.what !== "status")) continue;
+    return { ...difference, step: at, cause: causeOf(name, step, difference) };
   }
   return undefined;
 }

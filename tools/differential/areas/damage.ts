@@ -31,6 +31,7 @@ export function damageOf({ everything }: { readonly everything: boolean }): Area
   let targets: readonly Target[] | undefined;
   return {
     name: "damage",
+    comparesOnlyStatus: true,
     make(random) {
       targets ??= [...builtinTargets(everything)];
       const target = random.chance(0.25) ? customTarget : random.pick(targets);
@@ -104,9 +105,10 @@ function endpointOf(row: SubresourceRow, { path, apiVersion, objects, golden }: 
   ];
 }
 
-/** An object with all fields for each kind. */
+/** An object with all fields for each kind. Their special characters are escaped in many messages: others areas have them. */
 function goldenObjects(): Map<string, Json> {
-  return new Map(goldenRows().map(({ apiVersion, kind, json }) => [`${apiVersion} ${kind}`, json]));
+  const plain = (json: Json): Json => JSON.parse(JSON.stringify(json).replaceAll(" é <&>", ""));
+  return new Map(goldenRows().map(({ apiVersion, kind, json }) => [`${apiVersion} ${kind}`, plain(json)]));
 }
 
 function damagedSteps(target: Target, random: Random): Step[] {
