@@ -58,6 +58,12 @@ export interface AdmissionOptions {
   readonly explain?: boolean;
 }
 
+/** Receives which certificates were issued to clients that had requested a duration, for metrics. */
+export interface CertificateDurationObserver {
+  /** @param signer whose number is not bounded @param isHonored whether the certificate has about this duration */
+  issued(signer: string, isHonored: boolean): void;
+}
+
 /** Whether the client requested a value, or the server chose it. */
 export type AllocationScope = "static" | "dynamic";
 

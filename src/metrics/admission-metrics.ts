@@ -30,6 +30,11 @@ class Durations {
         if (histograms[operation].count > 0) yield* histograms[operation].samples(label(operation, rejected));
     }
   }
+
+  /** The samples without buckets. */
+  *summary(label: (operation: string, rejected: string) => string): Iterable<Sample> {
+    for (const sample of this.samples(label)) if (sample.suffix !== "_bucket") yield sample;
+  }
 }
 
 function perOperation(): Record<AdmissionOperation, Histogram> {
@@ -62,15 +67,22 @@ export function admissionMetrics(): AdmissionMetrics {
           ),
         ]),
       ),
-      metric(
-        "step",
-        "Duration of each admission step in seconds.",
-        Object.entries(steps).flatMap(([type, durations]) => [
-          ...durations.samples((...values) => formatLabels(["type", "operation", "rejected"], [type, ...values])),
-        ]),
-      ),
+      metric("step", "Duration of each admission step in seconds.", ofSteps(steps, "samples")),
+      {
+        name: "apiserver_admission_step_admission_duration_seconds_summary",
+        type: "summary",
+        stability: "ALPHA",
+        help: "Duration of each admission step in seconds, without quantiles.",
+        samples: ofSteps(steps, "summary"),
+      },
     ],
   };
+}
+
+function ofSteps(steps: Record<AdmissionType, Durations>, which: "samples" | "summary"): Sample[] {
+  return Object.entries(steps).flatMap(([type, durations]) => [
+    ...durations[which]((...values) => formatLabels(["type", "operation", "rejected"], [type, ...values])),
+  ]);
 }
 
 function metric(what: string, help: string, samples: Sample[]): Metric {

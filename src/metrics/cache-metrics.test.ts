@@ -11,10 +11,21 @@ const reads: [source: "cache" | "store", outcome: "succeeded" | "failed", labels
 ];
 for (const [source, outcome, labels] of reads) {
   test(`a consistent list from the ${source} that ${outcome} has the labels ${labels}`, () => {
-    const counts = new CacheCounts();
+    const counts = new CacheCounts(5);
     counts.consistentReads[source][outcome] = 3;
     const metrics = cacheMetrics(() => [[{ group: "", resource: "pods" }, counts]], readWaitBounds)();
     const { samples } = metrics.find(({ name }) => name === "apiserver_watch_cache_consistent_read_total") ?? {};
     assert.deepEqual([...(samples ?? [])], [{ suffix: "", labels, value: 3 }]);
   });
 }
+
+test("a loaded cache has a capacity", () => {
+  const counts = new CacheCounts(5);
+  const capacities = (): unknown => {
+    const metrics = cacheMetrics(() => [[{ group: "", resource: "pods" }, counts]], readWaitBounds)();
+    return metrics.find(({ name }) => name === "watch_cache_capacity")?.samples.map(({ value }) => value);
+  };
+  assert.deepEqual(capacities(), []);
+  counts.loads++;
+  assert.deepEqual(capacities(), [5]);
+});

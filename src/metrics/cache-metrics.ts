@@ -9,6 +9,7 @@ import { Histogram } from "./histogram.ts";
 
 /** The counters of one cache. */
 interface CountedCache {
+  readonly capacity: number;
   readonly loads: number;
   readonly received: number;
   readonly dispatched: number;
@@ -117,6 +118,7 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
         ({ fetched }) => fetched,
       ),
       shardWatches(all),
+      capacity(all),
       consistentReads(all),
       consistencyChecks(all),
       readWaits(all, waitBounds),
@@ -158,6 +160,16 @@ function shardWatches(all: Counted): Metric {
   );
   const help = "Open watches with a shard selector.";
   return { name: "apiserver_watch_shards_total", type: "gauge", stability: "ALPHA", help, samples };
+}
+
+function capacity(all: Counted): Metric {
+  const help = "The most recent events that a watch cache keeps.";
+  const samples = samplesOf(
+    all,
+    (counts) => counts.capacity,
+    ({ loads }) => loads,
+  );
+  return { name: "watch_cache_capacity", type: "gauge", stability: "ALPHA", help, samples };
 }
 
 function consistentReads(all: Counted): Metric {

@@ -2,7 +2,8 @@
 import { helpPrefix, type LifeCycle } from "./life-cycle.ts";
 
 /** The types of metrics. */
-export type MetricType = "counter" | "gauge" | "histogram";
+export type MetricType = "counter" | "gauge" | "histogram" | "summary";
+
 /** One value of a metric. */
 export interface Sample {
   /** The suffix of the metric name: empty, `_bucket`, `_sum` or `_count`. */

@@ -8,7 +8,7 @@
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { Json } from "../lib/json/values.ts";
 import { type JsonSchemaProps, sortedSchemas } from "../lib/structural-schema/json-schema-props.ts";
-import type { DefinitionWriter } from "./definitions.ts";
+import type { DefinitionWriter } from "./custom-definitions.ts";
 
 /**
  * The published definition of a custom kind.

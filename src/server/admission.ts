@@ -5,6 +5,7 @@ import type { AdmissionPlugin } from "../admission/contract.ts";
 import { type Matching, openMatching } from "../admission/matching/matcher.ts";
 import { versionedObjects } from "../admission/matching/versioned.ts";
 import { implementedPlugins } from "../admission/options.ts";
+import { certificateDurations } from "../admission/plugins/certificates/certificate-durations.ts";
 import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
 import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
 import { claimResize } from "../admission/plugins/claim-resize.ts";
@@ -107,6 +108,7 @@ export async function openAdmission(options: ServerOptions, settings: Settings, 
     rbacEscalation(rbac.policy, authorize),
     podCertificateSigning(authorize),
     policyParameters(catalog, authorize),
+    certificateDurations(metrics.signingRequests),
   ];
   return createAdmission(chosen, rules, metrics.admission);
 }

@@ -1,10 +1,6 @@
 /** Lets clients and other servers find this server, which is ready. */
-import { ensureObject } from "../controllers/bootstrap/boot-state.ts";
-import { ensureObject } from "../bootstrap/ensure-object.ts";
-import {
-  type KubernetesServiceController,
-  kubernetesServiceController,
-} from "../controllers/bootstrap/kubernetes-service/controller.ts";
+import { ensureObject } from "../controllers/bootstrap/ensure-object.ts";
+import { type KubernetesServiceController, kubernetesServiceController } from "../controllers/bootstrap/kubernetes-service/controller.ts";
 import { endpointReconciler } from "../controllers/bootstrap/kubernetes-service/reconcilers.ts";
 import { kubernetesService } from "../controllers/bootstrap/kubernetes-service/service.ts";
 import { identityLease } from "../controllers/server-identity/identity-lease.ts";

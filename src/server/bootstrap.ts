@@ -1,9 +1,8 @@
 /** Creates the objects that every store has, and waits until RBAC has read them. */
-import { type BootObject, ensureBootState, systemNamespaces } from "../controllers/bootstrap/boot-state.ts";
+import type { BootObject } from "../controllers/bootstrap/ensure-object.ts";
+import { ensureBootState, systemNamespaces } from "../controllers/bootstrap/boot-state.ts";
 import { ensureRbacPolicy } from "../controllers/bootstrap/rbac/ensure-rbac-policy.ts";
 import { seed } from "../controllers/bootstrap/seed.ts";
-import { ensureBootState, systemNamespaces } from "../bootstrap/boot-state.ts";
-import type { BootObject } from "../bootstrap/ensure-object.ts";
 import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
 import { rootCaConfigMap } from "../controllers/root-ca.ts";
 import { defaultServiceAccount } from "../controllers/service-account.ts";

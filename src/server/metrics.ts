@@ -22,6 +22,7 @@ import { type PolicyMetrics, policyMetrics } from "../metrics/policy-metrics.ts"
 import { type QueueMetrics, queueMetrics } from "../metrics/queue-metrics.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
+import { type SigningRequestMetrics, signingRequestMetrics } from "../metrics/signing-request-metrics.ts";
 import { storageEngineMetric } from "../metrics/storage-engine-metric.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
@@ -54,6 +55,7 @@ export interface ServerMetrics extends Metrics {
   readonly kubelet: KubeletMetrics;
   readonly elections: LeaderElectionMetrics;
   readonly allocators: AllocatorMetrics;
+  readonly signingRequests: SigningRequestMetrics;
   readonly unexpected: UnexpectedErrors;
   /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
@@ -88,6 +90,7 @@ export function openMetrics(
   const kubelet = kubeletMetrics();
   const elections = leaderElectionMetrics();
   const allocators = allocatorMetrics();
+  const signingRequests = signingRequestMetrics();
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
@@ -103,7 +106,7 @@ export function openMetrics(
     validation.collect,
     policies.collect,
     kubelet.collect,
-    ...[elections, allocators, unexpected].map(({ collect }) => collect),
+    ...[elections, allocators, signingRequests, unexpected].map(({ collect }) => collect),
     () => [featureMetrics(knownGates(), gates), storageEngineMetric(engine)],
   ];
   const metrics = createMetrics(
@@ -133,6 +136,7 @@ export function openMetrics(
     kubelet,
     elections,
     allocators,
+    signingRequests,
     unexpected,
     calls: calls.observer,
     health,

@@ -1,5 +1,5 @@
 /** The part of the test kit that needs the server. It is loaded with the first server. */
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions } from "../server/options.ts";
 import type { Snapshot, TestServer } from "./contract.ts";
 import type { KitOptions } from "./kit.ts";
 import { openTestServer } from "./open-test-server.ts";

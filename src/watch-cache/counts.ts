@@ -23,6 +23,8 @@ interface ListCounts {
 
 /** The counters of one watch cache. */
 export class CacheCounts {
+  /** The most events that the cache keeps. */
+  readonly capacity: number;
   /** Times that the cache was loaded from the store. */
   loads = 0;
   /** Events received from the store's log. */
@@ -57,6 +59,10 @@ export class CacheCounts {
   waitedSeconds = 0;
   /** Comparisons with the store, by their result. */
   readonly checks = { success: 0, failure: 0, error: 0 };
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
 
   /** Counts a list. @param index the index that was used; empty for none */
   countList(index: string, { fetched, returned }: { fetched: number; returned: number }): void {

@@ -138,7 +138,7 @@ interface Reader {
 }
 
 class StorageWatchCache implements WatchCache {
-  readonly counts = new CacheCounts();
+  readonly counts: CacheCounts;
   readonly #options: Required<Omit<WatchCacheOptions, "initial">>;
   readonly #kept: KeptSnapshots;
   readonly #readers = new Set<Reader>();
@@ -175,6 +175,7 @@ class StorageWatchCache implements WatchCache {
   constructor(options: WatchCacheOptions) {
     const { initial, ...others } = options;
     this.#options = { ...defaults, ...others };
+    this.counts = new CacheCounts(this.#options.eventsMax);
     this.#kept = new KeptSnapshots(Math.min(this.#options.snapshotAgeMaxMs, this.#options.historyMs));
     this.#ring = this.#emptyRing(0);
     this.#listed = new ListedRevisions(this.#options.historyMs);

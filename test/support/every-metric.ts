@@ -1,6 +1,7 @@
 /** Every metric of the server, with a sample: calls each function that records one. */
 
 import type { ApiServiceView } from "../../src/forwarding/aggregator/contract.ts";
+import { signingRequestMetrics } from "../../src/../src/metrics/signing-request-metrics.ts";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { Resolved } from "../../src/catalog/contract.ts";
 import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
@@ -211,7 +212,11 @@ function admissionMetricsOfAllKinds(): Metric[] {
   const validation = validationMetrics();
   validation.mismatched("pod_create", 2);
   validation.panic("pod_create");
-  return [admission, policies, podSecurity, webhooks, validation].flatMap((part) => [...part.collect()]);
+  const signingRequests = signingRequestMetrics();
+  signingRequests.issued("other", true);
+  return [admission, policies, podSecurity, webhooks, validation, signingRequests].flatMap((part) => [
+    ...part.collect(),
+  ]);
 }
 
 /** Of APIServices, peers, kubelets and conversion. */
@@ -243,6 +248,7 @@ function loopMetric(): Metric[] {
 
 function cacheAndQueueMetrics(): Metric[] {
   const cache = {
+    capacity: 1,
     loads: 1,
     received: 1,
     dispatched: 1,

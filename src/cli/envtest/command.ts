@@ -8,7 +8,7 @@ import { Command } from "commander";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { enabledControllers } from "../../controllers/enabled.ts";
 import { ownCommand } from "../../lib/processes/own-command.ts";
-import type { ServerOptions } from "../../options.ts";
+import type { ServerOptions } from "../../server/options.ts";
 import type { ExitCodes } from "../exit-codes.ts";
 import { stringSlice } from "../flags/flag-types.ts";
 import { parseFlags } from "../flags/parse-flags.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ServerOptions } from "../server/options.ts";
-import type { ServerOptions } from "../../options.ts";
+import type { ServerOptions } from "../../server/options.ts";
 import { FlagError } from "./contract.ts";
 import { parseFlags } from "./parse-flags.ts";
 

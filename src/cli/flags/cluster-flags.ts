@@ -2,22 +2,10 @@
  * Flags of the APIs that are served, of the controllers, and of connections to services, other servers and kubelets. Names
  * and defaults are kube-apiserver's, and kube-controller-manager's for the controllers.
  */
-import type { EndpointReconcilerType } from "../../bootstrap/kubernetes-service/contract.ts";
+import type { EndpointReconcilerType } from "../../controllers/bootstrap/kubernetes-service/contract.ts";
 import { controllerNames } from "../../controllers/enabled.ts";
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import {
-  bool,
-  checked,
-  cidrs,
-  duration,
-  file,
-  integer,
-  list,
-  pairs,
-  portRange,
-  text,
-  unlessEmpty,
-} from "./flag-types.ts";
+import { bool, checked, cidrs, duration, file, integer, list, pairs, portRange, text, unlessEmpty } from "./flag-types.ts";
 
 const reconcilers: readonly EndpointReconcilerType[] = ["master-count", "lease", "none"];
 

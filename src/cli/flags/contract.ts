@@ -1,5 +1,5 @@
 /** A flag of the server is a row. Parsing, `--help`, shell completion and docs/reference/flags.md come from it. */
-import type { ServerOptions } from "../../options.ts";
+import type { ServerOptions } from "../../server/options.ts";
 import type { ColorMode } from "../colors.ts";
 import type { PathOf, ValueAt } from "./option-path.ts";
 

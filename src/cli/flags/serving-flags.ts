@@ -1,21 +1,8 @@
 /** Flags of the listener, and of the limits of requests. Names and defaults are kube-apiserver's. */
 import type { NamedCertificateFiles } from "../../http/listener/contract.ts";
-import { cipherSuiteNames, minVersionNames } from "../../serving/tls-options.ts";
+import { cipherSuiteNames, minVersionNames } from "../../server/serving/tls-options.ts";
 import { type Flag, FlagValueError } from "./contract.ts";
-import {
-  bool,
-  checked,
-  file,
-  float,
-  integer,
-  ipAddress,
-  list,
-  listOf,
-  parseDigits,
-  repeated,
-  text,
-  unlessEmpty,
-} from "./flag-types.ts";
+import { bool, checked, file, float, integer, ipAddress, list, listOf, parseDigits, repeated, text, unlessEmpty } from "./flag-types.ts";
 
 export const servingFlags: readonly Flag[] = [
   {

@@ -16,7 +16,6 @@ import type { Stored } from "../../storage/contract.ts";
 import { EncryptedValue } from "../../watch-cache/encrypted-value.ts";
 import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure, UnreadableObjects } from "../../watch-cache/unreadable.ts";
-import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 import { type BootObject, ensureObject } from "./ensure-object.ts";
 import { kubernetesService, type ServiceOptions } from "./kubernetes-service/service.ts";
 import { seed } from "./seed.ts";

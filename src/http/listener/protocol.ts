@@ -1,7 +1,7 @@
 /** What the listener, HTTP/1.1 and HTTP/2 have in common: protocols, which receive connections after their handshake. */
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
-import type { Exchange } from "../contract.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { WorkObserver } from "./contract.ts";
 import type { Limits } from "./limits.ts";
 import type { Peer } from "./peer.ts";

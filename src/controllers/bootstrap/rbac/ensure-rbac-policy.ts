@@ -6,15 +6,13 @@
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { findUncovered } from "../../../authorization/rbac/cover.ts";
-import type { PolicyRule } from "../../../authorization/rbac/rule.ts";
+import type { PolicyRule } from "../../../authorization/contract.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
 import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { update } from "../../../registry/update.ts";
-import type { PolicyRule } from "../../authorization/contract.ts";
-import type { BootObject } from "../ensure-object.ts";
-import { ensureObject } from "../ensure-object.ts";
+import { type BootObject, ensureObject } from "../ensure-object.ts";
 import { seed } from "../seed.ts";
 import { inheritSplitObjects } from "./inherit-split.ts";
 import { autoupdate, bootstrapPolicy } from "./policy.ts";

@@ -10,12 +10,10 @@ import { gunzipSync } from "node:zlib";
 import { parseFeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { UserInfo } from "../../../apimachinery/user.ts";
-import type { AuthorizationAttributes } from "../../../authorization/contract.ts";
+import type { AuthorizationAttributes, PolicyRule } from "../../../authorization/contract.ts";
 import { bindingOf, roleOf } from "../../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../../authorization/rbac/policy.ts";
 import { rbacAuthorizer } from "../../../authorization/rbac/rbac.ts";
-import type { PolicyRule } from "../../../authorization/rbac/rule.ts";
-import type { AuthorizationAttributes, PolicyRule } from "../../authorization/contract.ts";
 import { bootstrapPolicy, nodeRules } from "./policy.ts";
 
 /**

@@ -4,8 +4,7 @@
  * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/.
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
-import type { PolicyRule } from "../../../authorization/rbac/rule.ts";
-import type { PolicyRule } from "../../authorization/contract.ts";
+import type { PolicyRule } from "../../../authorization/contract.ts";
 import type { BootObject } from "../ensure-object.ts";
 import { clusterBindings } from "./cluster-bindings.ts";
 import { componentRoles } from "./component-roles.ts";
