@@ -4,11 +4,11 @@
  * and the end of the request, with the flow schemas and levels of kube-apiserver.
  */
 import { systemClock } from "../src/apimachinery/clock.ts";
+import { bootstrapObjects } from "../src/controllers/flow-control/objects/bootstrap-objects.ts";
 import { flowControlFilter, type TrackedRequest } from "../src/flow-control/filter.ts";
 import { readFlowSchema } from "../src/flow-control/flow-schema.ts";
 import { Levels } from "../src/flow-control/levels.ts";
 import { maxInFlightFilter } from "../src/flow-control/max-in-flight.ts";
-import { bootstrapObjects } from "../src/controllers/flow-control/objects/bootstrap-objects.ts";
 import { readPriorityLevel } from "../src/flow-control/priority-level.ts";
 import { WatchCounts } from "../src/flow-control/width/watch-counts.ts";
 import { oneSeat } from "../src/flow-control/width/write-width.ts";

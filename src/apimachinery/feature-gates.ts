@@ -3,9 +3,9 @@
  * k8s.io/component-base@v0.36.0/featuregate/feature_gate.go.
  */
 import assert from "node:assert/strict";
-import { readTable } from "./data/data-file.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { memo } from "../lib/memo/memo.ts";
+import { readTable } from "./data/data-file.ts";
 import { parseBool } from "./parse-bool.ts";
 
 /** Whether features are on, by the name of the gate. */

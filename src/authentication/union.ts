@@ -4,8 +4,8 @@
  * request/anonymous/anonymous.go.
  */
 import { unauthorized } from "../apimachinery/errors.ts";
-import type { Exchange } from "../request/exchange.ts";
 import { anonymousUser, type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
+import type { Exchange } from "../request/exchange.ts";
 import type { AnonymousConfiguration } from "./configuration/configuration.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator } from "./contract.ts";
 

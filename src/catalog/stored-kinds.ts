@@ -2,8 +2,9 @@
  * The versions of built-in kinds that servers no longer serve, but still read from storage: the
  * table `src/apimachinery/data/stored-types.json`, which is read when the first such object is.
  */
-import { formatGroupVersion } from "../apimachinery/object.ts";
+
 import { readTable } from "../apimachinery/data/data-file.ts";
+import { formatGroupVersion } from "../apimachinery/object.ts";
 import type { TypeRow } from "./types-table.ts";
 
 interface StoredTable {

@@ -7,10 +7,10 @@ import { seed } from "../../test/support/seed.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Part } from "../apis/fields.ts";
+import { bootstrapObjects } from "../controllers/flow-control/objects/bootstrap-objects.ts";
 import { compileClassifier, inMatchingOrder } from "./classifier.ts";
 import type { RequestDigest } from "./contract.ts";
 import { type FlowSchema, readFlowSchema } from "./flow-schema.ts";
-import { bootstrapObjects } from "../controllers/flow-control/objects/bootstrap-objects.ts";
 
 interface Row {
   readonly rule: Part;

@@ -10,7 +10,6 @@ import type { Json } from "../lib/json/values.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { type JsonSchemaProps, sortedSchemas } from "../lib/structural-schema/json-schema-props.ts";
 import type { Dialect } from "./dialect.ts";
-import type { Json } from "../lib/json/values.ts";
 import type { CustomKind, KindName } from "./path-item.ts";
 
 /** The parts of the definitions of built-in kinds that those of custom kinds contain. */

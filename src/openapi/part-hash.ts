@@ -3,9 +3,9 @@
  * their definitions only. The hash changes whenever the document changes.
  */
 import { createHash, type Hash } from "node:crypto";
+import { readDataFile } from "../apimachinery/data/data-file.ts";
 import type { PublishedSchema } from "../catalog/contract.ts";
 import type { ServedResource } from "../catalog/discovery.ts";
-import { readDataFile } from "../apimachinery/data/data-file.ts";
 import type { DocumentSource, Part } from "./documents.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** The names and addresses by which clients reach a server. */
 import { hostname, networkInterfaces } from "node:os";
-import type { ServerOptions } from "./options.ts";
 import type { Address } from "../webhook/contract.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerState } from "./state.ts";
 
 type Addresses = Pick<ServerOptions, "bindAddress" | "advertiseAddress">;

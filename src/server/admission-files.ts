@@ -5,9 +5,9 @@ import type { PluginConfigurations } from "../admission/config/parsers.ts";
 import { realClock } from "../apimachinery/clock.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { manifestMetrics } from "../metrics/manifest-metrics.ts";
-import type { ServerOptions } from "./options.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import { identityOf } from "./peers.ts";
 
 /** In upstream's order. */

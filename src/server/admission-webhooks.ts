@@ -13,13 +13,13 @@ import { type DispatchNeeds, validatingWebhooks } from "../admission/webhooks/va
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { webhookMetrics } from "../metrics/webhook-metrics.ts";
-import type { ServerOptions } from "./options.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { type SharedClients, sharedClients } from "../webhook/shared-clients.ts";
 import { selfAddress } from "./addresses.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import type { Settings } from "./settings.ts";
 import type { ServerState } from "./state.ts";
 import { serviceResolver } from "./webhooks.ts";

@@ -30,13 +30,13 @@ import { serviceAddresses } from "../admission/plugins/service-addresses/service
 import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condition.ts";
 import { useProtection } from "../admission/plugins/use-protection.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import type { ServerOptions } from "./options.ts";
 import type { Admission, RegistryContext } from "../registry/contract.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import { openPodSecurity } from "./pod-security.ts";
 import { policyPlugins } from "./policies.ts";
 import type { Settings } from "./settings.ts";

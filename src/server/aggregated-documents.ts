@@ -1,11 +1,12 @@
 /** Builds the parts of discovery and OpenAPI that other servers have. */
+
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { type ApiServices, type Backends, isRemote, type RemoteApiService } from "../forwarding/aggregator/contract.ts";
 import type { RemoteDiscovery } from "../forwarding/aggregator/discovery/contract.ts";
 import type { OpenRemoteDiscovery } from "../forwarding/aggregator/discovery/remote-discovery.ts";
 import type { RemoteOpenApi } from "../forwarding/aggregator/openapi/contract.ts";
 import type { OpenRemoteOpenApi } from "../forwarding/aggregator/openapi/remote-openapi.ts";
-import type { Clock } from "../apimachinery/clock.ts";
-import type { Logger } from "../apimachinery/logger.ts";
 import type { RequestState } from "../request/context.ts";
 import type { Closers } from "./closers.ts";
 

@@ -1,18 +1,21 @@
 /** Lets clients and other servers find this server, which is ready. */
 import { ensureObject } from "../controllers/bootstrap/ensure-object.ts";
-import { type KubernetesServiceController, kubernetesServiceController } from "../controllers/bootstrap/kubernetes-service/controller.ts";
+import {
+  type KubernetesServiceController,
+  kubernetesServiceController,
+} from "../controllers/bootstrap/kubernetes-service/controller.ts";
 import { endpointReconciler } from "../controllers/bootstrap/kubernetes-service/reconcilers.ts";
 import { kubernetesService } from "../controllers/bootstrap/kubernetes-service/service.ts";
 import { identityLease } from "../controllers/server-identity/identity-lease.ts";
 import { identityLeaseCollector } from "../controllers/server-identity/lease-collector.ts";
 import { peerAddressController, peerRecords } from "../controllers/server-identity/peer-addresses.ts";
 import { checkTokenKeys, type TokenKeys, tokenKeysAnnotation } from "../controllers/server-identity/token-keys.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { formatAddress } from "../webhook/connect.ts";
 import type { Address } from "../webhook/contract.ts";
 import { advertisedAddress } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
 import { hostnameOf, identityOf, peerAddress } from "./peers.ts";
 import type { ServerState } from "./state.ts";
 

@@ -20,15 +20,15 @@ import {
 import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
 import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
-import { nodeRules } from "../controllers/bootstrap/rbac/policy.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
+import { nodeRules } from "../controllers/bootstrap/rbac/policy.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 
 /** The options of authorization, read and checked. */
 export interface AuthorizationSettings {

@@ -1,18 +1,19 @@
 /** Creates the objects that every store has, and waits until RBAC has read them. */
-import type { BootObject } from "../controllers/bootstrap/ensure-object.ts";
+
+import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
 import { ensureBootState, systemNamespaces } from "../controllers/bootstrap/boot-state.ts";
+import type { BootObject } from "../controllers/bootstrap/ensure-object.ts";
 import { ensureRbacPolicy } from "../controllers/bootstrap/rbac/ensure-rbac-policy.ts";
 import { seed } from "../controllers/bootstrap/seed.ts";
-import { apiServiceOf, builtinApiServices } from "../controllers/api-services/desired-api-services.ts";
+import { ensureFlowControlObjects } from "../controllers/flow-control/objects/ensure-objects.ts";
 import { rootCaConfigMap } from "../controllers/root-ca.ts";
 import { defaultServiceAccount } from "../controllers/service-account.ts";
-import { ensureFlowControlObjects } from "../controllers/flow-control/objects/ensure-objects.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import { type ServerServiceAddresses, serverServiceAddresses } from "./service-addresses.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { Settings } from "./settings.ts";
 import type { ServerSnapshot } from "./snapshots.ts";
 import type { ServerState } from "./state.ts";

@@ -8,11 +8,11 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import { randomFraction } from "../apimachinery/random.ts";
 import type { Installer } from "../catalog/install.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { cachesByResource } from "./caches-by-resource.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerState } from "./state.ts";
 
 const intervalMs = 5 * 60_000;

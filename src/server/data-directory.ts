@@ -1,7 +1,7 @@
 /** Warns of a data directory in which other users of the machine can replace the server's files. */
 import { statSync } from "node:fs";
-import type { ServerOptions } from "./options.ts";
 import { storeDirectory } from "../storage/options.ts";
+import type { ServerOptions } from "./options.ts";
 
 const othersWrite = 0o002;
 

@@ -1,12 +1,12 @@
 /** Opens the engine etcd: a cluster, and others for the resources of `overrides`. */
 import { realClock } from "../apimachinery/clock.ts";
 import { readResourcesTable } from "../catalog/resources-table.ts";
-import type { ServerOptions } from "./options.ts";
 import type { Storage, StorageObserver } from "../storage/contract.ts";
 import { openEtcdStorage } from "../storage/etcd/etcd-storage.ts";
 import type { EtcdOverride, EtcdServerOptions } from "../storage/etcd/options.ts";
 import { valueBytesMaxDefault } from "../storage/options.ts";
 import { type Route, routeStorage } from "../storage/routed-storage.ts";
+import type { ServerOptions } from "./options.ts";
 
 /** How long a start waits for a member. */
 const startTimeoutMs = 60_000;

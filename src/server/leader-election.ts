@@ -14,10 +14,10 @@ import { leaseLock } from "../controllers/leader-election/lease-lock.ts";
 import { elects } from "../controllers/leader-election/options.ts";
 import { recordEvent } from "../controllers/record-event.ts";
 import { apiRelease } from "../http/endpoints/version.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentObject } from "../registry/current-entry.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import { hostnameOf } from "./peers.ts";
 import type { ServerState } from "./state.ts";
 

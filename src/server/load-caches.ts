@@ -5,9 +5,9 @@
 import { realClock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import type { ServerOptions } from "./options.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerState } from "./state.ts";
 
 /** Lets `/readyz` wait for the caches. */

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { parseCertificates } from "../lib/x509/pem.ts";
-import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 
 /** The bytes of the token, which no other process knows. */
 const tokenBytes = 32;

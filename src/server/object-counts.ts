@@ -6,10 +6,10 @@ import { realClock } from "../apimachinery/clock.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import { repeat } from "../apimachinery/repeat.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
-import type { ServerOptions } from "./options.ts";
 import type { Storage } from "../storage/contract.ts";
 import { clustersOf, isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
 
 /** @returns the numbers at the time of the last poll, or newer ones; -1 if the store could not be read */
 export type ObjectCounts = () => (readonly [GroupResource, number])[];

@@ -16,13 +16,13 @@ import { ownerReferencesPermissionEnforcement } from "../admission/plugins/owner
 import { podNodeSelector } from "../admission/plugins/pod-node-selector/pod-node-selector.ts";
 import { podTolerationRestriction } from "../admission/plugins/pod-toleration-restriction/pod-toleration-restriction.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { WebhookClient, WebhookEndpoint } from "../webhook/contract.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
 interface Needs {

@@ -8,10 +8,10 @@ import type { RequestHeaderOptions, TokenWebhookSettings } from "../authenticati
 import type { AuthorizationOptions } from "../authorization/contract.ts";
 import type { KubernetesServiceOptions } from "../controllers/bootstrap/kubernetes-service/contract.ts";
 import type { ElectionTimes, LeaderElectionOptions } from "../controllers/leader-election/contract.ts";
-import type { TlsOptions } from "../http/listener/contract.ts";
 import type { KubeletOptions } from "../forwarding/kubelet/contract.ts";
-import type { MetricsOptions } from "../metrics/contract.ts";
 import type { AddressPolicy } from "../forwarding/proxy/contract.ts";
+import type { TlsOptions } from "../http/listener/contract.ts";
+import type { MetricsOptions } from "../metrics/contract.ts";
 import type { StorageMediaType } from "../registry/contract.ts";
 import type { EtcdServerOptions } from "../storage/etcd/options.ts";
 import type { ServiceResolver } from "../webhook/service-resolver.ts";

@@ -4,8 +4,8 @@ import { podSecurity } from "../admission/plugins/pod-security/pod-security.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { apiRelease } from "../http/endpoints/version.ts";
 import { podSecurityMetrics } from "../metrics/pod-security-metrics.ts";
-import type { ServerOptions } from "./options.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
 interface Needs {

@@ -1,14 +1,13 @@
 /** Paths that are not resources. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import { type HealthCheck, healthRoutes } from "../http/endpoints/health.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
+import { type HealthCheck, healthRoutes } from "../http/endpoints/health.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
 import { type RunningBackup, storeBackupHandler } from "../http/endpoints/store-backup.ts";
 import { versionHandler } from "../http/endpoints/version.ts";
 import type { HealthMetrics } from "../metrics/health-metrics.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { PathRoute } from "../request/context.ts";
 import type { Storage } from "../storage/contract.ts";
@@ -17,6 +16,7 @@ import { clustersOf } from "../storage/routed-storage.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import { etcdProblem } from "./components.ts";
 import { cachesGate } from "./load-caches.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerPeers } from "./peers.ts";
 import { startChecks } from "./start-checks.ts";
 import type { ServerState } from "./state.ts";

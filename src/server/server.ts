@@ -7,8 +7,8 @@ import { addressAt, type IpRange } from "../lib/ip-range/ip-range.ts";
 import { callMetrics } from "../metrics/call-metrics.ts";
 import { etcdMetrics } from "../metrics/etcd-metrics.ts";
 import { unexpectedErrors } from "../metrics/unexpected-errors.ts";
-import type { RunningServer, ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { Storage } from "../storage/contract.ts";
 import { certificateNames } from "./addresses.ts";
 import { openAdmission } from "./admission.ts";
 import { openAggregation } from "./aggregation.ts";
@@ -28,15 +28,15 @@ import { loadCaches } from "./load-caches.ts";
 import { loopbackCredentials } from "./loopback.ts";
 import { openMetrics } from "./metrics.ts";
 import { countObjects } from "./object-counts.ts";
+import type { RunningServer, ServerOptions } from "./options.ts";
 import { identityOf, openPeers } from "./peers.ts";
+import { type ServingSetup, servingSetup } from "./serving/serving-setup.ts";
 import { readSettings } from "./settings.ts";
 import { runningServer } from "./shutdown.ts";
 import { openSnapshots, type ServerSnapshot, type ServerSnapshots } from "./snapshots.ts";
 import { newState } from "./state.ts";
 import { openStorage, sharedEncoding } from "./storage.ts";
 import { validationObserver } from "./validation.ts";
-import { type ServingSetup, servingSetup } from "./serving/serving-setup.ts";
-import type { Storage } from "../storage/contract.ts";
 
 export type { RestoreSteps, ServerKeys, ServerSnapshot, ServerSnapshots } from "./snapshots.ts";
 

@@ -13,9 +13,9 @@ import {
 } from "../controllers/service-addresses/address-repair.ts";
 import { addressRepair } from "../controllers/service-addresses/repair-addresses.ts";
 import { type PortRepair, repairNodePorts } from "../controllers/service-addresses/repair-ports.ts";
-import type { ServerOptions } from "./options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import { hostnameOf } from "./peers.ts";
 import type { Settings } from "./settings.ts";
 

@@ -11,11 +11,11 @@ import { checkCoordinatedLeadership, checkLeaderElection } from "../controllers/
 import { type IpRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import { formatPortRange, type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { memo } from "../lib/memo/memo.ts";
-import type { ServerOptions } from "./options.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
 import { checkLimits } from "./flow-control.ts";
 import { metricsSettings } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 import { checkPeerOptions } from "./peers.ts";
 
 export interface Settings {

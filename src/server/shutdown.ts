@@ -3,12 +3,12 @@
 import { join } from "node:path";
 import { realClock } from "../apimachinery/clock.ts";
 import { keepFile } from "../apimachinery/keep-file.ts";
-import type { RunningServer, ServerOptions } from "./options.ts";
-import { formatKubeconfig } from "./serving/kubeconfig.ts";
-import type { ServingSetup } from "./serving/serving-setup.ts";
 import { hostOf } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerHttp } from "./http.ts";
+import type { RunningServer, ServerOptions } from "./options.ts";
+import { formatKubeconfig } from "./serving/kubeconfig.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
 
 /** How long open requests may take to finish at shutdown. */

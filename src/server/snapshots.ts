@@ -1,13 +1,14 @@
 /** Snapshots of a server in memory: its store, and what it has in addition to the store. */
-import type { KubernetesServiceController } from "../controllers/bootstrap/kubernetes-service/controller.ts";
+
 import type { CacheState, Installer } from "../catalog/install.ts";
+import type { KubernetesServiceController } from "../controllers/bootstrap/kubernetes-service/controller.ts";
 import type { DefinitionController } from "../controllers/crd/definitions.ts";
-import type { Certificates } from "./serving/certificates.ts";
-import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { MemoryState, MemoryStorage } from "../storage/memory.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { ServerHttp } from "./http.ts";
+import type { Certificates } from "./serving/certificates.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 
 /** The keys by which clients know a server and the server knows its clients. */
 export interface ServerKeys {

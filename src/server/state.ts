@@ -1,6 +1,7 @@
 /** What a server has reached: health checks, discovery and the issuer read it with each request. */
-import type { ServerOptions } from "./options.ts";
+
 import { elects } from "../controllers/leader-election/options.ts";
+import type { ServerOptions } from "./options.ts";
 
 /**
  * The objects that every store has exist; the CustomResourceDefinitions of the store are served; all

@@ -4,7 +4,6 @@ import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { createInstaller, type Installer } from "../catalog/install.ts";
 import type { EtcdMetrics } from "../metrics/etcd-metrics.ts";
 import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
-import type { ServerOptions } from "./options.ts";
 import type { SharedEncoding } from "../registry/contract.ts";
 import { startCompactor } from "../storage/compactor.ts";
 import type { Storage, StorageObserver } from "../storage/contract.ts";
@@ -12,6 +11,7 @@ import { type MemoryStorage, openMemoryStorage } from "../storage/memory.ts";
 import { type StorageDamage, type StorageOptions, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
 import { isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
 import type { ServerSnapshot } from "./snapshots.ts";
 
 interface ServerStorage {

@@ -5,10 +5,10 @@ import { tokenWebhook } from "../authentication/webhook/token-webhook.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import type { ServerOptions } from "./options.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { CallObserver } from "../webhook/contract.ts";
 import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";
+import type { ServerOptions } from "./options.ts";
 
 export interface OpenTokenWebhook {
   readonly authenticate: TokenAuthenticator;

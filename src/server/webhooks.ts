@@ -2,7 +2,6 @@
 import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
-import type { ServerOptions } from "./options.ts";
 import { currentObject } from "../registry/current-entry.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import {
@@ -15,6 +14,7 @@ import {
   withLoopback,
 } from "../webhook/service-resolver.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerOptions } from "./options.ts";
 
 interface ServerWebhooks {
   /** Resolves Services to addresses. */

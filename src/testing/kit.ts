@@ -1,8 +1,8 @@
 /** The parts of the test kit that a server carries: its timeline, its faults and its control paths. */
 import type { RequestContext, RequestExtension, RequestProbe } from "../http/contract.ts";
 import type { WatchStreamOptions } from "../http/endpoints/watch-stream.ts";
-import type { ServerOptions } from "../server/options.ts";
 import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
+import type { ServerOptions } from "../server/options.ts";
 import { clockPath, clockRoutes } from "./control/clock-routes.ts";
 import type { ControlRoute } from "./control/contract.ts";
 import { faultRoutes } from "./control/fault-routes.ts";

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Agent } from "node:https";
 import type { Clock } from "../apimachinery/clock.ts";
-import type { RunningServer } from "../server/options.ts";
 import { isConnectTarget, isWatchTarget } from "../request/request-info.ts";
+import type { RunningServer } from "../server/options.ts";
 import { certificateTimes, issueClient, type KeyPair } from "../server/serving/certificates.ts";
 import { formatKubeconfig } from "../server/serving/kubeconfig.ts";
 import type { ServingSetup } from "../server/serving/serving-setup.ts";

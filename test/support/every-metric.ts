@@ -1,10 +1,10 @@
 /** Every metric of the server, with a sample: calls each function that records one. */
 
-import type { ApiServiceView } from "../../src/forwarding/aggregator/contract.ts";
 import { signingRequestMetrics } from "../../src/../src/metrics/signing-request-metrics.ts";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { Resolved } from "../../src/catalog/contract.ts";
 import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
+import type { ApiServiceView } from "../../src/forwarding/aggregator/contract.ts";
 import { admissionMetrics } from "../../src/metrics/admission-metrics.ts";
 import { aggregationMetrics } from "../../src/metrics/aggregation-metrics.ts";
 import { allocatorMetrics } from "../../src/metrics/allocator-metrics.ts";

@@ -1,4 +1,6 @@
 /** APIServices and their servers in memory, for tests of the merging of documents. */
+
+import type { Logger } from "../../src/apimachinery/logger.ts";
 import type {
   ApiServiceObserver,
   ApiServices,
@@ -6,7 +8,6 @@ import type {
   Backends,
   RemoteApiService,
 } from "../../src/forwarding/aggregator/contract.ts";
-import type { Logger } from "../../src/apimachinery/logger.ts";
 import type { ExtensionServer } from "./extension-servers.ts";
 import { type ManualClock, manualClock } from "./manual-clock.ts";
 

@@ -5,7 +5,19 @@
 import type { EndpointReconcilerType } from "../../controllers/bootstrap/kubernetes-service/contract.ts";
 import { controllerNames } from "../../controllers/enabled.ts";
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import { bool, checked, cidrs, duration, file, integer, list, pairs, portRange, text, unlessEmpty } from "./flag-types.ts";
+import {
+  bool,
+  checked,
+  cidrs,
+  duration,
+  file,
+  integer,
+  list,
+  pairs,
+  portRange,
+  text,
+  unlessEmpty,
+} from "./flag-types.ts";
 
 const reconcilers: readonly EndpointReconcilerType[] = ["master-count", "lease", "none"];
 

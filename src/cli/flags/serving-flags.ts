@@ -2,7 +2,20 @@
 import type { NamedCertificateFiles } from "../../http/listener/contract.ts";
 import { cipherSuiteNames, minVersionNames } from "../../server/serving/tls-options.ts";
 import { type Flag, FlagValueError } from "./contract.ts";
-import { bool, checked, file, float, integer, ipAddress, list, listOf, parseDigits, repeated, text, unlessEmpty } from "./flag-types.ts";
+import {
+  bool,
+  checked,
+  file,
+  float,
+  integer,
+  ipAddress,
+  list,
+  listOf,
+  parseDigits,
+  repeated,
+  text,
+  unlessEmpty,
+} from "./flag-types.ts";
 
 export const servingFlags: readonly Flag[] = [
   {

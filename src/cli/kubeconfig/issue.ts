@@ -1,7 +1,7 @@
-import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
-import { issueCertificate } from "../../server/serving/x509.ts";
 import { writeFile } from "node:fs/promises";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
+import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
+import { issueCertificate } from "../../server/serving/x509.ts";
 import { colored } from "../colors.ts";
 import { FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";

@@ -1,4 +1,7 @@
 /** What a quota limits, what is used, and by which objects. */
+
+import { leftOf } from "../../admission/quota/amounts.ts";
+import { describeScopes, scopesOf } from "../../admission/quota/scopes.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import {
   addQuantities,
@@ -8,8 +11,6 @@ import {
   type Quantity,
   zeroQuantity,
 } from "../../lib/quantity/quantity.ts";
-import { leftOf } from "../../admission/quota/amounts.ts";
-import { describeScopes, scopesOf } from "../../admission/quota/scopes.ts";
 import type { Measure } from "./measure.ts";
 
 /** An object that a quota counts. */

@@ -1,11 +1,12 @@
 /** Lists the objects of a namespace that use a resource, and measures them. */
+
+import { podOfClaim } from "../../admission/quota/claim-pod.ts";
+import type { ClaimRelations, Evaluator, ScopeRequirement } from "../../admission/quota/contract.ts";
+import { createEvaluators } from "../../admission/quota/evaluators.ts";
 import { systemClock } from "../../apimachinery/clock.ts";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Quantity } from "../../lib/quantity/quantity.ts";
-import { podOfClaim } from "../../admission/quota/claim-pod.ts";
-import type { ClaimRelations, Evaluator, ScopeRequirement } from "../../admission/quota/contract.ts";
-import { createEvaluators } from "../../admission/quota/evaluators.ts";
 import { ask, RequestRejected, type Sender } from "../client/ask.ts";
 import { listAll } from "../client/list-all.ts";
 

@@ -2,9 +2,15 @@
  * Sets the condition `Available` of APIServices. Sources:
  * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/status/{remote,local}.
  */
-import { type ApiServices, type ApiServiceView, type Backends, isRemote } from "../../forwarding/aggregator/contract.ts";
+
 import { nothingToDo } from "../../apimachinery/clock.ts";
 import { repeat } from "../../apimachinery/repeat.ts";
+import {
+  type ApiServices,
+  type ApiServiceView,
+  type Backends,
+  isRemote,
+} from "../../forwarding/aggregator/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { ServiceSource } from "../../webhook/service-resolver.ts";
 import type { Controller, ControllerOptions, QueueObserver } from "../contract.ts";

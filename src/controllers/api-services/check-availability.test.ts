@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Backends, RemoteApiService } from "../../forwarding/aggregator/contract.ts";
 import { internalError } from "../../apimachinery/errors.ts";
+import type { Backends, RemoteApiService } from "../../forwarding/aggregator/contract.ts";
 import { WebhookError } from "../../webhook/contract.ts";
 import type { EndpointSliceView, ServiceSource, ServiceView } from "../../webhook/service-resolver.ts";
 import { checkAvailability } from "./check-availability.ts";

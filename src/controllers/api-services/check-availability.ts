@@ -2,8 +2,9 @@
  * Checks whether the server of an APIService is available. Source: `sync` in
  * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/status/remote/remote_available_controller.go.
  */
-import type { Backends, RemoteApiService } from "../../forwarding/aggregator/contract.ts";
+
 import { ApiError } from "../../apimachinery/errors.ts";
+import type { Backends, RemoteApiService } from "../../forwarding/aggregator/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { EndpointSliceView, ServiceSource, ServiceView } from "../../webhook/service-resolver.ts";
 import { probeDiscovery } from "./probe-discovery.ts";

@@ -1,6 +1,7 @@
 /** Follows Services and EndpointSlices for the APIServices that name them. */
-import type { ApiServices } from "../../forwarding/aggregator/contract.ts";
+
 import type { ResourceStore } from "../../catalog/contract.ts";
+import type { ApiServices } from "../../forwarding/aggregator/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { ControllerOptions } from "../contract.ts";

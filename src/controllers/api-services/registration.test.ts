@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
 import { passTurns } from "../../../test/support/pass-turns.ts";
-import { followApiServices } from "../../forwarding/aggregator/api-services.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { followApiServices } from "../../forwarding/aggregator/api-services.ts";
 import { apiServiceRegistration } from "./registration.ts";
 
 const place: Place = ["apiregistration.k8s.io/apiservices", ""];

@@ -2,10 +2,11 @@
  * Registers the group versions that this server serves as APIServices. Source:
  * k8s.io/kube-aggregator@v0.36.0/pkg/controllers/autoregister/autoregister_controller.go.
  */
-import type { ApiServices } from "../../forwarding/aggregator/contract.ts";
+
 import { ApiError, notFound } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
+import type { ApiServices } from "../../forwarding/aggregator/contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";

@@ -2,8 +2,9 @@
  * Writes the condition `Available`. Source: `updateAPIServiceStatus` and `SetAPIServiceCondition` in
  * k8s.io/kube-aggregator@v0.36.0.
  */
-import type { ApiServiceView } from "../../forwarding/aggregator/contract.ts";
+
 import { formatTime } from "../../apimachinery/clock.ts";
+import type { ApiServiceView } from "../../forwarding/aggregator/contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { serverWrite } from "../../registry/server-write.ts";

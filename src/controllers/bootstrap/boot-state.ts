@@ -4,18 +4,8 @@
  */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
-import { type AddressOwner, refersTo } from "../../apimachinery/service-addresses.ts";
-import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import { removeUnread } from "../../registry/commit.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { create } from "../../registry/create.ts";
-import { deleteIpAddress } from "../../registry/ip-addresses.ts";
-import { serverName, serverWrite } from "../../registry/server-write.ts";
-import type { Stored } from "../../storage/contract.ts";
-import { EncryptedValue } from "../../watch-cache/encrypted-value.ts";
-import { entryFromStored } from "../../watch-cache/entry.ts";
-import { isReadFailure, UnreadableObjects } from "../../watch-cache/unreadable.ts";
+import { UnreadableObjects } from "../../watch-cache/unreadable.ts";
 import { type BootObject, ensureObject } from "./ensure-object.ts";
 import { kubernetesService, type ServiceOptions } from "./kubernetes-service/service.ts";
 import { seed } from "./seed.ts";

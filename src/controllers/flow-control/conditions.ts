@@ -4,10 +4,15 @@
  */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import {
+  type Condition,
+  conditionManager,
+  danglingCondition,
+  hasCondition,
+} from "../../flow-control/dangling-condition.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { serverWrite } from "../../registry/server-write.ts";
-import { type Condition, conditionManager, danglingCondition, hasCondition } from "../../flow-control/dangling-condition.ts";
 
 /** Updates of one flow schema within a minute; further ones wait, because another writer disagrees. */
 const updatesPerMinuteMax = 6;

@@ -7,17 +7,17 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { repeat } from "../../apimachinery/repeat.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
-import type { Controller, QueueObservers } from "../contract.ts";
-import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
+import { type FlowSchema, readFlowSchema } from "../../flow-control/flow-schema.ts";
+import type { Levels } from "../../flow-control/levels.ts";
+import { type PriorityLevel, readPriorityLevel } from "../../flow-control/priority-level.ts";
 import { borrowingPeriodMs } from "../../lib/fair-queuing/borrow-seats.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { derivedOnce } from "../../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import type { Controller, QueueObservers } from "../contract.ts";
+import { openWorkQueue, type WorkQueue } from "../work-queue.ts";
 import { DanglingConditions, hasTrueCondition } from "./conditions.ts";
-import { type FlowSchema, readFlowSchema } from "../../flow-control/flow-schema.ts";
-import type { Levels } from "../../flow-control/levels.ts";
-import { type PriorityLevel, readPriorityLevel } from "../../flow-control/priority-level.ts";
 
 interface ConfigurationOptions<Request> {
   readonly registry: RegistryContext;

@@ -1,8 +1,9 @@
 /** Measures the objects of one kind, by namespace, and reports when they use less. */
-import type { Clock } from "../../apimachinery/clock.ts";
-import type { ResourceStore } from "../../catalog/contract.ts";
+
 import { addAmounts } from "../../admission/quota/amounts.ts";
 import type { Amounts, Evaluator, ScopeRequirement } from "../../admission/quota/contract.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { followCache } from "../../watch-cache/follow.ts";
 import { hasCaughtUp } from "../caught-up.ts";

@@ -1,10 +1,11 @@
 /** Measures the kinds whose objects use the resources that quotas limit. */
-import type { Logger } from "../../apimachinery/logger.ts";
+
 import { addAmounts } from "../../admission/quota/amounts.ts";
 import { type CachedClaimRelations, claimRelations } from "../../admission/quota/claim-relations.ts";
 import type { Amounts, Evaluator, Evaluators } from "../../admission/quota/contract.ts";
 import { createEvaluators } from "../../admission/quota/evaluators.ts";
 import type { QuotaLimits } from "../../admission/quota/read-quota.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { servedTarget } from "../served-target.ts";
 import { type KindUsage, openKindUsage } from "./kind-usage.ts";

@@ -3,9 +3,10 @@
  * charges what is added; this controller gives back what is deleted.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/controller/resourcequota.
  */
+
+import { limitsBytes } from "../../admission/quota/read-quota.ts";
 import { realClock } from "../../apimachinery/clock.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import { limitsBytes } from "../../admission/quota/read-quota.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions, QueueObserver } from "../contract.ts";

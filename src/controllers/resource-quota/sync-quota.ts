@@ -2,13 +2,14 @@
  * Computes the status of a quota, and writes it if it differs. A write by another client in between
  * makes it compute again, so the status that is stored never misses a charge.
  */
+
+import { formatAmounts, parseAmounts } from "../../admission/quota/amounts.ts";
+import type { Amounts } from "../../admission/quota/contract.ts";
+import { scopesOf } from "../../admission/quota/scopes.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { compareQuantities } from "../../lib/quantity/quantity.ts";
-import { formatAmounts, parseAmounts } from "../../admission/quota/amounts.ts";
-import type { Amounts } from "../../admission/quota/contract.ts";
-import { scopesOf } from "../../admission/quota/scopes.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
 import { writesAs } from "../controller-write.ts";

@@ -1,9 +1,9 @@
 /** The usage of the objects of one kind in one namespace and some scopes, kept up to date by events. */
 import { isDeepStrictEqual } from "node:util";
-import type { ResourceStore } from "../../catalog/contract.ts";
-import { addQuantities, type Quantity, subtractQuantities } from "../../lib/quantity/quantity.ts";
 import { formatAmounts } from "../../admission/quota/amounts.ts";
 import type { Amounts, Evaluator, ScopeRequirement } from "../../admission/quota/contract.ts";
+import type { ResourceStore } from "../../catalog/contract.ts";
+import { addQuantities, type Quantity, subtractQuantities } from "../../lib/quantity/quantity.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 
 interface CounterOptions {

@@ -5,14 +5,14 @@
 import type { IncomingMessage } from "node:http";
 import { methodNotAllowed, plainError } from "../../apimachinery/errors.ts";
 import { readLogOptions } from "../../apis/core/pod/connections.ts";
-import type { OpenBackend } from "../proxy/contract.ts";
-import { endOf } from "../proxy/end-of.ts";
-import { failureText } from "../proxy/failure-text.ts";
-import { sendRequest } from "../proxy/send-request.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { answerHeaders, stream } from "../../request/answer.ts";
 import type { RequestState } from "../../request/context.ts";
 import type { BodyStream } from "../../request/exchange.ts";
+import type { OpenBackend } from "../proxy/contract.ts";
+import { endOf } from "../proxy/end-of.ts";
+import { failureText } from "../proxy/failure-text.ts";
+import { sendRequest } from "../proxy/send-request.ts";
 import type { KubeletLocation, KubeletObserver } from "./contract.ts";
 import type { KubeletClient } from "./kubelet-client.ts";
 import { logError } from "./log-error.ts";

@@ -1,8 +1,8 @@
 /** WebSockets of clients whose streams this server carries to kubelets. */
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-import { acceptWebSocket } from "../../request/web-socket/accept.ts";
 import type { Exchange, UpgradeRequest } from "../../request/exchange.ts";
+import { acceptWebSocket } from "../../request/web-socket/accept.ts";
 
 /** A larger message of a client ends the connection. Upstream allows 32 MiB; kubectl sends 32 KiB. */
 export const messageBytesMax = 4 << 20;

@@ -4,9 +4,9 @@
  */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { proxyRequest } from "../proxy/proxy-request.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { RequestState } from "../../request/context.ts";
+import { proxyRequest } from "../proxy/proxy-request.ts";
 import type { KubeletObserver, StreamKind } from "./contract.ts";
 import type { KubeletClient } from "./kubelet-client.ts";
 import { hostOf, streamLocation } from "./pod-location.ts";

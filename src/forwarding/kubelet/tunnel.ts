@@ -3,14 +3,14 @@
  * kubelet. Source: k8s.io/apiserver@v0.36.0/pkg/util/proxy/streamtunnel.go; KEP-4006.
  */
 import type { Clock } from "../../apimachinery/clock.ts";
+import { answerHeaders } from "../../request/answer.ts";
+import type { RequestState } from "../../request/context.ts";
+import type { Exchange, UpgradeRequest } from "../../request/exchange.ts";
 import { handshakeRejection } from "../../request/web-socket/rejection.ts";
 import type { OpenBackend } from "../proxy/contract.ts";
 import { endOf } from "../proxy/end-of.ts";
 import { forwardFailure, joinSockets, sendUpgrade } from "../proxy/proxy-upgrade.ts";
 import { requestHeaders } from "../proxy/request-headers.ts";
-import { answerHeaders } from "../../request/answer.ts";
-import type { RequestState } from "../../request/context.ts";
-import type { Exchange, UpgradeRequest } from "../../request/exchange.ts";
 import type { KubeletLocation, KubeletObserver } from "./contract.ts";
 import { hostOf, pathOf } from "./pod-location.ts";
 import { openServerWebSocket } from "./server-web-socket.ts";

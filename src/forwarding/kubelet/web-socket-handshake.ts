@@ -3,8 +3,8 @@
  * k8s.io/streaming@v0.36.0/pkg/httpstream/wsstream/conn.go, and golang.org/x/net/websocket.
  */
 import { webSocketProtocols } from "../../apimachinery/web-socket-protocols.ts";
-import { handshakeRejection } from "../../request/web-socket/rejection.ts";
 import type { Exchange, UpgradeRequest } from "../../request/exchange.ts";
+import { handshakeRejection } from "../../request/web-socket/rejection.ts";
 
 /**
  * @param requested the subprotocols of the client; none counts as one without a name

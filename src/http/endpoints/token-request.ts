@@ -6,7 +6,7 @@ import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { ExpectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
-import { decodeBody, expectedSubresourceKind, type DecodeOptions } from "../../registry/decode-body.ts";
+import { type DecodeOptions, decodeBody, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { admissionAttributes, checkNamespace } from "../../registry/prepare.ts";
 import type { Endpoint, RequestContext } from "../contract.ts";

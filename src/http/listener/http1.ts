@@ -1,8 +1,8 @@
 /** HTTP/1.1 on connections after their TLS handshake. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { Exchange } from "../../request/exchange.ts";
 import { realClock } from "../../apimachinery/clock.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import type { RequestedUpgrade } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
 import { peerOf } from "./peer.ts";

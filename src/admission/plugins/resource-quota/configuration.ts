@@ -9,9 +9,9 @@ import {
 } from "../../../apimachinery/configuration-file.ts";
 import { configKind, configStruct, listOf, text } from "../../../apimachinery/configuration-schema.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { schemeName } from "../../config/configuration-file.ts";
 import type { LimitedResource } from "../../quota/check-write.ts";
 import { scopeRequirement } from "../../quota/scopes.ts";
-import { schemeName } from "../../config/configuration-file.ts";
 
 /** The configuration of the plugin. */
 export interface ResourceQuotaConfiguration {

@@ -8,6 +8,8 @@ import type { Clock } from "../../../apimachinery/clock.ts";
 import { type ApiError, plainError } from "../../../apimachinery/errors.ts";
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { Catalog, Resolved, ResourceStore } from "../../../catalog/contract.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import {
   addedTo,
   type Charge,
@@ -21,8 +23,6 @@ import { claimRelations } from "../../quota/claim-relations.ts";
 import type { Amounts, Evaluator, QuotaWrite } from "../../quota/contract.ts";
 import { createEvaluators } from "../../quota/evaluators.ts";
 import { createQuotaReader, type Quota, type QuotaReader } from "../../quota/read-quota.ts";
-import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
-import type { AdmissionPlugin } from "../../contract.ts";
 import { rejection } from "../../rejection.ts";
 import { type PendingCharge, quotaCharger } from "./charge-quota.ts";
 import { addQuotaStep } from "./trace-quota.ts";

@@ -6,10 +6,10 @@ import {
   parseQuantity,
   type Quantity,
 } from "../../../lib/quantity/quantity.ts";
-import { leftOf } from "../../quota/amounts.ts";
-import type { Charge } from "../../quota/check-write.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionTrace } from "../../../request/admission-trace.ts";
+import { leftOf } from "../../quota/amounts.ts";
+import type { Charge } from "../../quota/check-write.ts";
 
 /** Adds one step for the quota. */
 export function addQuotaStep(

@@ -5,8 +5,8 @@
  * k8s.io/component-helpers@v0.36.0/auth/rbac/reconciliation/.
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { findUncovered } from "../../../authorization/rbac/cover.ts";
 import type { PolicyRule } from "../../../authorization/contract.ts";
+import { findUncovered } from "../../../authorization/rbac/cover.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
 import { deleteOne } from "../../../registry/delete.ts";

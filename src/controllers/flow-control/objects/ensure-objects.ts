@@ -7,17 +7,17 @@
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { parseBool } from "../../../apimachinery/parse-bool.ts";
 import type { Part } from "../../../apis/fields.ts";
-import type { BootObject } from "../../bootstrap/ensure-object.ts";
-import { ensureObject } from "../../bootstrap/ensure-object.ts";
-import { seed } from "../../bootstrap/seed.ts";
 import type { Resolved } from "../../../catalog/contract.ts";
+import { conditionEntry, danglingCondition } from "../../../flow-control/dangling-condition.ts";
 import { cloneJson, deepEqual } from "../../../lib/json/values.ts";
 import type { RegistryContext } from "../../../registry/contract.ts";
 import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { unlessConflict } from "../../../registry/unless-conflict.ts";
 import { update } from "../../../registry/update.ts";
-import { conditionEntry, danglingCondition } from "../../../flow-control/dangling-condition.ts";
+import type { BootObject } from "../../bootstrap/ensure-object.ts";
+import { ensureObject } from "../../bootstrap/ensure-object.ts";
+import { seed } from "../../bootstrap/seed.ts";
 import { autoUpdate, type BootstrapObject, bootstrapObjects } from "./bootstrap-objects.ts";
 
 const manager = "api-priority-and-fairness-config-producer-v1";

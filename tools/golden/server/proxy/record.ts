@@ -24,5 +24,8 @@ await createObjects(
 );
 const rows = [];
 for (const row of proxyRows) rows.push({ ...row, answer: await sendRow(row, target, backend) });
-writeFileSync(join(root, "src/forwarding/proxy/testdata/requests.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+writeFileSync(
+  join(root, "src/forwarding/proxy/testdata/requests.jsonl"),
+  rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
+);
 process.exit();
