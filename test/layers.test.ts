@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..");
 const layersMax = 15;
-const pairsMax = 158;
+const pairsMax = 150;
 
 interface Part {
   readonly layer: number;

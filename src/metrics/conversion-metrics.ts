@@ -2,7 +2,7 @@
  * The metrics of conversion webhooks.
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion/metrics.go.
  */
-import type { ConversionObserver } from "../apis/apiextensions/conversion/contract.ts";
+import type { ConversionObserver } from "../webhook/conversion-observer.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 

@@ -1,5 +1,8 @@
 /** What admission did to a request, for clients that ask for an explanation. */
 
+/** The request header, whose value is `admission`; also of the response that has an explanation. */
+export const explainHeader = "coxswain-explain";
+
 /** Receives what plugins, webhooks and policies do to one request, in order. */
 export interface AdmissionTrace {
   add(step: TraceStep): void;

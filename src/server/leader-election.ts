@@ -1,6 +1,7 @@
 /** Builds the election of the server that runs the controllers of kube-controller-manager. */
 
 import { randomFraction, randomUuid } from "../apimachinery/random.ts";
+import { apiRelease } from "../apimachinery/release.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Controller } from "../controllers/contract.ts";
 import { writesBy } from "../controllers/controller-write.ts";
@@ -13,7 +14,6 @@ import { LeaderElector } from "../controllers/leader-election/elector.ts";
 import { leaseLock } from "../controllers/leader-election/lease-lock.ts";
 import { elects } from "../controllers/leader-election/options.ts";
 import { recordEvent } from "../controllers/record-event.ts";
-import { apiRelease } from "../http/endpoints/version.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentObject } from "../registry/current-entry.ts";
 import type { ServerMetrics } from "./metrics.ts";

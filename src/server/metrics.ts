@@ -2,9 +2,9 @@
 import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import { knownGates } from "../apimachinery/feature-gates.ts";
+import { versionBody } from "../apimachinery/release.ts";
 import type { ImpersonationObserver } from "../authorization/impersonation/contract.ts";
 import type { Installer } from "../catalog/install.ts";
-import { versionBody } from "../http/endpoints/version.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
 import { type AllocatorMetrics, allocatorMetrics } from "../metrics/allocator-metrics.ts";
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
@@ -78,35 +78,27 @@ export function openMetrics(
   show: ShowMetrics,
   { audit, calls, engine, etcd, objectCounts, storage, installer, catalog, clock, gates, unexpected }: Needs,
 ): ServerMetrics {
-  const authentication = authenticationMetrics(clock);
-  const tokens = tokenMetrics();
-  const impersonation = impersonationMetrics();
-  const admission = admissionMetrics();
+  const observers = {
+    queues: queueMetrics(() => performance.now()),
+    admission: { ...admissionMetrics(), clock },
+    authentication: authenticationMetrics(clock),
+    impersonation: { ...impersonationMetrics(), clock },
+    tokens: tokenMetrics(),
+    serviceAccounts: serviceAccountMetrics(),
+    validation: validationMetrics(),
+    policies: policyMetrics(),
+    kubelet: kubeletMetrics(),
+    elections: leaderElectionMetrics(),
+    allocators: allocatorMetrics(),
+    signingRequests: signingRequestMetrics(),
+    unexpected,
+  };
   const health = healthMetrics();
-  const serviceAccounts = serviceAccountMetrics();
-  const queues = queueMetrics(() => performance.now());
-  const validation = validationMetrics();
-  const policies = policyMetrics();
-  const kubelet = kubeletMetrics();
-  const elections = leaderElectionMetrics();
-  const allocators = allocatorMetrics();
-  const signingRequests = signingRequestMetrics();
   const caches = () => cachesByResource(catalog, installer);
   const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
   const collectors: MetricsCollector[] = [
     counted,
-    queues.collect,
-    calls.collect,
-    etcd.collect,
-    admission.collect,
-    authentication.collect,
-    impersonation.collect,
-    tokens.collect,
-    serviceAccounts.collect,
-    validation.collect,
-    policies.collect,
-    kubelet.collect,
-    ...[elections, allocators, signingRequests, unexpected].map(({ collect }) => collect),
+    ...[calls, etcd, ...Object.values(observers)].map(({ collect }) => collect),
     () => [featureMetrics(knownGates(), gates), storageEngineMetric(engine)],
   ];
   const metrics = createMetrics(
@@ -127,21 +119,9 @@ export function openMetrics(
   );
   return {
     ...metrics,
-    authentication,
-    tokens,
-    serviceAccounts,
-    queues,
-    validation,
-    policies,
-    kubelet,
-    elections,
-    allocators,
-    signingRequests,
-    unexpected,
+    ...observers,
     calls: calls.observer,
     health,
-    admission: { ...admission, clock },
-    impersonation: { ...impersonation, clock },
     add: (collect) => void collectors.push(collect),
   };
 }

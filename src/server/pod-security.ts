@@ -1,8 +1,8 @@
 /** Opens the plugin PodSecurity with its metrics. */
 import type { AdmissionPlugin } from "../admission/contract.ts";
 import { podSecurity } from "../admission/plugins/pod-security/pod-security.ts";
+import { apiRelease } from "../apimachinery/release.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import { apiRelease } from "../http/endpoints/version.ts";
 import { podSecurityMetrics } from "../metrics/pod-security-metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";

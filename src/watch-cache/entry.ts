@@ -5,8 +5,8 @@ import { encodeObject, isEmpty } from "../lib/schema/encode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { shardHash } from "../lib/selectors/shard-hash.ts";
 import { DamagedRecord, type Seal, type Stored } from "../storage/contract.ts";
+import { checkNotEncrypted } from "../storage/encrypted-value.ts";
 import type { Entry, EntryIndex } from "./contract.ts";
-import { checkNotEncrypted } from "./encrypted-value.ts";
 import { uidBytes } from "./uid-bytes.ts";
 
 /** The parts of a resource definition that are needed to create entries from stored values. */

@@ -7,7 +7,7 @@ import { formatGroupResource, type GroupResource } from "../apimachinery/object.
 import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
 import { DamagedRecord, type Stored } from "../storage/contract.ts";
-import { EncryptedValue } from "./encrypted-value.ts";
+import { EncryptedValue } from "../storage/encrypted-value.ts";
 
 /** Objects that one error response lists. */
 const listedMax = 100;

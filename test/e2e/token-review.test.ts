@@ -36,7 +36,7 @@ async function created(collection: string, body: object): Promise<Answer["body"]
 }
 
 const eve = { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
-const nobody = {
+const notAuthenticated = {
   authenticated: true,
   user: { username: "system:anonymous", groups: ["system:unauthenticated"] },
   audiences: ["api", "other-api"],
@@ -85,8 +85,8 @@ const rows: [what: string, spec: object, status: object][] = [
     { token: "static x" },
     { authenticated: true, user: eve, audiences: ["api", "other-api"] },
   ],
-  ["takes a token of spaces for none, which is anonymous", { token: "  " }, nobody],
-  ["takes a token after a space for none", { token: " static" }, nobody],
+  ["takes a token of spaces for none, which is anonymous", { token: "  " }, notAuthenticated],
+  ["takes a token after a space for none", { token: " static" }, notAuthenticated],
   [
     "ignores a line break after the token",
     { token: "static\n" },

@@ -1,6 +1,5 @@
 /** Every metric of the server, with a sample: calls each function that records one. */
 
-import { signingRequestMetrics } from "../../src/../src/metrics/signing-request-metrics.ts";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import type { Resolved } from "../../src/catalog/contract.ts";
 import type { FlowControlObserver } from "../../src/flow-control/contract.ts";
@@ -35,6 +34,7 @@ import { queueMetrics } from "../../src/metrics/queue-metrics.ts";
 import { reloadMetrics } from "../../src/metrics/reload-metrics.ts";
 import { serviceAccountMetrics } from "../../src/metrics/service-account-metrics.ts";
 import { shownMetrics } from "../../src/metrics/shown-metrics.ts";
+import { signingRequestMetrics } from "../../src/metrics/signing-request-metrics.ts";
 import { storageEngineMetric } from "../../src/metrics/storage-engine-metric.ts";
 import { tokenMetrics } from "../../src/metrics/token-metrics.ts";
 import { validationMetrics } from "../../src/metrics/validation-metrics.ts";

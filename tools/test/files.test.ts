@@ -39,7 +39,7 @@ test("a file says why it needs a process of its own in its first lines", () => {
 
 const areas: [path: string, area: string][] = [
   ["src/lib/ip-range/ip-range.test.ts", "src/lib"],
-  ["src/server/server.test.ts", "src"],
+  ["src/server/server.test.ts", "src/server"],
   ["test/e2e/rights/rights.test.ts", "test/e2e/rights"],
   ["test/e2e/faults.test.ts", "test/e2e"],
 ];

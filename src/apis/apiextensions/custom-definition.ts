@@ -29,7 +29,7 @@ import {
   parseStructuralSchema,
   type StructuralSchema,
 } from "../../lib/structural-schema/structural-schema.ts";
-import { noObserver } from "./conversion/contract.ts";
+import { noObserver } from "../../webhook/conversion-observer.ts";
 import type { ConversionWebhooks } from "./conversion/webhook-clients.ts";
 import { webhookConverter } from "./conversion/webhook-converter.ts";
 import { customResource } from "./custom-resource.ts";

@@ -4,8 +4,8 @@
  */
 
 import { parseGroupVersion } from "../../apimachinery/object.ts";
-import { explainHeader } from "../../http/filters/admission-explanation.ts";
 import type { TraceStep } from "../../request/admission-trace.ts";
+import { explainHeader } from "../../request/admission-trace.ts";
 import { ask, type Json, parseObject } from "../client/ask.ts";
 import type { Client, ClientRequest } from "../client/client.ts";
 

@@ -2,8 +2,9 @@
  * Flags of the APIs that are served, of the controllers, and of connections to services, other servers and kubelets. Names
  * and defaults are kube-apiserver's, and kube-controller-manager's for the controllers.
  */
-import type { EndpointReconcilerType } from "../../controllers/bootstrap/kubernetes-service/contract.ts";
+
 import { controllerNames } from "../../controllers/enabled.ts";
+import type { EndpointReconcilerType } from "../../server/public-types.ts";
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
 import {
   bool,

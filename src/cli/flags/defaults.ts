@@ -1,5 +1,5 @@
 /** The options without any flag. */
-import { defaultOptions } from "../../index.ts";
+import { defaultOptions } from "../../server/default-options.ts";
 import { etcdDefaults } from "../../storage/etcd/options.ts";
 import type { Flag, FlagOptions } from "./contract.ts";
 import { valueAt } from "./option-path.ts";

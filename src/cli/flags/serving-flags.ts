@@ -1,5 +1,5 @@
 /** Flags of the listener, and of the limits of requests. Names and defaults are kube-apiserver's. */
-import type { NamedCertificateFiles } from "../../http/listener/contract.ts";
+import type { NamedCertificateFiles } from "../../server/public-types.ts";
 import { cipherSuiteNames, minVersionNames } from "../../server/serving/tls-options.ts";
 import { type Flag, FlagValueError } from "./contract.ts";
 import {

@@ -2,7 +2,7 @@
  * Flags of the store. Those of etcd have upstream's names, checks and messages. Source:
  * `k8s.io/apiserver@v0.36.0/pkg/server/options/etcd.go`.
  */
-import type { StorageMediaType } from "../../registry/contract.ts";
+import type { StorageMediaType } from "../../server/public-types.ts";
 import type { EtcdOverride } from "../../storage/etcd/options.ts";
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
 import { bool, byteCount, checked, duration, file, integer, list, listOf, text, word } from "./flag-types.ts";

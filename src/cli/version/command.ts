@@ -1,5 +1,5 @@
 /** `coxswain version`: prints the versions of this program. */
-import { apiRelease, versionBody } from "../../http/endpoints/version.ts";
+import { apiRelease, versionBody } from "../../apimachinery/release.ts";
 import { exitFailed } from "../exit-codes.ts";
 import { addExamples, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 import { packageVersion } from "../version.ts";

@@ -15,7 +15,7 @@ import { deleteOne } from "../../registry/delete.ts";
 import { serverWrite } from "../../registry/server-write.ts";
 import { unlessConflict } from "../../registry/unless-conflict.ts";
 import { update } from "../../registry/update.ts";
-import { EncryptedValue } from "../../watch-cache/encrypted-value.ts";
+import { EncryptedValue } from "../../storage/encrypted-value.ts";
 import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure } from "../../watch-cache/unreadable.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";

@@ -9,7 +9,7 @@ import { create } from "../../registry/create.ts";
 import { deleteIpAddress } from "../../registry/ip-addresses.ts";
 import { serverName, serverWrite } from "../../registry/server-write.ts";
 import type { Stored } from "../../storage/contract.ts";
-import { EncryptedValue } from "../../watch-cache/encrypted-value.ts";
+import { EncryptedValue } from "../../storage/encrypted-value.ts";
 import { entryFromStored } from "../../watch-cache/entry.ts";
 import { isReadFailure } from "../../watch-cache/unreadable.ts";
 

@@ -4,6 +4,7 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { apiRelease } from "../../apimachinery/release.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
 import type { RemoteApiService } from "../../forwarding/aggregator/contract.ts";
@@ -24,7 +25,6 @@ import {
   relativeUrl,
   type Surface,
 } from "./openapi-surface.ts";
-import { apiRelease } from "./version.ts";
 
 /** The dependencies of OpenAPI documents. */
 interface OpenApiDependencies {

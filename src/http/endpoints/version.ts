@@ -1,11 +1,9 @@
 /** `/version`: the API release. kubectl compares it with its own. */
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
+import { versionBody } from "../../apimachinery/release.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendRawJson } from "../errors.ts";
 import { checkRoute } from "../representation/negotiate.ts";
-
-/** The release whose API is served. */
-export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswain" } as const;
 
 /**
  * Serves `/version`.
@@ -15,34 +13,4 @@ export function versionHandler(context: RequestContext): void {
   if (context.exchange.method !== "GET") throw methodNotAllowed();
   checkRoute({ ...context, encodings: context.encodings.slice(0, 1) }); // It produces JSON alone.
   sendRawJson(context, 200, versionBody());
-}
-
-/** The response body. Source: version.Info of apimachinery; fields in upstream's order. */
-export function versionBody(): Record<string, string> {
-  return {
-    major: apiRelease.major,
-    minor: apiRelease.minor,
-    emulationMajor: apiRelease.major,
-    emulationMinor: apiRelease.minor,
-    minCompatibilityMajor: "1",
-    minCompatibilityMinor: "35",
-    gitVersion: apiRelease.gitVersion,
-    gitCommit: "",
-    gitTreeState: "clean",
-    buildDate: "1970-01-01T00:00:00Z",
-    // Clients parse these two in the format of a Go server.
-    goVersion: `node${process.version}`,
-    compiler: "node",
-    platform: `${platform()}/${architecture()}`,
-  };
-}
-
-function platform(): string {
-  return process.platform === "win32" ? "windows" : process.platform;
-}
-
-/** The architecture as Go names it. */
-function architecture(): string {
-  const names: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
-  return names[process.arch] ?? process.arch;
 }

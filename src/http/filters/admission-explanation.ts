@@ -5,13 +5,10 @@
 
 import { badRequest } from "../../apimachinery/errors.ts";
 import type { FindDenial } from "../../catalog/contract.ts";
-import type { TracedObject, TraceStep } from "../../request/admission-trace.ts";
+import { explainHeader, type TracedObject, type TraceStep } from "../../request/admission-trace.ts";
 import { send } from "../../request/answer.ts";
 import type { Filter } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
-
-/** The request header, whose value is `admission`; also of the response that has an explanation. */
-export const explainHeader = "coxswain-explain";
 
 /** Steps of one request that are kept; more are only counted. */
 const stepsMax = 2000;

@@ -5,9 +5,11 @@ import { ApiError } from "../../apimachinery/errors.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
 import type { RequestContext } from "../../http/contract.ts";
 import type { ObjectChange, RegistryContext } from "../../registry/contract.ts";
-import type { Snapshot, WatchCache } from "../../watch-cache/contract.ts";
 import { overriding } from "../overriding.ts";
 import type { StaleReadFault } from "./contract.ts";
+
+type WatchCache = ResourceStore["cache"];
+type Snapshot = ReturnType<WatchCache["latest"]>;
 
 /** Changes that are kept; older states cannot be selected. */
 const changesMax = 10_000;

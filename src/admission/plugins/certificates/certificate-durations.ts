@@ -7,7 +7,7 @@ import { parseCertificates } from "../../../lib/x509/pem.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin, CertificateDurationObserver } from "../../contract.ts";
 
-/** How much shorter or longer a certificate may be than requested, beside a twentieth: signers date short ones back. */
+/** How much shorter or longer a certificate may be than requested, in addition to a twentieth: signers date short ones back. */
 const toleranceMs = 5 * 60_000;
 
 /** @returns a plugin that always runs, and rejects nothing */

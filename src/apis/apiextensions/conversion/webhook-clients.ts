@@ -6,7 +6,7 @@
 import { type ClientOptions, webhookClient } from "../../../webhook/client.ts";
 import { type EndpointNeeds, endpointOf, type WebhookClientConfig } from "../../../webhook/client-config.ts";
 import type { WebhookClient } from "../../../webhook/contract.ts";
-import type { ConversionObserver } from "./contract.ts";
+import type { ConversionObserver } from "../../../webhook/conversion-observer.ts";
 
 /** The webhook clients of a server. */
 export interface ConversionWebhooks {

@@ -8,7 +8,7 @@ import type { KubeObject } from "../../../apimachinery/object.ts";
 import { encodeAny, encodeSorted } from "../../../lib/json/encode-any.ts";
 import { parseJson } from "../../../lib/json/parse.ts";
 import type { WebhookClient } from "../../../webhook/contract.ts";
-import { noObserver } from "./contract.ts";
+import { noObserver } from "../../../webhook/conversion-observer.ts";
 import { webhookConverter } from "./webhook-converter.ts";
 
 interface Row {

@@ -10,7 +10,7 @@ import { ConversionError, type Converted } from "../../../catalog/converter.ts";
 import { memberBytes } from "../../../lib/json/member.ts";
 import { parseJson, peekTypeMeta, type TypeMeta } from "../../../lib/json/parse.ts";
 import { type WebhookClient, WebhookError } from "../../../webhook/contract.ts";
-import type { ConversionFailure, ConversionObserver } from "./contract.ts";
+import type { ConversionFailure, ConversionObserver } from "../../../webhook/conversion-observer.ts";
 import { identityProblem, restoreMetadata } from "./converted-object.ts";
 import { encodeReview, objectProblem, ReviewProblem, type ReviewRequest, readReview, reviewVersion } from "./review.ts";
 

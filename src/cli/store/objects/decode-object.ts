@@ -17,7 +17,7 @@ import { parseJson } from "../../../lib/json/parse.ts";
 import { hasMagic } from "../../../lib/protobuf/envelope.ts";
 import { DecodeError } from "../../../lib/schema/decode.ts";
 import { encodeObject } from "../../../lib/schema/encode.ts";
-import { checkNotEncrypted } from "../../../watch-cache/encrypted-value.ts";
+import { checkNotEncrypted } from "../../../storage/encrypted-value.ts";
 import { parentPrefixes } from "../resource-of-key.ts";
 
 /** A stored value. */
