@@ -21,7 +21,8 @@ import { openLmdbStorage } from "../storage/lmdb/lmdb.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
 import type { WatchCache } from "./contract.ts";
 import { type EntrySource, makeEntry } from "./entry.ts";
-import { openWatchCache, type WatchCacheOptions } from "./watch-cache.ts";
+import type { WatchCacheOptions } from "./options.ts";
+import { openWatchCache } from "./watch-cache.ts";
 
 const windowMs = 60_000;
 const prefix = "/registry/things/";

@@ -6,7 +6,8 @@ import type { CacheCounts } from "./counts.ts";
 import { type IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
 import { Failures, UnreadableObjects } from "./unreadable.ts";
 
-interface StoredStateSource {
+/** Where the objects of a cache are stored, and what they become. */
+export interface StoredStateSource {
   readonly storage: Storage;
   readonly prefix: string;
   readonly resource: GroupResource;

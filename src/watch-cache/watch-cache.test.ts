@@ -10,7 +10,8 @@ import type { Storage } from "../storage/contract.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
 import type { CacheEvent, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
 import { type EntrySource, makeEntry } from "./entry.ts";
-import { openWatchCache, type WatchCacheOptions } from "./watch-cache.ts";
+import type { WatchCacheOptions } from "./options.ts";
+import { openWatchCache } from "./watch-cache.ts";
 
 const prefix = "/registry/things/";
 const source = { prefix, fingerprint: 1, selectableFields: {} } as unknown as EntrySource;

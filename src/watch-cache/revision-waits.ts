@@ -1,0 +1,39 @@
+/** Reads that wait for a revision which a cache has not reached. */
+import { type Clock, realClock } from "../apimachinery/clock.ts";
+
+interface Waiter {
+  readonly revision: number;
+  readonly wake: () => void;
+}
+
+/** The waits of one cache. */
+export class RevisionWaits {
+  readonly #clock: Clock;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(clock: Clock) {
+    this.#clock = realClock(clock);
+  }
+
+  /**
+   * Waits until the cache reaches the revision, or ends.
+   * @returns false when neither happens in time
+   */
+  until(revision: number, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const finish = (woken: boolean): void => {
+        this.#waiters.delete(waiter);
+        cancel();
+        resolve(woken);
+      };
+      const waiter: Waiter = { revision, wake: () => finish(true) };
+      const cancel = this.#clock.after(timeoutMs, () => finish(false));
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Wakes those that wait for a revision up to this one. */
+  reached(revision: number): void {
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.wake();
+  }
+}
