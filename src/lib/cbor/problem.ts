@@ -1,6 +1,6 @@
 /** Problems of decoded items, with the messages of upstream's decoder. */
 import { quoteGo } from "../json/quote.ts";
-import { majorNames } from "./wire.ts";
+import { major, majorNames } from "./wire.ts";
 
 /** A problem with an item. */
 export type Problem =
@@ -40,4 +40,11 @@ export function unsupportedSimple(value: number): Problem {
   return other(
     `cbor: data item of cbor type primitives is not accepted by protocol: simple value ${value} is not recognized`,
   );
+}
+
+/** The problem of an item of a list that becomes bytes. */
+export function problemOfByte(value: unknown): Problem | undefined {
+  if (typeof value !== "number" || (value & 0xff) === value) return undefined;
+  if (value < 0) return { kind: "type", major: major.negative, goType: "uint8" };
+  return { kind: "type", major: major.positive, goType: "uint8", extra: `${value} overflows uint8` };
 }
