@@ -76,30 +76,9 @@ export function openCatalog(
   const index = indexOf(definitions);
   const builtin = definitions.filter(({ custom, versions }) => !custom && versions.some(({ served }) => served));
   const builtinGroups = new Set(builtin.map(({ group }) => group));
-  /** Those that were used. */
-  const resources = new Map<ResourceDefinition, Resource>();
-  const resolved = new WeakMap<DefinedVersion, Resolved>();
+  const { resources, resourceOf, resolve } = usedResources(install);
   let ordered: readonly ResourceDefinition[] = definitions;
   let generation = 0;
-
-  const resourceOf = (definition: ResourceDefinition): Resource => {
-    const known = resources.get(definition);
-    if (known !== undefined) return known;
-    const resource = install(definition);
-    resources.set(definition, resource);
-    return resource;
-  };
-  const resolve = (found: DefinedVersion | undefined): Resolved | undefined => {
-    if (found === undefined) return undefined;
-    const { definition, version } = found;
-    const known = resolved.get(found);
-    if (known !== undefined) return known;
-    const resource = atVersion(resourceOf(definition), version);
-    const converted = convertedVersion(resource, version);
-    const result: Resolved = { resource, version, ...(converted !== undefined && { converted }) };
-    resolved.set(found, result);
-    return result;
-  };
 
   /** @returns the resource, if it was used */
   const drop = (group: string, resource: string): { readonly used: Resource | undefined } | undefined => {
@@ -140,6 +119,31 @@ export function openCatalog(
       return dropped?.used;
     },
   };
+}
+
+/** The resources that were used, each of which is installed once. */
+function usedResources(install: (definition: ResourceDefinition) => Resource) {
+  const resources = new Map<ResourceDefinition, Resource>();
+  const resolved = new WeakMap<DefinedVersion, Resolved>();
+  const resourceOf = (definition: ResourceDefinition): Resource => {
+    const known = resources.get(definition);
+    if (known !== undefined) return known;
+    const resource = install(definition);
+    resources.set(definition, resource);
+    return resource;
+  };
+  const resolve = (found: DefinedVersion | undefined): Resolved | undefined => {
+    if (found === undefined) return undefined;
+    const { definition, version } = found;
+    const known = resolved.get(found);
+    if (known !== undefined) return known;
+    const resource = atVersion(resourceOf(definition), version);
+    const converted = convertedVersion(resource, version);
+    const result: Resolved = { resource, version, ...(converted !== undefined && { converted }) };
+    resolved.set(found, result);
+    return result;
+  };
+  return { resources, resourceOf, resolve };
 }
 
 function atVersion(resource: Resource, { strategy }: ServedVersion): Resource {

@@ -14,7 +14,7 @@ import { derivedOnce } from "../watch-cache/derived-once.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
-import { openWorkQueue } from "./work-queue.ts";
+import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 const name = "clusterrole-aggregation-controller";
 const writes = writesAs(name);
@@ -33,18 +33,7 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
   const roles = new Map<string, Entry>();
   /** Keys of the aggregated roles. */
   const aggregated = new Set<string>();
-  const queue = openWorkQueue({
-    registry,
-    observer: queues?.("ClusterRoleAggregator"),
-    async reconcile(key, deciding) {
-      await undefined; // All events of a batch, and all roles of the first list, are read before.
-      await aggregate(deciding, { target, store, roles }, key);
-      return true;
-    },
-    failed: (key, error) => logger.warn("Failed to aggregate a role, retrying", { key, error: String(error) }),
-    concurrency: 1,
-    keysMax: rolesMax,
-  });
+  const queue = openQueue({ registry, logger, queues }, { target, store, roles });
   /** Before the first list is complete, rules of roles that it has not yet reported would be removed. */
   let isListed = false;
   const enqueueAll = (): void => {
@@ -85,6 +74,21 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
       await queue.stop();
     },
   };
+}
+
+function openQueue({ registry, logger, queues }: ControllerOptions, from: Parameters<typeof aggregate>[1]): WorkQueue {
+  return openWorkQueue({
+    registry,
+    observer: queues?.("ClusterRoleAggregator"),
+    async reconcile(key, deciding) {
+      await undefined; // All events of a batch, and all roles of the first list, are read before.
+      await aggregate(deciding, from, key);
+      return true;
+    },
+    failed: (key, error) => logger.warn("Failed to aggregate a role, retrying", { key, error: String(error) }),
+    concurrency: 1,
+    keysMax: rolesMax,
+  });
 }
 
 /** What aggregation reads of a role. */

@@ -14,7 +14,7 @@ import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openSecretReferences } from "./legacy-tokens/secret-references.ts";
-import { openWorkQueue } from "./work-queue.ts";
+import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 /** Options of {@link serviceAccountTokensController}. */
 export interface ServiceAccountTokensOptions extends ControllerOptions {
@@ -40,24 +40,13 @@ interface Places {
 
 /** Creates the controller that fills and deletes the token Secrets of ServiceAccounts. */
 export function serviceAccountTokensController(options: ServiceAccountTokensOptions): Controller {
-  const { registry, logger, queues } = options;
+  const { registry, logger } = options;
   const target = registry.catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;
   const accounts = registry.catalog.findServed("", "v1", "serviceaccounts")?.resource.store;
   if (target === undefined || secrets === undefined || accounts === undefined)
     return { start() {}, stop: async () => {} };
-  const queue = openWorkQueue({
-    registry,
-    observer: queues?.("serviceaccount_tokens_service"),
-    async reconcile(key, deciding) {
-      await reconcile({ ...options, registry: deciding }, { secrets, target, accounts }, key);
-      return true;
-    },
-    failed: (key, error) =>
-      logger.warn("Failed to write the token of a secret, retrying", { key, error: String(error) }),
-    concurrency,
-    keysMax: secretsMax,
-  });
+  const queue = openQueue(options, { secrets, target, accounts });
   const references = openSecretReferences({ registry, logger });
   /** Keys of the Secrets for tokens. */
   const known = new Set<string>();
@@ -107,6 +96,22 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
       await Promise.all([queue.stop(), references.stop()]);
     },
   };
+}
+
+function openQueue(options: ServiceAccountTokensOptions, places: Places): WorkQueue {
+  const { registry, logger, queues } = options;
+  return openWorkQueue({
+    registry,
+    observer: queues?.("serviceaccount_tokens_service"),
+    async reconcile(key, deciding) {
+      await reconcile({ ...options, registry: deciding }, places, key);
+      return true;
+    },
+    failed: (key, error) =>
+      logger.warn("Failed to write the token of a secret, retrying", { key, error: String(error) }),
+    concurrency,
+    keysMax: secretsMax,
+  });
 }
 
 async function reconcile(options: ServiceAccountTokensOptions, places: Places, key: string): Promise<void> {

@@ -17,13 +17,15 @@ const secondsBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const addressPrefix = "kube_apiserver_clusterip_allocator_";
 const portPrefix = "kube_apiserver_nodeport_allocator_";
 
+type ReadUse = Parameters<AllocationObserver["follow"]>[0];
+
 /** @returns metrics without an allocation */
 export function allocatorMetrics(): AllocatorMetrics {
   const addresses = { allocated: new Counters(), failed: new Counters(), durations: new Histograms(secondsBounds) };
   const ports = { allocated: new Counters(), failed: new Counters() };
   const portErrors = new Counters();
   let failedRepairs = 0;
-  let use: Parameters<AllocationObserver["follow"]>[0] = () => ({ addresses: new Map(), ports: undefined });
+  let use: ReadUse = () => ({ addresses: new Map(), ports: undefined });
   const addressLabels = labelFormatter(["cidr", "scope"]);
   const rangeLabels = labelFormatter(["cidr"]);
   const scopeLabels = labelFormatter(["scope"]);
@@ -46,21 +48,8 @@ export function allocatorMetrics(): AllocatorMetrics {
       failed: () => void failedRepairs++,
     },
     collect() {
-      const current = use();
-      const byRange = (value: (one: RangeUse) => number): Sample[] =>
-        [...current.addresses].map(([range, one]) => ({ suffix: "", labels: rangeLabels(range), value: value(one) }));
-      const ofPorts = (value: number | undefined): Sample[] => (value === undefined ? [] : [sample(value)]);
       return [
-        gauge(
-          `${addressPrefix}allocated_ips`,
-          "Addresses of Services.",
-          byRange(({ allocated }) => allocated),
-        ),
-        gauge(
-          `${addressPrefix}available_ips`,
-          "Free addresses for Services.",
-          byRange(({ available }) => available),
-        ),
+        ...useMetrics(use(), rangeLabels),
         counter(`${addressPrefix}allocation_total`, "Allocated addresses.", addresses.allocated.samples()),
         counter(`${addressPrefix}allocation_errors_total`, "Failed allocations.", addresses.failed.samples()),
         {
@@ -68,8 +57,6 @@ export function allocatorMetrics(): AllocatorMetrics {
           type: "histogram",
           samples: addresses.durations.samples(),
         },
-        gauge(`${portPrefix}allocated_ports`, "Node ports of Services.", ofPorts(current.ports?.allocated)),
-        gauge(`${portPrefix}available_ports`, "Free node ports.", ofPorts(current.ports?.available)),
         counter(`${portPrefix}allocation_total`, "Allocated node ports.", ports.allocated.samples()),
         counter(`${portPrefix}allocation_errors_total`, "Failed allocations of node ports.", ports.failed.samples()),
         counter(
@@ -83,6 +70,21 @@ export function allocatorMetrics(): AllocatorMetrics {
       ];
     },
   };
+}
+
+/** How much of the ranges is in use. */
+function useMetrics({ addresses, ports }: ReturnType<ReadUse>, rangeLabels: (range: string) => string): Metric[] {
+  const byRange = (value: (one: RangeUse) => number): Sample[] =>
+    [...addresses].map(([range, one]) => ({ suffix: "", labels: rangeLabels(range), value: value(one) }));
+  const ofPorts = (value: number | undefined): Sample[] => (value === undefined ? [] : [sample(value)]);
+  const allocated = byRange((one) => one.allocated);
+  const available = byRange((one) => one.available);
+  return [
+    gauge(`${addressPrefix}allocated_ips`, "Addresses of Services.", allocated),
+    gauge(`${addressPrefix}available_ips`, "Free addresses for Services.", available),
+    gauge(`${portPrefix}allocated_ports`, "Node ports of Services.", ofPorts(ports?.allocated)),
+    gauge(`${portPrefix}available_ports`, "Free node ports.", ofPorts(ports?.available)),
+  ];
 }
 
 const sample = (value: number): Sample => ({ suffix: "", labels: "", value });

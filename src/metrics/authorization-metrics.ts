@@ -3,7 +3,7 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go and
  * pkg/authorization/cel/metrics.go.
  */
-import type { AuthorizationObserver, DecisionCounts } from "../authorization/contract.ts";
+import type { AuthorizationObserver, Decision, DecisionCounts } from "../authorization/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 import { Counters, Histograms } from "./vectors.ts";
@@ -33,15 +33,8 @@ export function authorizationMetrics(): AuthorizationMetrics {
   const excluded = new Counters();
   const failed = new Counters();
   return {
-    attempted({ decision, error }, durationMs) {
-      const result =
-        decision === "allow"
-          ? "allowed"
-          : error !== undefined
-            ? "error"
-            : decision === "deny"
-              ? "denied"
-              : "no-opinion";
+    attempted(decision, durationMs) {
+      const result = resultOf(decision);
       let series = attempts.get(result);
       if (series === undefined) {
         series = { count: 0, durations: new Histogram(attemptBounds) };
@@ -81,6 +74,12 @@ export function authorizationMetrics(): AuthorizationMetrics {
       }),
     ],
   };
+}
+
+function resultOf({ decision, error }: Decision): string {
+  if (decision === "allow") return "allowed";
+  if (error !== undefined) return "error";
+  return decision === "deny" ? "denied" : "no-opinion";
 }
 
 interface Evaluations {

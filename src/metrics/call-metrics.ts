@@ -46,44 +46,23 @@ export function callMetrics(): CallMetrics {
       insecureSha1: () => void flaws.insecureSha1++,
     },
     collect: () => [
-      {
-        name: "rest_client_requests_total",
-        type: "counter",
-        stability: "ALPHA",
-        help: "Requests to webhooks by status code.",
-        samples: requests.samples(),
-      },
-      {
-        name: "rest_client_request_retries_total",
-        type: "counter",
-        stability: "ALPHA",
-        help: "Retried requests to webhooks.",
-        samples: retries.samples(),
-      },
-      {
-        name: "rest_client_request_duration_seconds",
-        type: "histogram",
-        stability: "ALPHA",
-        help: "Duration of webhook calls in seconds, including retries.",
-        samples: durations.samples(),
-      },
-      {
-        name: "rest_client_request_size_bytes",
-        type: "histogram",
-        stability: "ALPHA",
-        help: "Size of requests to webhooks in bytes.",
-        samples: requestSizes.samples(),
-      },
-      {
-        name: "rest_client_response_size_bytes",
-        type: "histogram",
-        stability: "ALPHA",
-        help: "Size of responses of webhooks in bytes.",
-        samples: answerSizes.samples(),
-      },
+      metric("counter", "rest_client_requests_total", "Requests to webhooks by status code.", requests),
+      metric("counter", "rest_client_request_retries_total", "Retried requests to webhooks.", retries),
+      metric(
+        "histogram",
+        "rest_client_request_duration_seconds",
+        "Duration of webhook calls in seconds, including retries.",
+        durations,
+      ),
+      metric("histogram", "rest_client_request_size_bytes", "Size of requests to webhooks in bytes.", requestSizes),
+      metric("histogram", "rest_client_response_size_bytes", "Size of responses of webhooks in bytes.", answerSizes),
       ...flawMetrics(flaws),
     ],
   };
+}
+
+function metric(type: Metric["type"], name: string, help: string, values: Counters | Histograms): Metric {
+  return { name, type, stability: "ALPHA", help, samples: values.samples() };
 }
 
 function flawMetrics({ missingSan, insecureSha1 }: { missingSan: number; insecureSha1: number }): Metric[] {

@@ -71,11 +71,8 @@ export function etcdMetrics(now: () => number): EtcdMetrics {
       counter("etcd_requests_total", "Requests to etcd.", requests),
       counter("etcd_request_errors_total", "Requests to etcd that failed.", errors),
       {
-        name: "etcd_request_duration_seconds",
+        ...counter("etcd_request_duration_seconds", "Duration of requests to etcd in seconds.", durations),
         type: "histogram",
-        stability: "ALPHA",
-        help: "Duration of requests to etcd in seconds.",
-        samples: durations.samples(),
       },
       counter("etcd_bookmark_total", "Progress notifications of etcd.", bookmarks),
       { ...counter("etcd_bookmark_counts", "Progress notifications of etcd.", bookmarks), ...deprecatedBookmarks },
@@ -86,24 +83,29 @@ export function etcdMetrics(now: () => number): EtcdMetrics {
         help: "Objects that shared a lease of etcd.",
         samples: leases.count === 0 ? [] : [...leases.samples("")],
       },
-      {
-        name: "apiserver_storage_db_total_size_in_bytes",
-        type: "gauge",
-        stability: "ALPHA",
-        deprecatedSince: "1.28.0",
-        help: "Size of the database of a member in bytes; -1 when it does not answer.",
-        samples: [...sizes].map(sizeSample),
-      },
+      memberSizes(sizes),
     ],
   };
 }
 
 const deprecatedBookmarks = { type: "gauge", deprecatedSince: "1.36.0" } as const;
 
-function counter(name: string, help: string, counts: Counters): Metric {
+function counter(name: string, help: string, counts: Counters | Histograms): Metric {
   return { name, type: "counter", stability: "ALPHA", help, samples: counts.samples() };
 }
 
-function sizeSample([url, value]: readonly [string, number]): Sample {
-  return { suffix: "", labels: formatLabels(["endpoint"], [url]), value };
+function memberSizes(sizes: ReadonlyMap<string, number>): Metric {
+  const sample = ([url, value]: readonly [string, number]): Sample => ({
+    suffix: "",
+    labels: formatLabels(["endpoint"], [url]),
+    value,
+  });
+  return {
+    name: "apiserver_storage_db_total_size_in_bytes",
+    type: "gauge",
+    stability: "ALPHA",
+    deprecatedSince: "1.28.0",
+    help: "Size of the database of a member in bytes; -1 when it does not answer.",
+    samples: [...sizes].map(sample),
+  };
 }

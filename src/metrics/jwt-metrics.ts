@@ -65,24 +65,12 @@ export function jwtMetrics({
       }
     },
     collect() {
-      const metric = (name: string, type: Metric["type"], help: string, samples: Iterable<Sample>): Metric => ({
-        name: `apiserver_authentication_jwt_authenticator_${name}`,
-        type,
-        stability: "ALPHA",
-        help,
-        samples: [...samples],
-      });
-      const histograms = [...latencies].flatMap(([issuer, results]) =>
-        Object.entries(results).flatMap(([result, histogram]) => [
-          ...histogram.samples(formatLabels(["jwt_issuer_hash", "result"], [hashOf(issuer), result])),
-        ]),
-      );
       return [
         metric(
           "latency_seconds",
           "histogram",
           "Duration of the authentication of uncached tokens in seconds.",
-          histograms,
+          latencySamples(latencies),
         ),
         metric(
           "jwks_fetch_last_timestamp_seconds",
@@ -99,6 +87,23 @@ export function jwtMetrics({
       ];
     },
   };
+}
+
+function metric(name: string, type: Metric["type"], help: string, samples: Iterable<Sample>): Metric {
+  return {
+    name: `apiserver_authentication_jwt_authenticator_${name}`,
+    type,
+    stability: "ALPHA",
+    help,
+    samples: [...samples],
+  };
+}
+
+function* latencySamples(latencies: ReadonlyMap<string, Latencies>): Iterable<Sample> {
+  for (const [issuer, results] of latencies) {
+    for (const [result, histogram] of Object.entries(results))
+      yield* histogram.samples(formatLabels(["jwt_issuer_hash", "result"], [hashOf(issuer), result]));
+  }
 }
 
 function* keySetSamples(fetches: ReadonlyMap<string, Fetches>, server: string): Iterable<Sample> {

@@ -101,16 +101,20 @@ export function requestMetrics(clock: Clock): RequestMetrics {
       responseSizes(all.values()),
       requestBodySizes(all.values()),
       fieldValidationDurations(validations),
-      {
-        name: "apiserver_request_terminations_total",
-        type: "counter",
-        stability: "ALPHA",
-        help: "Requests that this server ended: by their timeout, by flow control, or without another server.",
-        samples: terminations.samples(),
-      },
+      requestTerminations(terminations),
       openLongRunning(longRunning),
       requestedDeprecated(deprecated),
     ],
+  };
+}
+
+function requestTerminations(terminations: Counters): Metric {
+  return {
+    name: "apiserver_request_terminations_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests that this server ended: by their timeout, by flow control, or without another server.",
+    samples: terminations.samples(),
   };
 }
 

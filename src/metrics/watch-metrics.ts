@@ -25,23 +25,31 @@ const sizeBounds = exponentialBounds(1024, 2, 8);
 
 const listBounds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
 
+interface SentEvents {
+  readonly histogram: Histogram;
+  readonly add: (sizes: readonly number[]) => void;
+}
+
+function sentEvents(): SentEvents {
+  const histogram = new Histogram(sizeBounds);
+  return {
+    histogram,
+    add(sizes) {
+      for (const size of sizes) histogram.observe(size);
+    },
+  };
+}
+
 /** @returns empty metrics */
 export function watchMetrics(clock: Clock): WatchMetrics {
   const slow = new Counters();
   const lists = new Histograms(listBounds);
-  const sent = new Map<string, { readonly histogram: Histogram; readonly add: (sizes: readonly number[]) => void }>();
+  const sent = new Map<string, SentEvents>();
   return {
     counterOf(group, version, resource) {
       const labels = formatLabels(["group", "version", "resource"], [group, version, resource]);
-      let series = sent.get(labels);
-      if (series === undefined) {
-        const histogram = new Histogram(sizeBounds);
-        const add = (sizes: readonly number[]): void => {
-          for (const size of sizes) histogram.observe(size);
-        };
-        series = { histogram, add };
-        sent.set(labels, series);
-      }
+      const series = sent.get(labels) ?? sentEvents();
+      sent.set(labels, series);
       return series.add;
     },
     listed(context) {

@@ -84,35 +84,13 @@ const turnAfter = 1000;
  * ```
  */
 export function virtualClock({ now: first = systemClock.now() }: VirtualClockOptions = {}): VirtualClock {
-  let now = checkTime(Number(first));
+  const moment = { now: checkTime(Number(first)) };
   const timers = timerQueue();
-  const { beginWork, settle } = settler();
+  const work = settler();
+  const { beginWork } = work;
   let isAdvancing = false;
   let isTurnPending = false;
   let earlier: Promise<unknown> = Promise.resolve();
-
-  const fire = (timer: Timer): Promise<boolean> => fireTimer(timer, beginWork);
-
-  /** Fires the timers up to the end, and those that they create. */
-  const run = async (end: number, signal: AdvanceOptions["signal"]): Promise<void> => {
-    await settle(); // Work that began before can still create timers.
-    let [fired, firedAtOnce, idle] = [0, 0, 0];
-    for (let timer = timers.takeDue(end); timer !== undefined; timer = timers.takeDue(end)) {
-      firedAtOnce = timer.at > now ? 1 : firedAtOnce + 1;
-      now = Math.max(now, timer.at);
-      if (await fire(timer)) {
-        idle += 1;
-        if (idle % turnAfter === 0) await nextTurn();
-      } else {
-        fired += 1;
-        await settle();
-      }
-      checkEnds({ now, end, fired, firedAtOnce });
-      signal?.throwIfAborted();
-    }
-    now = end;
-    await settle();
-  };
 
   /** Fires a timer without a delay in the next turn: it does not wait until the time moves. */
   const fireDueLater = (): void => {
@@ -120,10 +98,10 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
     isTurnPending = true;
     setImmediate(() => {
       isTurnPending = false;
-      const timer = isAdvancing ? undefined : timers.takeDue(now);
+      const timer = isAdvancing ? undefined : timers.takeDue(moment.now);
       if (timer === undefined) return;
       fireDueLater();
-      void fire(timer);
+      void fireTimer(timer, beginWork);
     }).unref();
   };
 
@@ -132,7 +110,7 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
       signal?.throwIfAborted();
       const end = endOf();
       isAdvancing = true;
-      await run(end, signal).finally(() => {
+      await fireUpTo(end, moment, { timers, work, signal }).finally(() => {
         isAdvancing = false;
         fireDueLater();
       });
@@ -142,23 +120,54 @@ export function virtualClock({ now: first = systemClock.now() }: VirtualClockOpt
   };
 
   return {
-    now: () => now,
+    now: () => moment.now,
     real: systemClock,
     beginWork,
     after(delayMs, run) {
-      const at = now + Math.ceil(Math.max(0, delayMs));
-      if (at <= now) fireDueLater();
+      const at = moment.now + Math.ceil(Math.max(0, delayMs));
+      if (at <= moment.now) fireDueLater();
       return timers.add({ at, run });
     },
     async advance(span, { signal } = {}) {
       const ms = spanOf(span);
-      return inTurn(() => checkTime(now + ms), signal);
+      return inTurn(() => checkTime(moment.now + ms), signal);
     },
     async advanceTo(time, { signal } = {}) {
       const end = checkTime(Number(time));
-      return inTurn(() => checkNotOver(end, now), signal);
+      return inTurn(() => checkNotOver(end, moment.now), signal);
     },
   };
+}
+
+interface Running {
+  readonly timers: ReturnType<typeof timerQueue>;
+  readonly work: ReturnType<typeof settler>;
+  readonly signal: AdvanceOptions["signal"];
+}
+
+/** Fires the timers up to the end, and those that they create. */
+async function fireUpTo(
+  end: number,
+  time: { now: number },
+  { timers, work: { beginWork, settle }, signal }: Running,
+): Promise<void> {
+  await settle(); // Work that began before can still create timers.
+  let [fired, firedAtOnce, idle] = [0, 0, 0];
+  for (let timer = timers.takeDue(end); timer !== undefined; timer = timers.takeDue(end)) {
+    firedAtOnce = timer.at > time.now ? 1 : firedAtOnce + 1;
+    time.now = Math.max(time.now, timer.at);
+    if (await fireTimer(timer, beginWork)) {
+      idle += 1;
+      if (idle % turnAfter === 0) await nextTurn();
+    } else {
+      fired += 1;
+      await settle();
+    }
+    checkEnds({ now: time.now, end, fired, firedAtOnce });
+    signal?.throwIfAborted();
+  }
+  time.now = end;
+  await settle();
 }
 
 /** @returns whether the timer has found nothing to do */

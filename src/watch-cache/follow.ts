@@ -72,12 +72,8 @@ export function followCache(options: FollowOptions): Follower {
       return;
     }
     const snapshot = cache.latest();
-    let read = 0;
-    for (const piece of (isFirst && options.first?.(snapshot)) || pieces(snapshot.range(prefix))) {
-      for (const entry of piece) options.set(entry);
-      if (++read % piecesMax === 0) await new Promise(setImmediate);
-      if (stopped) return;
-    }
+    const all = (isFirst && options.first?.(snapshot)) || pieces(snapshot.range(prefix));
+    if (!(await setAll(all, options, () => stopped))) return;
     if (!isFirst) for (const key of options.knownKeys()) if (snapshot.get(key) === undefined) options.missing(key);
     subscription = cache.subscribe(snapshot.revision, {
       events(batch) {
@@ -96,8 +92,7 @@ export function followCache(options: FollowOptions): Follower {
   const retry = (): void => {
     subscription = undefined;
     if (stopped) return;
-    const delayMs = Math.min(relistMs * 2 ** failures, relistMsMax);
-    cancel = realClock(clock).after(delayMs, () => void start());
+    cancel = realClock(clock).after(Math.min(relistMs * 2 ** failures, relistMsMax), () => void start());
   };
   const start = (): Promise<void> =>
     list().catch((error: unknown) => {
@@ -118,6 +113,21 @@ export function followCache(options: FollowOptions): Follower {
       subscription?.close();
     },
   };
+}
+
+/** Sets entries, with other work in between. @returns false when it was stopped before the end */
+async function setAll(
+  all: Iterable<readonly Entry[]>,
+  { set }: FollowOptions,
+  isStopped: () => boolean,
+): Promise<boolean> {
+  let read = 0;
+  for (const piece of all) {
+    for (const entry of piece) set(entry);
+    if (++read % piecesMax === 0) await new Promise(setImmediate);
+    if (isStopped()) return false;
+  }
+  return true;
 }
 
 function applyEvents(batch: readonly CacheEvent[], { deleted, set }: FollowOptions): void {

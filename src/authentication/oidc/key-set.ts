@@ -69,20 +69,8 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
     }
     return fetching;
   };
-  const check = async (token: string, { keyId, algorithm }: SignatureHeader): Promise<Buffer | undefined> => {
-    const { compactVerify, errors } = await loadJose();
-    for (const { id, key, supports } of keys) {
-      if ((keyId !== "" && id !== keyId) || !supports(algorithm)) continue;
-      try {
-        return Buffer.from((await compactVerify(token, key, { algorithms: [algorithm] })).payload);
-      } catch (error) {
-        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error; // Try the next key.
-      }
-    }
-    return undefined;
-  };
   const checkFetching = async (token: string, header: SignatureHeader): Promise<Buffer | string> => {
-    const payload = await check(token, header);
+    const payload = await payloadOf(token, header, keys);
     if (payload !== undefined) {
       // The next token uses the new keys.
       if (clock.now() - fetchedAt > refreshMs) fetchKeys()?.catch(() => {}); // The observer was notified, and the old keys remain.
@@ -91,7 +79,7 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
     const fetched = fetchKeys();
     if (fetched === undefined) return badSignature;
     await fetched;
-    return (await check(token, header)) ?? badSignature;
+    return (await payloadOf(token, header, keys)) ?? badSignature;
   };
 
   return {
@@ -110,6 +98,24 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
       }
     },
   };
+}
+
+/** @returns undefined when no key has signed the token */
+async function payloadOf(
+  token: string,
+  { keyId, algorithm }: SignatureHeader,
+  keys: readonly IssuerKey[],
+): Promise<Buffer | undefined> {
+  const { compactVerify, errors } = await loadJose();
+  for (const { id, key, supports } of keys) {
+    if ((keyId !== "" && id !== keyId) || !supports(algorithm)) continue;
+    try {
+      return Buffer.from((await compactVerify(token, key, { algorithms: [algorithm] })).payload);
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error; // Try the next key.
+    }
+  }
+  return undefined;
 }
 
 /** @returns a function that takes one fetch of the budget; false when none is left */

@@ -51,15 +51,8 @@ const cachedBytesMax = 10_000;
  *   cached response
  */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
-  const { name, configuration, client, schema, selectors, observer, clock, logger, random } = options;
-  const {
-    conditions,
-    subjectAccessReviewVersion: version,
-    authorizedTtlMs,
-    unauthorizedTtlMs,
-    timeoutMs,
-  } = configuration;
-  const kind = { group: "authorization.k8s.io", version, kind: "SubjectAccessReview", schema };
+  const { name, configuration, selectors, observer, clock, logger, random } = options;
+  const { conditions, subjectAccessReviewVersion: version, authorizedTtlMs, unauthorizedTtlMs } = configuration;
   const onError = configuration.failurePolicy === "Deny" ? "deny" : "noOpinion";
   const answers = new AnswerCache(clock);
 
@@ -74,19 +67,6 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     return match.matches ? undefined : noOpinion;
   }
 
-  async function call(review: string, lifetime: Lifetime): Promise<ReviewStatus> {
-    const since = realClock(clock).now();
-    let result: WebhookResult = "success";
-    try {
-      return statusOf(decodeReview(await client.post(review, { timeoutMs, lifetime }), kind));
-    } catch (error) {
-      result = resultOf(error);
-      throw error;
-    } finally {
-      observer.webhookCalled(name, result, realClock(clock).now() - since);
-    }
-  }
-
   async function callWithRetries(review: string, attributes: AuthorizationAttributes): Promise<Decision> {
     const deadline = new AbortController();
     const lifetime = untilAborted(deadline.signal);
@@ -94,7 +74,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     attributes.connection?.onClose(() => deadline.abort());
     try {
       const status = await withBackoff({ initialDelayMs, clock, lifetime, ...(random && { random }) }, () =>
-        call(review, lifetime),
+        callOnce(options, review, lifetime),
       );
       if (isCacheable(attributes)) answers.set(review, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
       return decisionOf(status);
@@ -117,6 +97,25 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     const cached = answers.find(review);
     return cached === undefined ? callWithRetries(review, attributes) : decisionOf(cached);
   };
+}
+
+async function callOnce(
+  { name, client, configuration, schema, observer, clock }: WebhookAuthorizerOptions,
+  review: string,
+  lifetime: Lifetime,
+): Promise<ReviewStatus> {
+  const { subjectAccessReviewVersion: version, timeoutMs } = configuration;
+  const kind = { group: "authorization.k8s.io", version, kind: "SubjectAccessReview", schema };
+  const since = realClock(clock).now();
+  let result: WebhookResult = "success";
+  try {
+    return statusOf(decodeReview(await client.post(review, { timeoutMs, lifetime }), kind));
+  } catch (error) {
+    result = resultOf(error);
+    throw error;
+  } finally {
+    observer.webhookCalled(name, result, realClock(clock).now() - since);
+  }
 }
 
 /** The schema has checked the types of the fields; each field can be missing. */

@@ -76,35 +76,10 @@ interface Document {
 
 /** Creates the handlers. */
 export function createDiscovery(dependencies: DiscoveryDependencies): Discovery {
-  const { catalog, serverAddress, paths, peers, observe } = dependencies;
+  const { catalog, serverAddress, paths } = dependencies;
   const current = currentGroups(dependencies);
   const addresses = (): ServerAddresses => [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }];
-  const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
-    const found = current().document(key, make);
-    if (found === undefined) return rejectPath(context, catalog);
-    if (!allowsMethod(context)) throw methodNotAllowed();
-    sendPlain(context, found, catalog);
-  };
-  const answerList = (
-    context: RequestContext,
-    key: string,
-    plain: () => object,
-    aggregated: () => readonly MergedGroup[],
-  ): void => {
-    const form = allowsMethod(context) ? negotiateAggregated(outsideGroups(context)) : undefined;
-    if (form === undefined) return answer(context, key, plain);
-    const own = () => {
-      dependencies.aggregated?.();
-      return apiGroupDiscoveryList(aggregated());
-    };
-    const served = current();
-    const found =
-      form.profile !== "nopeer" && peers !== undefined && key === "/apis"
-        ? documentWithPeers(served, { peers, observe, own })
-        : served.document(`${key}#aggregated`, own);
-    if (form.profile === "nopeer") observe?.("nopeer");
-    sendAggregated(context, form.encoding, found as Document);
-  };
+  const { answer, answerList } = answersOf(dependencies, current);
   return {
     root(context) {
       const served = current();
@@ -144,6 +119,38 @@ export function createDiscovery(dependencies: DiscoveryDependencies): Discovery 
       });
     },
   };
+}
+
+/** Sends documents, which are made once for each state of the groups. */
+function answersOf(dependencies: DiscoveryDependencies, current: () => CurrentGroups) {
+  const { catalog, peers, observe } = dependencies;
+  const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
+    const found = current().document(key, make);
+    if (found === undefined) return rejectPath(context, catalog);
+    if (!allowsMethod(context)) throw methodNotAllowed();
+    sendPlain(context, found, catalog);
+  };
+  const answerList = (
+    context: RequestContext,
+    key: string,
+    plain: () => object,
+    aggregated: () => readonly MergedGroup[],
+  ): void => {
+    const form = allowsMethod(context) ? negotiateAggregated(outsideGroups(context)) : undefined;
+    if (form === undefined) return answer(context, key, plain);
+    const own = () => {
+      dependencies.aggregated?.();
+      return apiGroupDiscoveryList(aggregated());
+    };
+    const served = current();
+    const found =
+      form.profile !== "nopeer" && peers !== undefined && key === "/apis"
+        ? documentWithPeers(served, { peers, observe, own })
+        : served.document(`${key}#aggregated`, own);
+    if (form.profile === "nopeer") observe?.("nopeer");
+    sendAggregated(context, form.encoding, found as Document);
+  };
+  return { answer, answerList };
 }
 
 /** The groups at one moment, and their documents. */

@@ -1,10 +1,11 @@
 /** HTTP/1.1 on connections after their TLS handshake. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { realClock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { RequestedUpgrade } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
+import type { Limits } from "./limits.ts";
 import { peerOf } from "./peer.ts";
 import type { Connection, Protocol, ProtocolOptions } from "./protocol.ts";
 
@@ -54,12 +55,7 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
   let stopped = false;
   const server = http.createServer(
     {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.headersMs,
-      requestTimeout: 0, // The exchange limits the time of bodies, except those that are proxied.
-      keepAliveTimeout: limits.idleMs,
-      connectionsCheckingInterval: Math.min(limits.headersMs, timeoutChecksMax),
-      joinDuplicateHeaders: true,
+      ...serverLimits(limits),
       // Other upgrade requests, and those behind unanswered requests, are served without an
       // upgrade.
       shouldUpgradeCallback: (request) =>
@@ -94,8 +90,8 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
     accept(socket) {
       const { bodyMs, lingerMs } = limits;
       const peer = peerOf(socket, clock);
-      const connection = { peer, clock: realClock(clock), bodyMs, lingerMs, work };
-      connections.set(socket, { ...connection, latest: undefined, ending: false });
+      const open = { latest: undefined, ending: false };
+      connections.set(socket, { peer, clock: realClock(clock), bodyMs, lingerMs, work, ...open });
       if (peer.certificateRejected) {
         rejected.add(socket);
         socket.once("close", () => rejected.delete(socket));
@@ -103,18 +99,30 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
       server.emit("connection", socket);
     },
     dropRejected() {
-      for (const socket of rejected) {
-        const connection = connections.get(socket) as OpenConnection;
-        connection.ending = true;
-        if (connection.latest !== undefined && !connection.latest.headersSent)
-          connection.latest.shouldKeepAlive = false;
-      }
+      for (const socket of rejected) endAfterRequests(connections.get(socket) as OpenConnection);
     },
     stop() {
       stopped = true;
       server.close();
     },
   };
+}
+
+function serverLimits({ headerBytesMax, headersMs, idleMs }: Limits): ServerOptions {
+  return {
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: headersMs,
+    requestTimeout: 0, // The exchange limits the time of bodies, except those that are proxied.
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(headersMs, timeoutChecksMax),
+    joinDuplicateHeaders: true,
+  };
+}
+
+/** Accepts at most one more request, or none after one that is not answered. */
+function endAfterRequests(connection: OpenConnection): void {
+  connection.ending = true;
+  if (connection.latest !== undefined && !connection.latest.headersSent) connection.latest.shouldKeepAlive = false;
 }
 
 function requestedUpgrade(request: IncomingMessage): RequestedUpgrade {

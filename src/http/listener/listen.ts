@@ -77,24 +77,19 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   let stopped = false;
   const accept = (socket: tls.TLSSocket): void => {
     if (socket.alpnProtocol !== "h2") return http1.accept(socket);
-    http2Sockets.add(socket);
-    socket.once("close", () => http2Sockets.delete(socket));
+    track(socket, http2Sockets);
     http2.accept(socket);
     if (stopped) http2.stop();
   };
   let handshakeErrors = 0;
+  const failed = (): void => void handshakeErrors++;
   const open = (serving: ServingMaterial): Handshakes =>
-    openHandshakes(secureContexts(serving, tlsLimits), {
-      handshakeMs: limits.handshakeMs,
-      accept,
-      failed: () => void handshakeErrors++,
-    });
+    openHandshakes(secureContexts(serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept, failed });
   let handshakes = open(options.serving);
   const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.maxConnections = limits.connectionsMax;
   server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    track(socket, sockets);
     handshakes.begin(socket);
   });
   await bind(server, options);
@@ -119,10 +114,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     ended(withinMs) {
       return new Promise((resolve) => {
         const cancel = realClock(options.clock).after(withinMs, resolve);
-        const closed = [...http2Sockets].map(
-          (socket) => new Promise<void>((done) => socket.once("close", () => done())),
-        );
-        void Promise.all(closed).then(cancel).then(resolve);
+        void allClosed(http2Sockets).then(cancel).then(resolve);
       });
     },
     close() {
@@ -133,6 +125,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       return closed;
     },
   };
+}
+
+/** Adds a socket to those that are open, until it closes. */
+function track<Open extends Socket>(socket: Open, open: Set<Open>): void {
+  open.add(socket);
+  socket.once("close", () => open.delete(socket));
+}
+
+async function allClosed(sockets: Iterable<Socket>): Promise<void> {
+  await Promise.all([...sockets].map((socket) => new Promise<void>((done) => socket.once("close", () => done()))));
 }
 
 function bind(server: net.Server, { host, port }: { host: string; port: number }): Promise<void> {

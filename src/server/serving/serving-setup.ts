@@ -89,12 +89,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
       return authorities;
     });
   }
-  const named = await Promise.all(
-    tls.named.map(async ({ certFile, keyFile, names: patterns }) => ({
-      patterns,
-      pair: await keyPairFiles(options, "sni-serving-cert", [certFile, keyFile]),
-    })),
-  );
+  const named = await namedCertificates(options);
   const files: readonly Live<unknown>[] = [
     serving,
     clients,
@@ -125,6 +120,20 @@ export async function servingSetup(options: SetupOptions, names: readonly string
       for (const file of files) file.close();
     },
   };
+}
+
+interface NamedCertificate {
+  readonly patterns: readonly string[];
+  readonly pair: Live<KeyPair>;
+}
+
+function namedCertificates(options: SetupOptions): Promise<NamedCertificate[]> {
+  return Promise.all(
+    options.tls.named.map(async ({ certFile, keyFile, names: patterns }) => ({
+      patterns,
+      pair: await keyPairFiles(options, "sni-serving-cert", [certFile, keyFile]),
+    })),
+  );
 }
 
 /** For which names, and when, kept certificates were checked: those of a server, with which its forks begin. */

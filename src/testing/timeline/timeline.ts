@@ -42,32 +42,59 @@ interface Kept {
   describe(): TimelineEntry;
 }
 
+/** The newest entries, within the limits. */
+class KeptEntries {
+  readonly #entriesMax: number;
+  readonly #bytesMax: number;
+  /** By sequence, oldest first. */
+  readonly #entries = new Map<number, Kept>();
+  #bytes = 0;
+  #dropped = 0;
+
+  constructor({ entriesMax = entriesMaxDefault, bytesMax = bytesMaxDefault }: TimelineLimits) {
+    this.#entriesMax = entriesMax;
+    this.#bytesMax = bytesMax;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  all(): Kept[] {
+    return [...this.#entries.values()];
+  }
+
+  add<T extends Kept>(entry: T): T {
+    this.#entries.set(entry.sequence, entry);
+    this.#bytes += entry.bytes;
+    this.#trim();
+    return entry;
+  }
+
+  /** Counts what an entry uses in addition, if it is still kept. */
+  grow(sequence: number, bytes: number): void {
+    if (!this.#entries.has(sequence)) return;
+    this.#bytes += bytes;
+    this.#trim();
+  }
+
+  #trim(): void {
+    for (const [sequence, entry] of this.#entries) {
+      if (this.#entries.size <= this.#entriesMax && this.#bytes <= this.#bytesMax) return;
+      this.#entries.delete(sequence);
+      this.#bytes -= entry.bytes;
+      this.#dropped++;
+    }
+  }
+}
+
 /** Creates a timeline. The oldest entries are dropped at its limits. */
 export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTimeline {
-  const { entriesMax = entriesMaxDefault, bytesMax = bytesMaxDefault } = limits;
-  /** By sequence, oldest first. */
-  const kept = new Map<number, Kept>();
-  let bytes = 0;
+  const kept = new KeptEntries(limits);
   let next = 1;
-  let dropped = 0;
-
-  const trim = (): void => {
-    for (const [sequence, entry] of kept) {
-      if (kept.size <= entriesMax && bytes <= bytesMax) return;
-      kept.delete(sequence);
-      bytes -= entry.bytes;
-      dropped++;
-    }
-  };
-  const add = <T extends Kept>(entry: T): T => {
-    kept.set(entry.sequence, entry);
-    bytes += entry.bytes;
-    trim();
-    return entry;
-  };
   const addSmall = (describe: (base: { sequence: number; at: number }) => TimelineEntry, more = 0): void => {
     const base = { sequence: next++, at: clock.now() };
-    add({
+    kept.add({
       sequence: base.sequence,
       endSequence: undefined,
       bytes: smallEntryBytes + more,
@@ -75,32 +102,30 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
     });
   };
   const entries: Timeline["entries"] = ({ since = 0 } = {}) =>
-    [...kept.values()]
+    kept
+      .all()
       .filter(({ sequence, endSequence = 0 }) => sequence >= since || endSequence >= since)
       .map((entry) => entry.describe());
 
   return {
     get dropped() {
-      return dropped;
+      return kept.dropped;
     },
     mark: () => next,
     entries,
     format(options) {
       const lines = formatEntries(entries(options));
-      return dropped === 0 ? lines : `(${dropped} older entries were dropped)\n${lines}`;
+      return kept.dropped === 0 ? lines : `(${kept.dropped} older entries were dropped)\n${lines}`;
     },
     begin(context) {
-      const record = add(new RequestRecord(next++, context, clock));
+      const record = kept.add(new RequestRecord(next++, context, clock));
       context.exchange.onClose(() => record.ended(next));
       return record;
     },
     ended: (record) => record.ended(next),
     changed(record, change) {
       if (objectBytes(change) === 0) return;
-      const more = record.changed(change);
-      if (!kept.has(record.sequence)) return;
-      bytes += more;
-      trim();
+      kept.grow(record.sequence, record.changed(change));
     },
     wrote(change) {
       const bytes = objectBytes(change);
