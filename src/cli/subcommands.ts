@@ -39,7 +39,7 @@ export interface Program {
 }
 
 /** Runs the action of a command and keeps its exit code. */
-export type Run = (action: (output: Output, env: NodeJS.ProcessEnv) => number | Promise<number>) => Promise<void>;
+export type Run = (action: (output: Output, env: NodeJS.ProcessEnv) => Promise<number>) => Promise<void>;
 
 /** What {@link defineSubcommand} needs. */
 interface SubcommandOptions {

@@ -39,7 +39,7 @@ function addEval(command: Command, run: Run): void {
       "the type of self and oldSelf: a CustomResourceDefinition and a path into its schema, such as crd.yaml#/spec/ports/items, or a schema and a path within it",
     )
     .option("--json", "print JSON")
-    .action((options: EvalOptions) => run((output) => evaluateExpression(options, output)));
+    .action((options: EvalOptions) => run(async (output) => evaluateExpression(options, output)));
   addExamples(evaluating, [
     "cel eval --expr 'self.replicas <= self.maxReplicas' --data widget.yaml --schema crd.yaml#/spec",
   ]);
@@ -54,6 +54,6 @@ function addCheck(command: Command, run: Run): void {
     )
     .argument("<file...>", "YAML with any number of documents, or JSON; other kinds are ignored")
     .option("--json", "print JSON")
-    .action((files: string[], options: { json?: true }) => run((output) => checkFiles(files, options, output)));
+    .action((files: string[], options: { json?: true }) => run(async (output) => checkFiles(files, options, output)));
   addExamples(checking, ["cel check crd.yaml policies.yaml"]);
 }

@@ -44,7 +44,7 @@ function addTest(command: Command, run: Run): void {
     .option("--authorized", "the authorizer allows every check of an expression; otherwise it allows none")
     .option("--json", "print JSON")
     .action((files: string[], options: TestOptions & { readonly json?: true }) =>
-      run((output) => {
+      run(async (output) => {
         const results = testPolicies(files, options);
         output.out(options.json === true ? resultsJson(results) : formatResults(results));
         return results.some(({ verdict }) => ["denied", "failed"].includes(verdict.outcome)) ? exitRejected : 0;

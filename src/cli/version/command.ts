@@ -16,7 +16,7 @@ export const versionCommand = defineSubcommand({
     addExamples(command, ["version", "version -o json"])
       .addOption(outputOption())
       .action(({ output: format }: { readonly output: OutputFormat }) =>
-        run(({ out }) => {
+        run(async ({ out }) => {
           out(format === "json" ? `${JSON.stringify(versions(), undefined, 2)}\n` : formatText(versions()));
           return 0;
         }),
