@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { etcdDefaults } from "../../storage/etcd/options.ts";
 import { FlagError, type Settings } from "./contract.ts";
-import { defaultOf } from "./defaults.ts";
+import { defaultOf, flagDefaults } from "./defaults.ts";
 import { flagGroups } from "./flag-groups.ts";
 import { parseFlags, termOf } from "./parse-flags.ts";
 
@@ -437,4 +437,24 @@ test("--version prints the version of the API", () => {
   const line = parseFlags(["--version"]);
   assert.ok(line.run === "print");
   assert.match(line.text, /^Coxswain v\d+\.\d+\.\d+ \(Kubernetes v1\.36\)\n$/);
+});
+
+/** Options that only programs set, which start a server in their process. */
+const withoutFlag = ["proxiedAddresses.allowLoopback"];
+
+function pathsOf(options: object): string[] {
+  return Object.entries(options).flatMap(([key, value]) =>
+    Object.prototype.toString.call(value) === "[object Object]" && Object.keys(value).length > 0
+      ? pathsOf(value).map((path) => `${key}.${path}`)
+      : [key],
+  );
+}
+
+test("every option with a default has a flag", () => {
+  const set = new Set<string | undefined>(allFlags.map(({ option }) => option));
+  const isSet = (path: string): boolean => [...set].some((option) => option === path || option?.startsWith(`${path}.`));
+  assert.deepEqual(
+    pathsOf(flagDefaults).filter((path) => !isSet(path)),
+    withoutFlag,
+  );
 });
