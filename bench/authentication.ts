@@ -20,7 +20,7 @@ import {
 } from "../src/authentication/oidc/jwt-authenticators.ts";
 import { tokenClaims } from "../src/authentication/service-account/claims.ts";
 import { type TokenIssuer as AccountIssuer, tokenIssuer } from "../src/authentication/service-account/issuer.ts";
-import { readSigningKey } from "../src/authentication/service-account/keys.ts";
+import { readSigningKey, staticKeys } from "../src/authentication/service-account/keys.ts";
 import type { LiveObjects } from "../src/authentication/service-account/live-objects.ts";
 import { serviceAccountTokens } from "../src/authentication/service-account/token.ts";
 import { tokenCache } from "../src/authentication/token-cache.ts";
@@ -120,7 +120,7 @@ function accounts(algorithm: "ES256" | "RS256"): Accounts {
   return {
     sign: () => issuer.issue(tokenClaims({ ...grant, now: Date.now(), jti: randomUUID() })),
     authenticate: serviceAccountTokens({
-      keys: [key.public],
+      keys: staticKeys([key.public]),
       issuers: [url],
       apiAudiences: audiences,
       lookup: true,

@@ -111,6 +111,7 @@ const loadedOnDemand = [
   "lib/pod-security/checks/",
   "cel-environment/",
   "authentication/oidc/",
+  "authentication/external-signer/",
   "storage/lmdb/",
   "storage/etcd/api/",
   "storage/etcd/etcd-storage.ts",

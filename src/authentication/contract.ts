@@ -107,6 +107,16 @@ export interface ServiceAccountTokenObserver {
   usedSecret(namespace: string, name: string): void;
 }
 
+/** Receives the calls of an external signer of service account tokens. */
+export interface SignerObserver {
+  /** @param method the path of the method @param code the name of the status in Go */
+  called(method: string, code: string, milliseconds: number): void;
+  /** @param dataSeconds when the keys were read from their source, since 1970; undefined after a failure */
+  fetchedKeys(code: string, dataSeconds: number | undefined): void;
+  /** A token was requested. */
+  signed(code: string): void;
+}
+
 /** A reference to an object. */
 export interface NamedObject {
   readonly name: string;

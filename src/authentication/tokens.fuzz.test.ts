@@ -14,7 +14,7 @@ import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { AcceptedToken, TokenAnswer } from "./contract.ts";
 import { secretTokenClaims, tokenClaims } from "./service-account/claims.ts";
 import { tokenIssuer } from "./service-account/issuer.ts";
-import { readSigningKey } from "./service-account/keys.ts";
+import { readSigningKey, staticKeys } from "./service-account/keys.ts";
 import type { LiveObjects } from "./service-account/live-objects.ts";
 import { serviceAccountTokens } from "./service-account/token.ts";
 import { tokenWebhook } from "./webhook/token-webhook.ts";
@@ -37,7 +37,7 @@ const live: LiveObjects = {
   async waitUntilCurrent() {},
 };
 const authenticate = serviceAccountTokens({
-  keys: [key.public],
+  keys: staticKeys([key.public]),
   issuers: ["https://issuer"],
   apiAudiences: ["api"],
   lookup: true,

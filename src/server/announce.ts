@@ -21,7 +21,8 @@ import type { ServerState } from "./state.ts";
 
 interface Needs {
   readonly registry: RegistryContext;
-  readonly tokenKeys: TokenKeys;
+  /** Undefined if the server has no keys of its own. */
+  readonly tokenKeys: TokenKeys | undefined;
   readonly state: ServerState;
   readonly closers: Closers;
 }
@@ -47,14 +48,14 @@ async function startIdentityLease(
   if (!registry.gates.enabled("APIServerIdentity")) return;
   const address = await joinPeers(options, { registry, state, closers });
   const self = identityOf(options);
-  if (state.isShared) await checkTokenKeys(registry, { self, keys, logger });
+  if (state.isShared && keys !== undefined) await checkTokenKeys(registry, { self, keys, logger });
   const lease = identityLease({
     registry,
     logger,
     hostname: hostnameOf(options),
     isShared: state.isShared,
     peerAddress: address && formatAddress(address),
-    ...(state.isShared && { annotations: tokenKeysAnnotation(keys) }),
+    ...(state.isShared && keys !== undefined && { annotations: tokenKeysAnnotation(keys) }),
   });
   if (lease === undefined) return;
   const collector = identityLeaseCollector({ registry, logger });

@@ -10,14 +10,8 @@ import { isCredentialHeader } from "../authentication/credential-headers.ts";
 import { loopbackTokenAuthenticator } from "../authentication/loopback-token.ts";
 import { requestHeaderAuthenticator } from "../authentication/request-header.ts";
 import { checkRequestHeaderOptions } from "../authentication/request-header-options.ts";
-import {
-  extendedExpirationSeconds,
-  secretTokenClaims,
-  tokenClaims,
-  watchedExpirationSeconds,
-} from "../authentication/service-account/claims.ts";
-import { tokenIssuer } from "../authentication/service-account/issuer.ts";
-import { issuerMetadata, keySet } from "../authentication/service-account/keys.ts";
+import { tokenClaims, watchedExpirationSeconds } from "../authentication/service-account/claims.ts";
+import { issuerMetadata, keySet, type VerificationKeys } from "../authentication/service-account/keys.ts";
 import { checkServiceAccountOptions } from "../authentication/service-account/options.ts";
 import { serviceAccountTokens } from "../authentication/service-account/token.ts";
 import { forOwnAudiences } from "../authentication/token-audiences.ts";
@@ -26,8 +20,6 @@ import { tokenFileAuthenticator } from "../authentication/token-file.ts";
 import { tokenUnion } from "../authentication/token-union.ts";
 import { authenticate } from "../authentication/union.ts";
 import { openSecretUses } from "../controllers/legacy-tokens/last-used.ts";
-import type { TokenKeys } from "../controllers/server-identity/token-keys.ts";
-import type { ServiceAccountTokensOptions } from "../controllers/service-account-tokens.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { openIdRoutes } from "../http/endpoints/openid.ts";
 import type { TokenRequests } from "../http/endpoints/token-request.ts";
@@ -45,6 +37,7 @@ import type { ServerMetrics } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";
 import { type ServiceAccountKeys, serviceAccountKeys } from "./serving/service-account-keys.ts";
 import type { ServingSetup } from "./serving/serving-setup.ts";
+import { openServiceAccountIssuer, type ServiceAccountIssuer } from "./service-account-issuer.ts";
 import type { ServerState } from "./state.ts";
 import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
 
@@ -63,11 +56,11 @@ export interface ServerAuthentication {
   /** Issues the tokens of `serviceaccounts/token`. */
   readonly tokens: TokenRequests;
   /** Issues the tokens of service account Secrets. */
-  readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+  readonly issueForSecret: ServiceAccountIssuer["issueForSecret"];
   /** PEM of the key that signs service account tokens, if the server has made it. */
   readonly ownKey: string | undefined;
   /** The ids of the keys of service account tokens. */
-  readonly tokenKeys: TokenKeys;
+  readonly tokenKeys: ServiceAccountIssuer["tokenKeys"];
   /** The issuer's metadata and key set, by which other services verify tokens. */
   readonly routes: readonly PathRoute<RequestContext>[];
 }
@@ -109,15 +102,19 @@ export async function openAuthentication(
   const { logger } = options;
   const { gates } = registry;
   const { audiences } = settings;
-  const { enabled, conditions } = settings.jwt.anonymous;
   for (const warning of checkRequestHeaderOptions(options.requestHeader, {
     uids: gates.enabled("RemoteRequestHeaderUID"),
   }))
     logger.warn(warning);
-  const keys = await serviceAccountKeys(options, serving.own, serviceAccountKey);
-  const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
+  const issuer = await openServiceAccountIssuer(options, {
+    own: serving.own,
+    kept: serviceAccountKey,
+    metrics,
+    closers,
+  });
+  const { keys, maxExpirationSeconds, extendedExpirationSeconds } = issuer;
   const authenticateToken = await openTokenAuthenticator(settings, options, {
-    keys: keys.accepted,
+    keys,
     registry,
     loopback,
     metrics,
@@ -137,26 +134,25 @@ export async function openAuthentication(
         endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation"),
       },
     ),
-    reviewed: { authenticate: authenticateToken, audiences, anonymous: enabled && conditions.length === 0 },
+    reviewed: { authenticate: authenticateToken, audiences },
     tokens: tokenRequests({
       apiAudiences: audiences,
-      maxExpirationSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
+      maxExpirationSeconds,
       extendExpiration: options.serviceAccountExtendTokenExpiration,
       watchedExpirationSeconds,
       extendedExpirationSeconds,
       issue: (grant) => issuer.issue(tokenClaims({ ...grant, jti: randomUUID() })),
     }),
-    issueForSecret: (namespace, account, secret) =>
-      issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
-    ownKey: keys.ownKey,
-    tokenKeys: { signing: keys.signing.public.keyId, accepted: keys.accepted.map(({ keyId }) => keyId) },
+    issueForSecret: issuer.issueForSecret,
+    ownKey: issuer.ownKey,
+    tokenKeys: issuer.tokenKeys,
     routes: issuerRoutes(options, keys, () => reachedAt(options, state)),
   };
 }
 
 interface TokenNeeds extends Pick<Needs, "registry" | "loopback" | "metrics" | "closers"> {
   /** Keys whose service account tokens are accepted. */
-  readonly keys: ServiceAccountKeys["accepted"];
+  readonly keys: VerificationKeys;
 }
 
 /** All methods that authenticate bearer tokens, with a cache over them. */
@@ -231,7 +227,7 @@ function certificateAuthenticators(
 /** Metadata is served for issuers that are https URLs only, because clients look it up there. */
 function issuerRoutes(
   options: ServerOptions,
-  { accepted }: ServiceAccountKeys,
+  keys: VerificationKeys,
   address: () => string,
 ): PathRoute<RequestContext>[] {
   const {
@@ -240,7 +236,8 @@ function issuerRoutes(
   } = options;
   const isAddress = URL.canParse(issuer) && /^https:[^?#]*$/.test(issuer);
   const metadata = isAddress
-    ? (): object => issuerMetadata(issuer, serviceAccountJwksUri || `https://${address()}/openid/v1/jwks`, accepted)
+    ? (): object =>
+        issuerMetadata(issuer, serviceAccountJwksUri || `https://${address()}/openid/v1/jwks`, keys.published())
     : undefined;
-  return openIdRoutes({ metadata, keySet: () => keySet(accepted) });
+  return openIdRoutes({ metadata, keySet: () => keySet(keys.published()), maxAgeSeconds: () => keys.maxAgeSeconds() });
 }

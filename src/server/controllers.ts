@@ -50,7 +50,8 @@ interface Needs {
   readonly flowControl: Pick<ServerFlowControl, "controller">;
   readonly serviceAddresses: ServerServiceAddresses;
   readonly release: DefinitionControllerOptions["release"];
-  readonly issueForSecret: ServiceAccountTokensOptions["issue"];
+  /** Undefined without tokens of Secrets. */
+  readonly issueForSecret: ServiceAccountTokensOptions["issue"] | undefined;
   readonly serving: ServingSetup;
   readonly listener: Listener;
   readonly state: ServerState;
@@ -112,6 +113,8 @@ export async function startControllers(
   return definitions;
 }
 
+const noController: Controller = { start() {}, stop: async () => {} };
+
 /** The controllers of kube-controller-manager. Where servers share a store, one server runs them. */
 function managerControllers(
   running: ReadonlySet<ControllerName>,
@@ -126,7 +129,9 @@ function managerControllers(
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
     "root-ca-certificate-publisher-controller": () => rootCaPublisher({ registry, logger, caBundle }),
     "serviceaccount-token-controller": () =>
-      serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
+      issue === undefined
+        ? noController
+        : serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
     "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger, queues }),
     "garbage-collector-controller": () => startedAfter(state.started, garbageCollector({ registry, logger, queues })),
     "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs }),

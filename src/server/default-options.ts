@@ -71,6 +71,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   serviceAccountIssuers: ["https://kubernetes.default.svc.cluster.local"],
   serviceAccountKeyFiles: [],
   serviceAccountSigningKeyFile: undefined,
+  serviceAccountSigningEndpoint: undefined,
   serviceAccountLookup: true,
   serviceAccountMaxTokenExpirationMs: 0,
   serviceAccountExtendTokenExpiration: true,

@@ -143,6 +143,11 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly serviceAccountKeyFiles: readonly string[];
   /** PEM file with the signing key. Undefined: the server creates one under `dataDir`. */
   readonly serviceAccountSigningKeyFile: string | undefined;
+  /**
+   * The socket of an external signer, which signs tokens and has the keys that verify them: a path, or `@` and an
+   * abstract name. Undefined: the server signs. Not together with key files.
+   */
+  readonly serviceAccountSigningEndpoint: string | undefined;
   /** Whether a token of a Secret is valid only while the Secret and its service account exist. */
   readonly serviceAccountLookup: boolean;
   /** Requested token lifetimes are reduced to this. 0: no limit. */

@@ -36,11 +36,6 @@ async function created(collection: string, body: object): Promise<Answer["body"]
 }
 
 const eve = { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
-const notAuthenticated = {
-  authenticated: true,
-  user: { username: "system:anonymous", groups: ["system:unauthenticated"] },
-  audiences: ["api", "other-api"],
-};
 const unknown = { user: {}, error: "invalid bearer token" };
 
 const rows: [what: string, spec: object, status: object][] = [
@@ -85,8 +80,8 @@ const rows: [what: string, spec: object, status: object][] = [
     { token: "static x" },
     { authenticated: true, user: eve, audiences: ["api", "other-api"] },
   ],
-  ["takes a token of spaces for none, which is anonymous", { token: "  " }, notAuthenticated],
-  ["takes a token after a space for none", { token: " static" }, notAuthenticated],
+  ["rejects a token of spaces", { token: "  " }, unknown],
+  ["rejects a token after a space", { token: " static" }, unknown],
   [
     "ignores a line break after the token",
     { token: "static\n" },

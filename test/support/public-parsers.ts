@@ -15,7 +15,7 @@ import { scheduleProblem } from "../../src/apis/batch/cron-schedule.ts";
 import { validateBundle } from "../../src/apis/certificates/cluster-trust-bundle.ts";
 import { imageTag } from "../../src/apis/core/pod/image-name.ts";
 import { sourceIps } from "../../src/audit/source-ips.ts";
-import { publicKeysIn } from "../../src/authentication/service-account/keys.ts";
+import { publicKeysIn, staticKeys } from "../../src/authentication/service-account/keys.ts";
 import { loadJose } from "../../src/authentication/service-account/load-jose.ts";
 import { serviceAccountTokens } from "../../src/authentication/service-account/token.ts";
 import { builtinSchema } from "../../src/catalog/builtin-schemas.ts";
@@ -492,7 +492,7 @@ const values: readonly PublicParser[] = [
 
 const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const tokens = serviceAccountTokens({
-  keys: publicKeysIn(publicKey.export({ type: "spki", format: "pem" }).toString()),
+  keys: staticKeys(publicKeysIn(publicKey.export({ type: "spki", format: "pem" }).toString())),
   issuers: ["https://issuer"],
   apiAudiences: ["api"],
   lookup: true,

@@ -4,7 +4,7 @@
  */
 import { badRequest, internalError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { anonymousUser, type UserInfo, withAuthenticatedGroup } from "../../apimachinery/user.ts";
+import { withAuthenticatedGroup } from "../../apimachinery/user.ts";
 import type { TokenAuthenticator } from "../../authentication/contract.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
 import type { Review } from "../../registry/contract.ts";
@@ -19,12 +19,10 @@ export interface TokenReviewOptions {
   readonly authenticate: TokenAuthenticator;
   /** Audiences of reviews without audiences: those of this server. */
   readonly audiences: readonly string[];
-  /** Whether requests to any path can be anonymous. */
-  readonly anonymous: boolean;
 }
 
 /** Creates the review. */
-export function tokenReview(options: TokenReviewOptions): Review {
+export function tokenReview({ authenticate, audiences }: TokenReviewOptions): Review {
   return {
     check(sent, namespace) {
       if (namespace !== "") throw badRequest(`namespace is not allowed on this type: ${namespace}`);
@@ -32,29 +30,29 @@ export function tokenReview(options: TokenReviewOptions): Review {
     },
     async answer(sent) {
       const asked: readonly string[] = sent.spec.audiences ?? [];
-      sent.status = await statusOf(options, sent.spec.token, asked.length > 0 ? asked : options.audiences);
+      sent.status = await statusOf(authenticate, sent.spec.token, asked.length > 0 ? asked : audiences);
       return sent;
     },
   };
 }
 
 async function statusOf(
-  { authenticate, anonymous }: TokenReviewOptions,
+  authenticate: TokenAuthenticator,
   token: string,
   audiences: readonly string[],
 ): Promise<KubeObject["status"]> {
   const bearer = asHeader(token);
-  if (bearer === "") return anonymous ? acceptedStatus(anonymousUser, audiences) : { user: {} };
-  const answer = await authenticate(bearer, audiences);
+  const answer = bearer === "" ? undefined : await authenticate(bearer, audiences);
   if (answer === undefined) return { user: {}, error: invalid };
   if ("problems" in answer) return { user: {}, error: joinErrors([invalid, ...answer.problems]) };
   if (!audiences.some((audience) => answer.audiences.includes(audience)))
     throw internalError("error validating audiences");
-  return acceptedStatus(withAuthenticatedGroup(answer.user), answer.audiences);
-}
-
-function acceptedStatus(user: UserInfo, audiences: readonly string[]): Part {
-  return { authenticated: true, user: userInfoOf(user), audiences: [...audiences] };
+  const status: Part = {
+    authenticated: true,
+    user: userInfoOf(withAuthenticatedGroup(answer.user)),
+    audiences: [...answer.audiences],
+  };
+  return status;
 }
 
 /** The part of the token that an Authorization header would have: up to the first space. */

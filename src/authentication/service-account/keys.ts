@@ -14,6 +14,25 @@ export interface PublicKey {
   readonly algorithm: "RS256" | "ES256" | "ES384" | "ES512";
 }
 
+/** The keys that verify tokens. */
+export interface VerificationKeys {
+  /** @param keyId empty for all keys */
+  find(keyId: string): Promise<readonly PublicKey[]>;
+  /** The keys of the issuer's key set. */
+  published(): readonly PublicKey[];
+  /** How long clients may keep the key set. */
+  maxAgeSeconds(): number;
+}
+
+/** Keys that do not change. */
+export function staticKeys(keys: readonly PublicKey[]): VerificationKeys {
+  return {
+    find: async (keyId) => (keyId === "" ? keys : keys.filter((key) => key.keyId === keyId)),
+    published: () => keys,
+    maxAgeSeconds: () => 3600,
+  };
+}
+
 /** A key that signs tokens. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
@@ -79,8 +98,8 @@ function keyOf(read: () => KeyObject): KeyObject | undefined {
   }
 }
 
-/** @returns undefined for curves that upstream does not support */
-function publicKeyOf(key: KeyObject): PublicKey | undefined {
+/** @returns undefined for types and curves that upstream does not support */
+export function publicKeyOf(key: KeyObject): PublicKey | undefined {
   const algorithm = algorithmOf(key);
   if (algorithm === undefined) return undefined;
   const keyId = createHash("sha256")

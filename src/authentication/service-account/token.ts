@@ -7,7 +7,7 @@ import { quoteGoList } from "../../lib/json/quote.ts";
 import type { AcceptedToken, ServiceAccountTokenObserver, TokenAnswer, TokenAuthenticator } from "../contract.ts";
 import { type BoundClaims, boundProblem, boundUser } from "./bound-token.ts";
 import { secretTokenIssuer } from "./claims.ts";
-import type { PublicKey } from "./keys.ts";
+import type { VerificationKeys } from "./keys.ts";
 import { loadJose } from "./load-jose.ts";
 import { isMarkedInvalid, secretTokenProblem, secretTokenUser } from "./secret-token.ts";
 import { type TokenUse, tokenNotes } from "./token-notes.ts";
@@ -15,7 +15,7 @@ import { leewayMs, type VerifiedClaims, verifyClaims } from "./verify-claims.ts"
 
 /** The options of {@link serviceAccountTokens}. */
 export interface ServiceAccountTokenOptions extends TokenUse {
-  readonly keys: readonly PublicKey[];
+  readonly keys: VerificationKeys;
   readonly issuers: readonly string[];
   /** The audiences of tokens without an audience. */
   readonly apiAudiences: readonly string[];

@@ -2,7 +2,7 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import { type BoundClaims, readBoundClaims, readWarnAfter } from "./bound-token.ts";
 import { secretTokenIssuer } from "./claims.ts";
-import type { PublicKey } from "./keys.ts";
+import type { VerificationKeys } from "./keys.ts";
 import { loadJose } from "./load-jose.ts";
 import { readSecretClaims, type SecretClaims } from "./secret-token.ts";
 
@@ -24,14 +24,14 @@ export interface VerifiedClaims {
 
 /** @returns a problem for invalid tokens */
 export async function verifyClaims(
-  { keys, clock }: { readonly keys: readonly PublicKey[]; readonly clock: Clock },
+  { keys, clock }: { readonly keys: VerificationKeys; readonly clock: Clock },
   token: string,
   issuer: string,
 ): Promise<VerifiedClaims | string> {
   const { jwtVerify, decodeProtectedHeader, errors } = await loadJose();
   try {
     const { kid } = decodeProtectedHeader(token);
-    const candidates = kid === undefined || kid === "" ? keys : keys.filter(({ keyId }) => keyId === kid);
+    const candidates = await keys.find(kid ?? "");
     if (candidates.length === 0) return "invalid signature, no keys found";
     for (const { key, algorithm } of candidates) {
       try {

@@ -196,6 +196,12 @@ export const authenticationFlags: readonly Flag[] = [
     help: "PEM file with the private key that signs service account tokens. If unset, a key is created in --data-dir.",
   },
   {
+    name: "service-account-signing-endpoint",
+    option: "serviceAccountSigningEndpoint",
+    type: text("socket"),
+    help: "Unix socket of an external signer (ExternalJWTSigner), which signs service account tokens and has the keys that verify them: a path, or @ and an abstract name. Not with --service-account-signing-key-file or --service-account-key-file.",
+  },
+  {
     name: "service-account-lookup",
     option: "serviceAccountLookup",
     type: bool,

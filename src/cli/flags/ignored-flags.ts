@@ -107,7 +107,6 @@ export const ignoredFlags: readonly Flag[] = [
   unsupported({ name: "max-connection-bytes-per-sec", type: integer(), why: notYet, upstream: "0" }),
   unsupported({ name: "permit-address-sharing", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "permit-port-sharing", type: bool, why: notYet, upstream: "false" }),
-  unsupported({ name: "service-account-signing-endpoint", type: text("endpoint"), why: notYet }),
   unsupported({ name: "shutdown-send-retry-after", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "shutdown-watch-termination-grace-period", type: duration, why: notYet, upstream: "0s" }),
   unsupported({ name: "strict-transport-security-directives", type: text("directives"), why: notYet }),

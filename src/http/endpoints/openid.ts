@@ -7,25 +7,29 @@ import { send } from "../../request/answer.ts";
 import type { PathHandler, PathRoute } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
 
-const maxAgeSeconds = 3600;
-
 /**
  * The routes of both documents.
  * @param metadata undefined when the issuer is not a URL that relying parties can reach: then there
  *   are no routes
  * @param keySet the public keys
+ * @param maxAgeSeconds how long clients may keep the documents
  */
 export function openIdRoutes({
   metadata,
   keySet,
+  maxAgeSeconds,
 }: {
   metadata: (() => object) | undefined;
   keySet: () => object;
+  maxAgeSeconds: () => number;
 }): PathRoute<RequestContext>[] {
   if (metadata === undefined) return [];
   return [
-    ...documentRoutes("/.well-known/openid-configuration", documentHandler(metadata, "application/json")),
-    ...documentRoutes("/openid/v1/jwks", documentHandler(keySet, "application/jwk-set+json")),
+    ...documentRoutes(
+      "/.well-known/openid-configuration",
+      documentHandler(metadata, "application/json", maxAgeSeconds),
+    ),
+    ...documentRoutes("/openid/v1/jwks", documentHandler(keySet, "application/jwk-set+json", maxAgeSeconds)),
   ];
 }
 
@@ -37,13 +41,10 @@ function documentRoutes(path: string, handler: PathHandler<RequestContext>): Pat
   ];
 }
 
-/** Encodes the document at the first request. */
-function documentHandler(make: () => object, contentType: string): PathHandler<RequestContext> {
-  let body: Buffer | undefined;
+function documentHandler(make: () => object, contentType: string, maxAgeSeconds: () => number): PathHandler<RequestContext> {
   return (context) => {
     if (context.exchange.method !== "GET") throw methodNotAllowed();
-    body ??= Buffer.from(JSON.stringify(make()));
-    context.headers["cache-control"] = `public, max-age=${maxAgeSeconds}`;
-    send(context, 200, contentType, body);
+    context.headers["cache-control"] = `public, max-age=${maxAgeSeconds()}`;
+    send(context, 200, contentType, Buffer.from(JSON.stringify(make())));
   };
 }

@@ -5,9 +5,10 @@
  */
 import { type ClientDuplexStream, Client as GrpcClient, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Clock } from "../../../apimachinery/clock.ts";
+import { decodeMessage, encodeMessage, type Message } from "../../../lib/grpc/codec.ts";
+import { callUnary } from "../../../lib/grpc/unary-call.ts";
 import type { Integer } from "../../../lib/json/values.ts";
 import { SharedStoreError, StorageUnavailable } from "../../contract.ts";
-import { decodeMessage, encodeMessage, type Message } from "./codec.ts";
 import { type Endpoint, type EtcdTls, endpointOf } from "./endpoints.ts";
 import { answerOf, isFailedMember, isTimeout, isUnsent } from "./errors.ts";
 import {
@@ -36,7 +37,6 @@ import {
   watchRequest,
   watchResponse,
 } from "./messages.ts";
-import { callUnary } from "./unary-call.ts";
 
 export interface EtcdClientOptions {
   /** URLs of members: `http://`, `https://` or `unix://`. */

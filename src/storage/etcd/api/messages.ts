@@ -3,8 +3,9 @@
  * `go.etcd.io/etcd/api/v3@v3.6.8/etcdserverpb/rpc.proto` and `mvccpb/kv.proto`. Repeated fields are
  * undefined when they are empty.
  */
+
+import type { Field, Message } from "../../../lib/grpc/codec.ts";
 import type { Integer } from "../../../lib/json/values.ts";
-import type { Field, Message } from "./codec.ts";
 
 const int64 = (id: number): Field => ({ id, type: "int64" });
 const identifier = (id: number): Field => ({ id, type: "id" });

@@ -2,9 +2,9 @@
  * Encodes and decodes the messages of a gRPC API by tables of their fields.
  * Source: Protocol Buffers, "Encoding" (proto3).
  */
-import type { Integer } from "../../../lib/json/values.ts";
-import { fieldOf, Reader, wire, wireTypeOf, wrongWireType } from "../../../lib/protobuf/reader.ts";
-import { Writer } from "../../../lib/protobuf/writer.ts";
+import type { Integer } from "../json/values.ts";
+import { fieldOf, Reader, wire, wireTypeOf, wrongWireType } from "../protobuf/reader.ts";
+import { Writer } from "../protobuf/writer.ts";
 
 /**
  * A field of a message: its number, and its type. `int64` is decoded as a number, and `id`, an

@@ -5,12 +5,22 @@
  */
 import { type ChannelInterface, Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 
-/** @throws ServiceError when the status is not OK, or there is no response */
-export function callUnary(channel: ChannelInterface, path: string, request: Buffer, deadline: number): Promise<Buffer> {
+/**
+ * @param deadline milliseconds since 1970
+ * @param waitForReady whether the call waits for a connection until the deadline
+ * @throws ServiceError when the status is not OK, or there is no response
+ */
+export function callUnary(
+  channel: ChannelInterface,
+  path: string,
+  request: Buffer,
+  deadline: number,
+  { waitForReady = false }: { readonly waitForReady?: boolean } = {},
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const call = channel.createCall(path, deadline, undefined, null, undefined);
     let response: Buffer | undefined;
-    call.start(new Metadata(), {
+    call.start(new Metadata({ waitForReady }), {
       onReceiveMetadata() {},
       onReceiveMessage(message: Buffer) {
         response = message;
