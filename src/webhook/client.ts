@@ -1,5 +1,5 @@
 /**
- * Calls webhooks over HTTP/1.1 with persistent connections.
+ * Calls webhooks over persistent connections, with HTTP/2 where they offer it.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go.
  */
 import { type Clock, realClock, systemClock } from "../apimachinery/clock.ts";
