@@ -163,7 +163,7 @@ test("a call on a new connection that breaks fails", () =>
     assert.match(await post(), /^(?:closed: EOF|reset: read: connection reset by peer)$/);
   }));
 
-test("a stream that the server refuses is sent again on another connection", () => {
+test("a stream that the server rejects unread is sent again on another connection", () => {
   const reply: Reply = (stream, index) =>
     index === 1 ? stream.close(http2.constants.NGHTTP2_REFUSED_STREAM) : answer(stream, index);
   return inScene({ reply }, async ({ server, post }) => {

@@ -5,12 +5,12 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinKinds } from "../../tools/differential/samples.ts";
-import { goldenRows } from "../support/decoder-fuzz.ts";
-import { leastOf, timeOf } from "../support/measure-growth.ts";
-import { skipWithout } from "../support/needs.ts";
-import type { RawClient } from "../support/raw-client.ts";
-import { startServerWithClient } from "../support/server-with-client.ts";
+import { goldenRows } from "../../test/support/decoder-fuzz.ts";
+import { leastOf, timeOf } from "../../test/support/measure-growth.ts";
+import { skipWithout } from "../../test/support/needs.ts";
+import type { RawClient } from "../../test/support/raw-client.ts";
+import { startServerWithClient } from "../../test/support/server-with-client.ts";
+import { builtinKinds } from "./samples.ts";
 
 type Part = Record<string, unknown>;
 type Path = readonly (string | number)[];
