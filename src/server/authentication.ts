@@ -35,9 +35,8 @@ import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts"
 import { liveObjects } from "./live-objects.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";
-import { type ServiceAccountKeys, serviceAccountKeys } from "./serving/service-account-keys.ts";
-import type { ServingSetup } from "./serving/serving-setup.ts";
 import { openServiceAccountIssuer, type ServiceAccountIssuer } from "./service-account-issuer.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
 import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
 

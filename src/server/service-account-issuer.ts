@@ -8,10 +8,10 @@ import type { ServiceAccountTokensOptions } from "../controllers/service-account
 import { formatDuration } from "../lib/duration/duration.ts";
 import { externalSignerMetrics } from "../metrics/external-signer-metrics.ts";
 import type { MetricsCollector } from "../metrics/metrics.ts";
-import type { ServerOptions } from "../options.ts";
-import { serviceAccountKeys } from "../serving/service-account-keys.ts";
-import type { ServingSetup } from "../serving/serving-setup.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerOptions } from "./options.ts";
+import { serviceAccountKeys } from "./serving/service-account-keys.ts";
+import type { ServingSetup } from "./serving/serving-setup.ts";
 
 /** What issues service account tokens. */
 export interface ServiceAccountIssuer {

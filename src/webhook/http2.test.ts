@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { before, test } from "node:test";
 import tls from "node:tls";
 import { until } from "../../test/support/until.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../serving/x509.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../server/serving/x509.ts";
 import { type ClientOptions, webhookClient } from "./client.ts";
 import { type WebhookClient, type WebhookEndpoint, WebhookError } from "./contract.ts";
 

@@ -41,7 +41,11 @@ function documentRoutes(path: string, handler: PathHandler<RequestContext>): Pat
   ];
 }
 
-function documentHandler(make: () => object, contentType: string, maxAgeSeconds: () => number): PathHandler<RequestContext> {
+function documentHandler(
+  make: () => object,
+  contentType: string,
+  maxAgeSeconds: () => number,
+): PathHandler<RequestContext> {
   return (context) => {
     if (context.exchange.method !== "GET") throw methodNotAllowed();
     context.headers["cache-control"] = `public, max-age=${maxAgeSeconds()}`;

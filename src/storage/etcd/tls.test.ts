@@ -8,10 +8,10 @@ import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
 import { type EtcdCluster, etcdOptions, freePorts, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
 import { peerLatency } from "../../../test/support/peer-latency.ts";
 import { eventually } from "../../../test/support/until.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../server/serving/x509.ts";
 import { encodeMessage, type Field, type Message } from "../../lib/grpc/codec.ts";
-import type { EtcdTls } from "./api/endpoints.ts";
 import { callUnary } from "../../lib/grpc/unary-call.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../server/serving/x509.ts";
+import type { EtcdTls } from "./api/endpoints.ts";
 import { openEtcdStorage } from "./etcd-storage.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-etcd-tls-"));
