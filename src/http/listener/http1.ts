@@ -6,6 +6,7 @@ import type { Exchange } from "../../request/exchange.ts";
 import type { RequestedUpgrade } from "./contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
 import type { Limits } from "./limits.ts";
+import { endMalformed, endWith, type MalformedConnection } from "./malformed-requests.ts";
 import { peerOf } from "./peer.ts";
 import type { Connection, Protocol, ProtocolOptions } from "./protocol.ts";
 
@@ -23,15 +24,12 @@ const canKeepAlive = process.versions.deno === undefined;
 /** What a `Host` header may consist of. Source: `ValidHostHeader` in `golang.org/x/net/http/httpguts`. */
 const hostPattern = /^[\w!$%&'()*+,.:;=[\]~-]*$/;
 
-/** The response of Node's HTTP server to an invalid request. */
-const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-
 interface Parts extends ProtocolOptions {
   /** Whether a request without a body may use its connection for another protocol. */
   readonly acceptsUpgrade: (request: RequestedUpgrade) => boolean;
 }
 
-interface OpenConnection extends Connection {
+interface OpenConnection extends Connection, MalformedConnection {
   /** The response to the latest request; those before it are sent first. */
   latest: ServerResponse | undefined;
   /** Accepts at most one more request. */
@@ -80,9 +78,14 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
     socket.on("error", () => socket.destroy()); // The HTTP server has released it.
     const connection = connectionOf(request);
     if (connection.latest?.writableFinished === false) return void socket.destroy();
-    if (!isUpgradable(request)) return reject(socket, connection);
+    if (!isUpgradable(request)) return endWith(socket, "400 Bad Request", connection);
     const upgrade = acceptsUpgrade(requestedUpgrade(request)) ? { socket, head } : undefined;
     begin(new Http1Exchange(request, responseOf(request, socket), connection, upgrade));
+  });
+  server.on("clientError", (error, socket) => {
+    const connection = connections.get(socket as TLSSocket);
+    if (connection === undefined) socket.destroy();
+    else endMalformed(error, socket, connection);
   });
   // The server never listens, but starts checking timeouts only after this event.
   server.emit("listening");
@@ -90,7 +93,7 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
     accept(socket) {
       const { bodyMs, lingerMs } = limits;
       const peer = peerOf(socket, clock);
-      const open = { latest: undefined, ending: false };
+      const open = { latest: undefined, malformed: false, ending: false };
       connections.set(socket, { peer, clock: realClock(clock), bodyMs, lingerMs, work, ...open });
       if (peer.certificateRejected) {
         rejected.add(socket);
@@ -167,13 +170,4 @@ function responseOf(request: IncomingMessage, socket: TLSSocket): ServerResponse
   response.assignSocket(socket);
   response.on("finish", () => socket.destroySoon());
   return response;
-}
-
-/** Discards what the client still sends, so that it receives the response, for a limited time. */
-function reject(socket: TLSSocket, { clock, lingerMs }: OpenConnection): void {
-  socket.resume().end(badRequest);
-  socket.once(
-    "close",
-    clock.after(lingerMs, () => socket.destroy()),
-  );
 }

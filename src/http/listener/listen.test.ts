@@ -632,6 +632,50 @@ describe("hosts of HTTP/1.1", () => {
     });
 });
 
+describe("bytes of HTTP/1.1 that are no request", () => {
+  const host = "Host: x\r\n\r\n";
+  const bad =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request";
+  const all = async (socket: net.Socket): Promise<string> => Buffer.concat(await socket.toArray()).toString();
+
+  test("are rejected", async () => {
+    const listener = await open();
+    const socket = await rawConnection(listener.port, "http/1.1");
+    socket.write("{}\r\n\r\n");
+    assert.equal(await all(socket), bad);
+    await listener.close();
+  });
+
+  for (const target of ["/about", "/later"])
+    test(`are rejected after the response to the request before them: ${target}`, async () => {
+      const exchanges: Exchange[] = [];
+      const answer = answerer([]);
+      const listener = await open({
+        onExchange: (exchange) => void (target === "/about" ? answer(exchange) : exchanges.push(exchange)),
+      });
+      const socket = await rawConnection(listener.port, "http/1.1");
+      socket.write(`DELETE ${target} HTTP/1.1\r\n${host}{"gracePeriodSeconds":0}`);
+      const received = all(socket);
+      if (target === "/later") {
+        await until(() => exchanges.length > 0);
+        socket.write("more");
+        exchanges[0]?.respond(200, {}, Buffer.from("{}"));
+      }
+      const text = await received;
+      assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+      assert.ok(text.endsWith(bad), text);
+      await listener.close();
+    });
+
+  test("end a request whose body they are in", async () => {
+    const listener = await open();
+    const socket = await rawConnection(listener.port, "http/1.1");
+    socket.write(`POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${host}zz`);
+    assert.equal(await all(socket), bad);
+    await listener.close();
+  });
+});
+
 describe("a client that stalls is cut off", () => {
   const rows: [
     what: string,
