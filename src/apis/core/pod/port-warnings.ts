@@ -7,16 +7,20 @@ import { items, type Part } from "../../fields.ts";
 import { visitContainers } from "./visit-containers.ts";
 
 interface PlacedPort {
-  readonly path: string;
+  /** The path of the container. */
+  readonly at: string;
+  readonly index: number;
   readonly port: Part;
 }
+
+const pathOf = ({ at, index }: PlacedPort): string => `${at}.ports[${index}]`;
 
 /** @param path of the spec */
 export function warnOfPorts(spec: Part, path: string, warnings: string[]): void {
   const ports: PlacedPort[] = [];
   visitContainers(spec, path, (container, at) => {
     if (!container.ports) return;
-    for (const [index, port] of items(container.ports).entries()) ports.push({ path: `${at}.ports[${index}]`, port });
+    for (const [index, port] of items(container.ports).entries()) ports.push({ at, index, port });
   });
   if (ports.length === 0) return;
   warnOfNumbers(ports, warnings);
@@ -31,18 +35,20 @@ const othersMax = 100;
 
 function warnOfNumbers(ports: readonly PlacedPort[], warnings: string[]): void {
   const portsByKey = new Map<string, PlacedPort[]>();
-  for (const { path, port } of ports) {
+  for (const placed of ports) {
+    const { port } = placed;
     const { containerPort = 0, protocol = "", hostPort = 0, hostIP = "" } = port;
     if (warnings.length >= warningsMax) return;
-    if (hostIP !== "" && hostPort === 0) warnings.push(`${path}: hostIP set without hostPort: ${formatGoStruct(port)}`);
+    if (hostIP !== "" && hostPort === 0)
+      warnings.push(`${pathOf(placed)}: hostIP set without hostPort: ${formatGoStruct(port)}`);
     const key = `${containerPort}/${protocol}`;
     const others = portsByKey.get(key) ?? [];
     for (const other of others) {
       const conflict = conflictOf(port, other.port);
-      if (conflict !== undefined) warnings.push(`${path}: ${conflict} port definition with ${other.path}`);
+      if (conflict !== undefined) warnings.push(`${pathOf(placed)}: ${conflict} port definition with ${pathOf(other)}`);
     }
     if (others.length === 0) portsByKey.set(key, others);
-    if (others.length < othersMax) others.push({ path, port });
+    if (others.length < othersMax) others.push(placed);
   }
 }
 
@@ -59,15 +65,16 @@ const formatGoStruct = ({ name = "", hostPort = 0, containerPort = 0, protocol =
   `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 
 function warnOfNames(ports: readonly PlacedPort[], warnings: string[]): void {
-  const pathsByName = new Map<string, string>();
-  for (const { path, port } of ports) {
-    const { name = "" } = port;
+  const firstByName = new Map<string, PlacedPort>();
+  for (const placed of ports) {
+    const { name = "" } = placed.port;
     if (name === "") continue;
-    const other = pathsByName.get(name);
-    if (other === undefined) pathsByName.set(name, path);
+    const first = firstByName.get(name);
+    if (first === undefined) firstByName.set(name, placed);
     else {
+      const other = pathOf(first);
       const what = `duplicate port name ${quoteGo(name)} with ${other}`;
-      warnings.push(`${path}: ${what}, services and probes that select ports by name will use ${other}`);
+      warnings.push(`${pathOf(placed)}: ${what}, services and probes that select ports by name will use ${other}`);
     }
   }
 }
