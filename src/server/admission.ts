@@ -19,6 +19,7 @@ import { nodeDeclaredFeatureValidator } from "../admission/plugins/node-declared
 import { nodeRestriction } from "../admission/plugins/node-restriction/node-restriction.ts";
 import { podGroupWorkloadExists } from "../admission/plugins/pod-group-workload-exists.ts";
 import { podResizeValidator } from "../admission/plugins/pod-resize-validator.ts";
+import { podSecurity } from "../admission/plugins/pod-security/pod-security.ts";
 import { podTopologyLabels } from "../admission/plugins/pod-topology-labels.ts";
 import { policyParameters } from "../admission/plugins/policy-parameters.ts";
 import { priority } from "../admission/plugins/priority/priority.ts";
@@ -31,13 +32,14 @@ import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condi
 import { useProtection } from "../admission/plugins/use-protection.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { Admission, RegistryContext } from "../registry/contract.ts";
+import { apiRelease } from "../http/endpoints/version.ts";
+import { podSecurityMetrics } from "../metrics/pod-security-metrics.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";
-import { openPodSecurity } from "./pod-security.ts";
 import { policyPlugins } from "./policies.ts";
 import type { Settings } from "./settings.ts";
 import type { ServerState } from "./state.ts";
@@ -133,4 +135,16 @@ async function openOptionalPlugins(
   if (!implementedPlugins.onRequest.some((name) => settings.admissionPlugins.has(name))) return [];
   const { optionalPlugins } = await import("./optional-admission.ts");
   return optionalPlugins(options, settings, needs);
+}
+
+/** @returns nothing if the plugin does not run */
+function openPodSecurity(
+  { clock }: Pick<ServerOptions, "clock">,
+  { admissionPlugins, admissionConfigurations }: Settings,
+  { catalog, metrics }: Needs,
+): AdmissionPlugin[] {
+  if (!admissionPlugins.has("PodSecurity")) return [];
+  const observer = podSecurityMetrics(Number(apiRelease.minor));
+  metrics.add(observer.collect);
+  return [podSecurity({ catalog, clock, configuration: admissionConfigurations.PodSecurity, observer })];
 }

@@ -8,7 +8,7 @@ import type {
   WebhookConfiguration,
 } from "../authorization/configuration/contract.ts";
 import { checkExclusive, configurationOfFlags } from "../authorization/configuration/flags.ts";
-import type { AuthorizationObserver } from "../authorization/contract.ts";
+import type { AuthorizationObserver, Authorizer } from "../authorization/contract.ts";
 import {
   type AuthorizationModule,
   abacModule,
@@ -22,6 +22,8 @@ import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-
 import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { nodeRules } from "../controllers/bootstrap/rbac/policy.ts";
+import type { FindDenial } from "../catalog/contract.ts";
+import { forbiddenError } from "../http/forbidden-error.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
@@ -140,4 +142,14 @@ async function openChains(
   metrics.add(reloads.collect);
   const { followConfiguration } = await import("./on-demand.ts");
   return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });
+}
+
+/** Lets strategies check rights beyond that of the request. */
+export function denialFinder(authorize: Authorizer): FindDenial {
+  return async (check) => {
+    const attributes = { ...check, isResourceRequest: true, path: "", fieldSelector: "", labelSelector: "" };
+    const { decision, reason, error } = await authorize(attributes);
+    if (decision === "allow") return undefined;
+    return forbiddenError(attributes, [error ?? "", reason].filter((text) => text !== "").join(": ")).message;
+  };
 }

@@ -27,6 +27,7 @@ import {
 } from "../controllers/service-account-tokens.ts";
 import { serviceCidrController } from "../controllers/service-cidrs/service-cidrs.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
+import { flowControlMaintenance } from "../flow-control/objects/ensure-objects.ts";
 import type { Listener } from "../http/listener/listen.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";

@@ -1,5 +1,4 @@
 /** Loads the code for custom resources when the first CustomResourceDefinition exists. */
-
 import type { DefinitionController } from "../controllers/crd/definitions.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { DefinitionNeeds } from "./custom-resources.ts";

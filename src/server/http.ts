@@ -6,6 +6,7 @@ import { forwardedRequests } from "../forwarding/aggregator/aggregated-requests.
 import type { RequestContext, RequestExtension } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
 import { sendError } from "../http/errors.ts";
+import type { Connect } from "../http/endpoints/subresources.ts";
 import { admissionExplanationFilter } from "../http/filters/admission-explanation.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
@@ -21,6 +22,7 @@ import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
+import type { FindNodeKubelet, ResourceProxies } from "../proxy/resource-proxies.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Filter } from "../request/context.ts";
 import { infoOfTarget, isConnectTarget, isWatchTarget } from "../request/request-info.ts";
@@ -38,7 +40,6 @@ import { watchLoop } from "./loop-watch.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";
 import type { ServerPeers } from "./peers.ts";
-import { proxies } from "./proxies.ts";
 import { documentRoutes, serverHealthRoutes, storeRoutes } from "./routes.ts";
 import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
@@ -193,4 +194,23 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },
   ];
+}
+
+/** @returns the connections by `resource/subresource` of the core group */
+function proxies(
+  { proxiedAddresses }: Pick<ServerOptions, "proxiedAddresses">,
+  findKubelet: FindNodeKubelet,
+): Readonly<Record<string, Connect>> {
+  let opened: Promise<ResourceProxies> | undefined;
+  const open = async (): Promise<ResourceProxies> => {
+    const { resourceProxies } = await import("../proxy/resource-proxies.ts");
+    return resourceProxies({ policy: proxiedAddresses, findKubelet });
+  };
+  const through =
+    (resource: keyof ResourceProxies): Connect =>
+    async (...request) => {
+      opened ??= open();
+      return (await opened)[resource](...request);
+    };
+  return { "pods/proxy": through("pods"), "services/proxy": through("services"), "nodes/proxy": through("nodes") };
 }

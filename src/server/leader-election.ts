@@ -1,5 +1,4 @@
 /** Builds the election of the server that runs the controllers of kube-controller-manager. */
-
 import { randomFraction, randomUuid } from "../apimachinery/random.ts";
 import { apiRelease } from "../apimachinery/release.ts";
 import type { UserInfo } from "../apimachinery/user.ts";

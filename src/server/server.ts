@@ -30,6 +30,7 @@ import { openMetrics } from "./metrics.ts";
 import { countObjects } from "./object-counts.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";
 import { identityOf, openPeers } from "./peers.ts";
+import { denialFinder, openAuthorization } from "./server/authorization.ts";
 import { type ServingSetup, servingSetup } from "./serving/serving-setup.ts";
 import { readSettings } from "./settings.ts";
 import { runningServer } from "./shutdown.ts";
