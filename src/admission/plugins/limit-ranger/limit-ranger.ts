@@ -8,12 +8,12 @@ import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
+import { formatQuantity } from "../../../lib/quantity/quantity.ts";
 import { withReadyStore } from "../../ready-store.ts";
 import { rejection } from "../../rejection.ts";
-import { describeAllowed } from "./allowed.ts";
 import { claimProblems, joinProblems, podProblems } from "./check.ts";
 import { setDefaultResources } from "./defaults.ts";
-import { type Limits, limitsReader } from "./limits.ts";
+import { type Bound, type LimitItem, type Limits, limitsReader } from "./limits.ts";
 
 const name = "LimitRanger";
 
@@ -80,4 +80,29 @@ function rejectProblems(attributes: AdmissionAttributes, limits: Limits, problem
     seconds: 0,
   });
   throw rejection(attributes, joinProblems(problems));
+}
+
+/** @returns such as `allowed per Container: cpu from 100m to 2, limit at most 4 times the request` */
+function describeAllowed({ items }: Limits): string {
+  return items
+    .filter((item) => item.min.length + item.max.length + item.maxRatio.length > 0)
+    .map((item) => `allowed per ${item.type}: ${describeItem(item)}`)
+    .join("; ");
+}
+
+function describeItem({ min, max, maxRatio }: LimitItem): string {
+  const resources = [...new Set([...min, ...max, ...maxRatio].map(({ resource }) => resource))].sort();
+  return resources
+    .map((resource) => {
+      const [from, to, ratio] = [textOf(min, resource), textOf(max, resource), textOf(maxRatio, resource)];
+      const range = [...(from === undefined ? [] : [`from ${from}`]), ...(to === undefined ? [] : [`to ${to}`])];
+      const times = ratio === undefined ? [] : [`limit at most ${ratio} times the request`];
+      return `${resource} ${[...(range.length === 0 ? [] : [range.join(" ")]), ...times].join(", ")}`;
+    })
+    .join("; ");
+}
+
+function textOf(bounds: readonly Bound[], resource: string): string | undefined {
+  const bound = bounds.find((each) => each.resource === resource);
+  return bound && formatQuantity(bound.amount.quantity);
 }

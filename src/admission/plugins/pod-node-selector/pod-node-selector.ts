@@ -3,15 +3,16 @@
  * labels that they can select.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/podnodeselector/admission.go.
  */
-import { forbidden, internalError } from "../../../apimachinery/errors.ts";
+import { forbidden, internalError, plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
+import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { lookUp } from "../../lookup.ts";
 import { writtenPod } from "../written-pod.ts";
 import type { NodeSelectorConfiguration } from "./contract.ts";
-import { parseEqualitySelector } from "./equality-selector.ts";
 
 const annotation = "scheduler.alpha.kubernetes.io/node-selector";
 const defaultKey = "clusterDefaultNodeSelector";
@@ -90,4 +91,27 @@ function labelsOf(pod: KubeObject): [key: string, value: string][] {
 
 function rejectedPod({ metadata }: KubeObject, why: string): Error {
   return forbidden({ group: "", resource: "pods" }, metadata.name ?? "", why);
+}
+
+/**
+ * Parses a selector that only compares, such as `a=b,c=d`.
+ * Source: `ConvertSelectorToLabelsMap` in k8s.io/apimachinery@v0.36.0/pkg/labels/labels.go.
+ * @throws ApiError 500 with upstream's message, which names no field
+ */
+function parseEqualitySelector(text: string): ReadonlyMap<string, string> {
+  const labels = new Map<string, string>();
+  if (text === "") return labels;
+  for (const label of text.split(",")) {
+    const parts = label.split("=");
+    const [key = "", value = ""] = parts.map((part) => part.trim());
+    if (parts.length !== 2) throw plainError(`invalid selector: [${parts.join(" ")}]`);
+    check("<nil>", key, qualifiedNameProblems(key));
+    check(`[${key}]`, value, labelValueProblems(value));
+    labels.set(key, value);
+  }
+  return labels;
+}
+
+function check(path: string, value: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw plainError(`${path}: Invalid value: ${quoteGo(value)}: ${problems.join("; ")}`);
 }

@@ -8,11 +8,11 @@ import type { Catalog } from "../../../catalog/contract.ts";
 import { podTemplateKinds } from "../../../lib/pod-security/pod-templates.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
-import { namespacesOf } from "../../matching/namespaces.ts";
+import { type ParsedPolicy, type Policy, parsePolicy } from "../../../lib/pod-security/policy.ts";
+import { type Namespaces, namespacesOf } from "../../matching/namespaces.ts";
 import type { PodSecurity, PodSecurityConfiguration, PodSecurityObserver } from "./contract.ts";
 import { defaultConfiguration } from "./default-configuration.ts";
 import { lazyEvaluation } from "./evaluate-template.ts";
-import { namespacePolicies } from "./namespace-policies.ts";
 import { checkNamespace } from "./namespaces.ts";
 import { checkController } from "./pod-controllers.ts";
 import { checkPod } from "./pods.ts";
@@ -55,5 +55,25 @@ export function podSecurity({
       if (found === undefined || found.group !== definition.group) return;
       if (attributes.operation === "CREATE" || attributes.operation === "UPDATE") return found.check(attributes);
     },
+  };
+}
+
+type Labels = ReadonlyMap<string, string>;
+
+/** Returns a function that reads the policy of the namespace of a request. */
+function namespacePolicies(namespaces: Namespaces, defaults: Policy): PodSecurity["policyOf"] {
+  // An entry of the watch cache keeps its map of labels, and a policy lives as long as its entry.
+  const parsed = new WeakMap<Labels, ParsedPolicy>();
+  const policyOf = (labels: Labels): ParsedPolicy => {
+    let policy = parsed.get(labels);
+    if (policy === undefined) {
+      policy = parsePolicy((label) => labels.get(label), defaults);
+      parsed.set(labels, policy);
+    }
+    return policy;
+  };
+  return (attributes) => {
+    const labels = namespaces.labels(attributes);
+    return labels instanceof Promise ? labels.then(policyOf) : policyOf(labels);
   };
 }
