@@ -4,11 +4,11 @@
  */
 import { isRedirectStatus } from "../lib/go-net/redirect.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import { callFailure } from "./call-failure.ts";
+import { streamError } from "./connect.ts";
 import { Connections } from "./connections.ts";
 import { type CertificateObserver, type WebhookAnswer, type WebhookEndpoint, WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, UnfinishedAnswer } from "./exchange.ts";
 import { socketOpener } from "./open-socket.ts";
 
 /** A call, without its endpoint. */
@@ -201,4 +201,25 @@ async function sendElsewhere(last: Hop, next: Hop, call: Redirected): Promise<We
   } finally {
     connections.close();
   }
+}
+
+/**
+ * Converts the failure of a request. Internal errors remain unchanged.
+ *
+ * @param url of the request, or of its redirect
+ */
+function callFailure(error: unknown, url: string): unknown {
+  if (error instanceof UnfinishedAnswer) return unfinished(error.cause as Error);
+  const failure = error instanceof WebhookError ? error : streamError(error as NodeJS.ErrnoException);
+  if (failure === undefined) return error;
+  return failure.kind === "tooLarge"
+    ? failure
+    : new WebhookError(failure.kind, `Post ${quoteGo(url)}: ${failure.message}`);
+}
+
+function unfinished(cause: Error): WebhookError {
+  const failure = cause instanceof WebhookError ? cause : streamError(cause);
+  const { kind, message } = failure ?? new WebhookError("closed", "unexpected EOF");
+  const text = message === "EOF" ? "unexpected EOF" : message;
+  return new WebhookError(kind, `unexpected error when reading response body. Please retry. Original error: ${text}`);
 }

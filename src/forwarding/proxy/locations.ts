@@ -10,7 +10,6 @@ import type { RegistryContext } from "../../registry/contract.ts";
 import { currentObject } from "../../registry/current-entry.ts";
 import { addressNotAllowed, proxyableAddress } from "./check-address.ts";
 import type { AddressPolicy } from "./contract.ts";
-import { type ProxiedName, parseProxiedName } from "./resource-name.ts";
 
 /** An address that was checked, and a port. */
 export interface Location {
@@ -154,4 +153,25 @@ async function getObject(
   const found = await currentObject(catalog, { group: "", resource }, namespace, name);
   if (found === undefined) throw notFound({ group: "", resource: reported }, name);
   return found;
+}
+
+/** The parts of `name`, `name:port` or `scheme:name:port`; those that are missing are empty. */
+interface ProxiedName {
+  readonly scheme: "" | "http" | "https";
+  readonly name: string;
+  /** A number, or the name of a port. */
+  readonly port: string;
+}
+
+/**
+ * Source: `SplitSchemeNamePort` in k8s.io/apimachinery@v0.36.0/pkg/util/net/port_split.go.
+ * @returns undefined for other forms and schemes
+ */
+function parseProxiedName(text: string): ProxiedName | undefined {
+  const parts = text.split(":");
+  if (parts.length > 3) return undefined;
+  const [scheme, name, port] = parts.length === 3 ? parts : ["", ...parts];
+  if (name === undefined || name === "") return undefined;
+  if (scheme !== "" && scheme !== "http" && scheme !== "https") return undefined;
+  return { scheme, name, port: port ?? "" };
 }
