@@ -1,11 +1,15 @@
 /** Opens the servers of the test kit, and their forks. */
+import { notFound } from "../apimachinery/errors.ts";
 import { silentLogger } from "../apimachinery/logger.ts";
 import { defaultOptions } from "../server/default-options.ts";
 import type { ServerOptions } from "../server/options.ts";
 import { openServer } from "../server/server.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { currentObject } from "../registry/current-entry.ts";
+import { serverWrite } from "../registry/server-write.ts";
+import { update } from "../registry/update.ts";
 import type { TestServer } from "./contract.ts";
 import { type KitOptions, openKit } from "./kit.ts";
-import { writeOwnPort } from "./own-port.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
 import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
@@ -43,4 +47,23 @@ export async function openTestServer(
     ...methods,
     close: () => running.close().finally(close),
   };
+}
+
+const [namespace, name] = ["default", "kubernetes"];
+
+/** Replaces the port of the server with whose state this one has begun, if there is a Service. */
+async function writeOwnPort(registry: RegistryContext, port: number): Promise<void> {
+  const target = registry.catalog.findServed("", "v1", "services");
+  if (target === undefined) return; // Disabled by --runtime-config.
+  const { definition } = target.resource;
+  if ((await currentObject(registry.catalog, definition, namespace, name)) === undefined) return;
+  await update(registry, {
+    ...serverWrite({ target, namespace, name }),
+    next(current) {
+      const service = current?.();
+      if (service === undefined) throw notFound(definition, name);
+      for (const one of service.spec.ports) one.targetPort = port;
+      return service;
+    },
+  });
 }

@@ -4,7 +4,9 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
 import { isHopByHop, listedInConnection } from "../../forwarding/proxy/hop-by-hop.ts";
 import { backendHeaders } from "../../forwarding/proxy/response-headers.ts";
-import { acceptJson } from "./accept.ts";
+import { applyPatchCborType, cborSequenceType, cborType } from "../../lib/cbor/media-types.ts";
+import { isProtobuf } from "../../lib/protobuf/media-types.ts";
+import { yamlType } from "../../lib/yaml/media-type.ts";
 import { capture, captureLines } from "./capture.ts";
 import { type RecordedBody, type RequestLine, recordedHeaders } from "./format.ts";
 import { type Body, recordedBody } from "./read-body.ts";
@@ -237,4 +239,19 @@ function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buf
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+}
+
+const others: ReadonlySet<string> = new Set([applyPatchCborType, cborSequenceType, cborType, yamlType]);
+
+/**
+ * Replaces protobuf, CBOR and YAML by JSON, which clients accept from every server. The parameters
+ * that select a Table or metadata remain.
+ */
+function acceptJson(header: string): string {
+  const clauses = header.split(",").map((clause) => {
+    const [type = "", ...parameters] = clause.split(";");
+    const name = type.trim().toLowerCase();
+    return isProtobuf(name) || others.has(name) ? ["application/json", ...parameters].join(";") : clause.trim();
+  });
+  return [...new Set(clauses)].join(",");
 }
