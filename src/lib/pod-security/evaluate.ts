@@ -3,10 +3,9 @@
  * k8s.io/pod-security-admission@v0.36.0/policy/registry.go and checks.go.
  */
 import { allChecks } from "./all-checks.ts";
-import { checkedPod } from "./checked-pod.ts";
-import type { Check, CheckPod, Violation } from "./contract.ts";
+import type { Check, CheckedContainer, CheckedPod, CheckPod, Violation } from "./contract.ts";
 import type { Level, LevelVersion } from "./levels.ts";
-import type { Pod } from "./pod.ts";
+import type { Container, Pod } from "./pod.ts";
 
 /** A violated check with its id. */
 export interface FailedCheck extends Violation {
@@ -21,7 +20,7 @@ interface ActiveCheck {
 }
 
 /** The newest minor version in which a check changes. Newer versions have the same checks. */
-export const newestMinor = Math.max(...allChecks.flatMap(({ versions }) => versions.map(({ since }) => since)));
+const newestMinor = Math.max(...allChecks.flatMap(({ versions }) => versions.map(({ since }) => since)));
 
 /** The checks of `baseline` and `restricted`, by minor version. */
 const active = new Map<string, readonly ActiveCheck[]>();
@@ -75,4 +74,28 @@ function activeChecks(level: Level, minor: number): ActiveCheck[] {
 
 function versionAt({ versions }: Check, minor: number): Check["versions"][number] | undefined {
   return versions.findLast(({ since }) => since <= minor);
+}
+
+const none: readonly Container[] = [];
+
+/** Collects the containers of a pod in the order in which messages name them. */
+function checkedPod({ metadata, spec }: Pod): CheckedPod {
+  const { initContainers = none, containers = none, ephemeralContainers = none } = spec;
+  const all: CheckedContainer[] = [];
+  add(all, "initContainers", initContainers);
+  add(all, "containers", containers);
+  add(all, "ephemeralContainers", ephemeralContainers);
+  return {
+    annotations: metadata?.annotations ?? {},
+    spec,
+    pod: { name: undefined, securityContext: spec.securityContext, path: () => "spec" },
+    containers: all,
+  };
+}
+
+function add(all: CheckedContainer[], list: string, containers: readonly Container[]): void {
+  for (const [index, container] of containers.entries()) {
+    const { name, securityContext } = container;
+    all.push({ name, securityContext, container, path: () => `spec.${list}[${index}]` });
+  }
 }

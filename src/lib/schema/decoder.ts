@@ -11,7 +11,6 @@ import { isObject, setMember } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { Base64Error, canonicalizeBase64 } from "./base64.ts";
 import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
-import { absent, combine } from "./repeated-fields.ts";
 import type { Struct } from "./schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "./time.ts";
 import { zeroValueOf } from "./zero.ts";
@@ -382,3 +381,29 @@ export function countWithin(value: object, levels: number): number {
 function tooDeep(): DecodeError {
   return new DecodeError(`exceeded max depth of ${retainedDepthMax}`);
 }
+
+/** Marks a value that is left out. */
+const absent = Symbol("absent");
+
+/** The value of Go's field after two occurrences were decoded into it. */
+function combine(first: unknown, second: unknown, field: FieldPlan | undefined): unknown {
+  const kind = field?.node.kind;
+  if (second === absent && first !== undefined && field?.pointer === false && keepsOverNull.has(kind as string))
+    return first;
+  return combineValues(first, second, field?.node);
+}
+
+/** Items of a list are decoded into those of the first occurrence. */
+function combineValues(first: unknown, second: unknown, node: DecodeNode | undefined): unknown {
+  if (node?.kind === "list" && Array.isArray(first) && Array.isArray(second))
+    return second.map((item, index) => (index < first.length ? combineValues(first[index], item, node.element) : item));
+  if ((node?.kind !== "struct" && node?.kind !== "map") || !isObject(first) || !isObject(second)) return second;
+  for (const key of Object.keys(second)) {
+    const inner = node.kind === "struct" ? node.struct.fields.get(key) : undefined;
+    setMember(first, key, combine(Object.hasOwn(first, key) ? first[key] : undefined, second[key], inner));
+  }
+  return first;
+}
+
+/** Kinds whose existing value a later null does not change. */
+const keepsOverNull: ReadonlySet<string> = new Set(["struct", "string", "int32", "int64", "bool", "double"]);

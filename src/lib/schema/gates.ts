@@ -4,7 +4,6 @@
  */
 import { isEmpty } from "./encode.ts";
 import type { Field, Struct, Type } from "./schema.ts";
-import { structsWithin } from "./structs-within.ts";
 
 /**
  * Removes, in place, each field whose gates are all off, unless `old` has the field at the same
@@ -96,4 +95,12 @@ function dropBelow(value: unknown, type: Type, branches: readonly Branch[], rule
 function isDropped(path: FieldPath, { old, schema, enabled }: Rules): boolean {
   const { gates } = path.at(-1) as Field;
   return gates !== undefined && !gates.some(enabled) && (old === undefined || !uses(old, schema, path));
+}
+
+/** Yields a struct itself, or the structs in a list or map (or in a list of lists …). */
+function* structsWithin(value: unknown, type: Type): Generator<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return;
+  if (type.kind === "struct") yield value as Record<string, unknown>;
+  else if (type.kind === "list") for (const item of value as unknown[]) yield* structsWithin(item, type.items);
+  else if (type.kind === "map") for (const item of Object.values(value)) yield* structsWithin(item, type.values);
 }
