@@ -9,7 +9,7 @@ import {
   type IdentityExpressions,
   userExpressions,
 } from "../../cel-environment/index.ts";
-import { boolType } from "../../lib/cel/index.ts";
+import { boolType, children, type Expr } from "../../lib/cel/index.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import type {
   AnonymousConfiguration,
@@ -22,7 +22,6 @@ import type {
   PrefixedClaimOrExpression,
   UserValidationRule,
 } from "./configuration.ts";
-import { usesClaim } from "./uses-claim.ts";
 import { type IssuerLimits, validateIssuer } from "./validate-issuer.ts";
 
 /** An authenticator with its compiled expressions. */
@@ -246,4 +245,25 @@ function validateDomainPrefixedPath(text: string, path: string, errors: FieldErr
     return errors.invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")');
   for (const problem of dnsSubdomainProblems(domain)) errors.invalid(path, domain, problem);
   if (!wholePath.test(rest)) errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
+}
+
+/**
+ * @returns whether the expression contains `claims.<name>` or `claims.?<name>`; as upstream,
+ *   ignores `claims["<name>"]`
+ */
+function usesClaim({ checked }: Compiled, name: string): boolean {
+  return checked !== undefined && reads(checked.root, name);
+}
+
+function reads(expr: Expr, name: string): boolean {
+  if (expr.kind === "select" && isClaims(expr.operand) && expr.field === name) return true;
+  if (expr.kind === "call" && expr.target === undefined && expr.name === "_?._") {
+    const [operand, field] = expr.args;
+    if (operand !== undefined && isClaims(operand) && field?.kind === "constant" && field.value === name) return true;
+  }
+  return children(expr).some((child) => reads(child, name));
+}
+
+function isClaims(expr: Expr): boolean {
+  return expr.kind === "identifier" && expr.name === "claims";
 }

@@ -1,5 +1,4 @@
 /** The certificates that a server creates: a CA, a serving certificate, and an admin's client certificate, with P-256 keys. */
-
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -19,7 +19,6 @@ import {
 } from "./certificates.ts";
 import { checkKeyPair } from "./key-pair.ts";
 import { tlsLimits } from "./tls-options.ts";
-import { warnOfValidity } from "./validity-warnings.ts";
 
 /** The certificates of a server, and their authorities. */
 export interface ServingSetup {
@@ -236,4 +235,28 @@ export function keyPairFiles(
     return { cert, key };
   };
   return openLiveFiles({ name, files, parse, clock, logger });
+}
+
+/**
+ * Logs certificates of a file that have expired or are not valid yet, because clients reject them,
+ * or the server rejects the clients of an authority.
+ *
+ * @param name the purpose and the file
+ */
+function warnOfValidity(
+  name: string,
+  certificates: readonly X509Certificate[],
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): void {
+  const now = clock.now();
+  for (const { subject, validFromDate, validToDate } of certificates) {
+    const isEarly = now < validFromDate.getTime();
+    if (!isEarly && now <= validToDate.getTime()) continue;
+    logger.warn(isEarly ? "Certificate is not valid yet" : "Certificate has expired", {
+      name,
+      subject: subject?.replaceAll("\n", ", ") ?? "",
+      notBefore: validFromDate.toISOString(),
+      notAfter: validToDate.toISOString(),
+    });
+  }
 }

@@ -3,13 +3,14 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
 import { type FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { goForm } from "../../../catalog/go-form.ts";
+import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "../../certificates/signer-name.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateFieldRef, validateResourceFieldRef } from "./downward-api.ts";
 import { checkLocalPath } from "./paths.ts";
-import { validateTrustBundleName } from "./trust-bundle-name.ts";
 
 const modeMax = 0o777;
 
@@ -161,4 +162,28 @@ function validateCertificate(certificate: Part, path: string, reservePath: Reser
   }
   if (fields.length === 0)
     errors.required(path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
+}
+
+/**
+ * The name of a bundle with a signer has the form `example.com:signer:name`.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/names.go`.
+ */
+function validateTrustBundleName(name: string, path: string, errors: FieldErrors): void {
+  addInvalid(
+    errors,
+    path,
+    name,
+    bundleProblems(name).map((problem) => `not a valid clustertrustbundlename: ${problem}`),
+  );
+}
+
+function bundleProblems(name: string): string[] {
+  const end = name.lastIndexOf(":");
+  if (end < 0) return dnsSubdomainProblems(name);
+  if (end === 0) return ['ClusterTrustBundle without signer name must not have ":" in its name'];
+  const signer = name.slice(0, end).replaceAll(":", "/");
+  const prefix = `${signer.replaceAll("/", ":")}:`;
+  if (!name.startsWith(prefix))
+    return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
+  return dnsSubdomainProblems(name.slice(prefix.length));
 }

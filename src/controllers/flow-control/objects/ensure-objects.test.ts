@@ -9,8 +9,7 @@ import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../..
 import { until } from "../../../../test/support/until.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { bootstrapObjects } from "./bootstrap-objects.ts";
-import { ensureFlowControlObjects, maintainFlowControlObjects } from "./ensure-objects.ts";
-import { flowControlMaintenance } from "./maintenance.ts";
+import { ensureFlowControlObjects, flowControlMaintenance, maintainFlowControlObjects } from "./ensure-objects.ts";
 
 const recorded = readFileSync(join(import.meta.dirname, "testdata/objects.jsonl"), "utf8")
   .trimEnd()

@@ -18,6 +18,8 @@ import { update } from "../../../registry/update.ts";
 import type { BootObject } from "../../bootstrap/ensure-object.ts";
 import { ensureObject } from "../../bootstrap/ensure-object.ts";
 import { seed } from "../../bootstrap/seed.ts";
+import type { Controller, ControllerOptions } from "../../controllers/contract.ts";
+import { repeatedController } from "../../controllers/repeated.ts";
 import { autoUpdate, type BootstrapObject, bootstrapObjects } from "./bootstrap-objects.ts";
 
 const manager = "api-priority-and-fairness-config-producer-v1";
@@ -124,4 +126,18 @@ async function deleteObsolete(registry: RegistryContext, resource: string): Prom
       deleteOne(registry, { ...serverWrite({ target, name, fieldManager: manager }), options: { dryRun: false } }),
     );
   }
+}
+
+/** Source: k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/rest/storage_flowcontrol.go. */
+const intervalMs = 60_000;
+
+/** Creates the controller that maintains the objects every minute. */
+export function flowControlMaintenance(options: ControllerOptions): Controller {
+  return repeatedController(options, {
+    task: "maintain flow control objects",
+    intervalMs,
+    retryMs: 1_000,
+    dependsOnStoreOnly: true,
+    run: maintainFlowControlObjects,
+  });
 }
