@@ -74,22 +74,6 @@ export function* ruleSteps(
   costs.report(path, errors);
 }
 
-/** Returns all expressions of some schemas, for `CheckOptions.stored`. */
-export function expressionsOf(schemas: readonly JsonSchema[]): Expressions {
-  const rules = schemas.flatMap(allRules);
-  return {
-    rules: new Set(rules.map((rule) => rule.rule)),
-    messageExpressions: new Set(rules.flatMap((rule) => rule.messageExpression ?? [])),
-  };
-}
-
-function allRules(schema: JsonSchema): readonly ValidationRule[] {
-  const below = [schema.items, valuesOf(schema), ...(propertiesOf(schema)?.values() ?? [])].filter(
-    (child) => child !== undefined,
-  );
-  return [...rulesOf(schema), ...below.flatMap(allRules)];
-}
-
 function isWithin(path: string, field: string): boolean {
   return field.startsWith(path) && ["", ".", "["].includes(field.charAt(path.length));
 }

@@ -92,7 +92,7 @@ function addRequest(usage: Map<string, Quantity>, name: string, amount: Quantity
 }
 
 /** Whether a pod is in a final phase, or remains although its grace period is over. */
-export function hasEnded({ metadata, status }: KubeObject, now: number): boolean {
+function hasEnded({ metadata, status }: KubeObject, now: number): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false;

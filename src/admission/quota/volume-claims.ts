@@ -35,7 +35,7 @@ function isClaimInScope(scope: ScopeRequirement, claim: KubeObject): boolean {
 }
 
 /** The classes that the claim requests, has, or is being changed to. */
-export function attributesClasses({ spec, status }: KubeObject): string[] {
+function attributesClasses({ spec, status }: KubeObject): string[] {
   const names: string[] = [
     spec?.volumeAttributesClassName,
     status?.currentVolumeAttributesClassName,

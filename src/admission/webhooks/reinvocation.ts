@@ -7,7 +7,7 @@ import { cloneJson, identical } from "../../lib/json/values.ts";
 import type { AdmissionAttributes, Reinvocation } from "../../registry/admission-attributes.ts";
 
 /** The state of the webhooks for one attempt of a write. */
-export class WebhookReinvocation {
+class WebhookReinvocation {
   readonly #reinvocation: Reinvocation;
   /** Webhooks that were called and must see later changes. */
   readonly #called = new Set<string>();

@@ -16,7 +16,7 @@ export interface RemoteOutcome {
 }
 
 /** The outcome of a command that ended without an error. */
-export const succeeded: RemoteOutcome = { status: { metadata: {}, status: "Success" }, code: 200 };
+const succeeded: RemoteOutcome = { status: { metadata: {}, status: "Success" }, code: 200 };
 
 /** @param text of the error stream; empty without an error, and when the kubelet broke off, like upstream */
 export function outcomeOf(text: Buffer, version: number): RemoteOutcome {

@@ -5,7 +5,7 @@ import type { Exchange, UpgradeRequest } from "../../request/exchange.ts";
 import { acceptWebSocket } from "../../request/web-socket/accept.ts";
 
 /** A larger message of a client ends the connection. Upstream allows 32 MiB; kubectl sends 32 KiB. */
-export const messageBytesMax = 4 << 20;
+const messageBytesMax = 4 << 20;
 
 /** The time in which a client must answer a close frame. */
 const closeMs = 10_000;

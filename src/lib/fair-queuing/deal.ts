@@ -6,11 +6,11 @@
 import type { FlowHash } from "./contract.ts";
 
 /** Bits of a hash that a deal can use without favoring some queues noticeably. */
-export const hashBitsMax = 60;
+const hashBitsMax = 60;
 const deckSizeMax = 1 << 26;
 
 /** @returns the bits of a hash that a deal needs; rounded up */
-export function requiredEntropyBits(deckSize: number, handSize: number): number {
+function requiredEntropyBits(deckSize: number, handSize: number): number {
   return Math.ceil(Math.log2(deckSize) * handSize);
 }
 

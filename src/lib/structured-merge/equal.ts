@@ -8,7 +8,7 @@ import { checkDepth, fieldOf, fieldType, isMap, isWhole, type PlainMap, serializ
  * @param depth the level of the values in their object
  * @throws TypedError beyond `depthMax` levels
  */
-export function equalValues(a: unknown, b: unknown, depth = 0): boolean {
+function equalValues(a: unknown, b: unknown, depth = 0): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return sameNumber(a, b);
   checkDepth(depth);

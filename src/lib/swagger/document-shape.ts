@@ -117,7 +117,7 @@ const headerShape: StructShape = {
 };
 
 /** A response. */
-export const responseShape: StructShape = {
+const responseShape: StructShape = {
   kind: "struct",
   fields: {
     description: field("text"),

@@ -13,7 +13,7 @@ export function sortKeys(keys: string[]): string[] {
 }
 
 /** Compares two keys, for `Array.sort`. */
-export function compareKeys(a: string, b: string): number {
+function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
   if (at === a.length || at === b.length) return a.length - b.length;

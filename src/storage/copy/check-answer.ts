@@ -19,7 +19,7 @@ export function checkPage({ header, kvs = [], more }: RangeResponse, first: Buff
 }
 
 /** @throws StorageUnavailable */
-export function checkKeyValue({ mod_revision: revision }: KeyValue, newest: number): void {
+function checkKeyValue({ mod_revision: revision }: KeyValue, newest: number): void {
   if (!isRevision(revision) || revision > newest) throw nonsense("a key of a future revision");
 }
 

@@ -64,7 +64,7 @@ export function openEmbeddedStorage(ledger: Ledger, options: StorageOptions): Em
 }
 
 /** The engine. */
-export class EmbeddedStorage implements Storage {
+class EmbeddedStorage implements Storage {
   readonly isShared = false;
   readonly reportsProgress = true;
   readonly #ledger: Ledger;

@@ -26,7 +26,7 @@ export interface MemoryState {
 }
 
 /** The state of an empty store. */
-export const emptyState: MemoryState = { revision: emptyMarks.revision, puts: Tree.empty(), expiries: [], bytes: 0 };
+const emptyState: MemoryState = { revision: emptyMarks.revision, puts: Tree.empty(), expiries: [], bytes: 0 };
 
 /** A ledger in memory. */
 export class MemoryLedger implements Ledger {

@@ -29,7 +29,7 @@ interface DiscoveredResource {
 }
 
 /** A subresource has another scope than its resource. */
-export class ScopeMismatch extends Error {
+class ScopeMismatch extends Error {
   constructor(parent: string, parentScope: string, name: string, scope: string) {
     super(
       `Error: Parent ${parent} (scope: ${parentScope}) and subresource ${name} (scope: ${scope}) scope do not match`,
