@@ -4,7 +4,6 @@
  * `pkg/controller/openapi/builder/builder.go`, `pkg/controller/openapi/v2/conversion.go` and `pkg/apiserver/schema`
  * (unfold.go, kubeopenapi.go).
  */
-
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import type { Json } from "../lib/json/values.ts";
 import type { Struct } from "../lib/schema/schema.ts";

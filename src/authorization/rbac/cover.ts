@@ -3,7 +3,6 @@
  * values. This search visits only combinations that some owned rules cover and others do not.
  * Source: k8s.io/component-helpers@v0.36.0/auth/rbac/validation/policy_comparator.go.
  */
-
 import type { PolicyRule } from "../contract.ts";
 import { everySubresource, hasResource, hasUrl, hasValue, type OwnedRule, ownedRuleOf } from "./owned-rule.ts";
 
