@@ -1,8 +1,9 @@
 /** The routes of built-in resources: which paths exist, and which verbs and methods they have. */
-import { methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
+import { badRequest, methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { RequestContext } from "./contract.ts";
+import { verbOfMethod } from "./request-info.ts";
 
 /**
  * @returns whether the path is that of a connection, whose response has any form
@@ -24,13 +25,24 @@ export function checkPath({ info }: RequestContext, { resource, version }: Resol
   if (!namespaced && info.namespace !== "" && !isNamespace) throw resourceNotServed();
   if (namespaced && info.namespace === "" && name !== undefined) throw resourceNotServed();
   if (info.subresource === "") {
+    if (info.parts.length > 2) throw resourceNotServed(); // An empty segment after the name.
     const ofCollection = namespaced && info.namespace === "" ? acrossNamespacesVerbs : collectionVerbs;
     if (!hasVerb(name === undefined ? ofCollection : itemVerbs, version)) throw resourceNotServed();
     return;
   }
-  if (name === "") throw resourceNotServed();
   const subresource = version.subresources.find((one) => one.name === info.subresource);
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
+}
+
+/**
+ * Rejects a subresource of no object, such as `pods//log`, which has the routes of that of an object.
+ * @throws ApiError 400, 405
+ */
+export function checkOwner({ info, exchange: { method } }: RequestContext, { version }: Resolved): void {
+  if (info.subresource === "" || info.parts[1] !== "") return;
+  const { connect, verbs = [] } = version.subresources.find(({ name }) => name === info.subresource) ?? {};
+  if (connect === undefined && !verbs.includes(verbOfMethod[method] ?? "")) throw methodNotAllowed();
+  throw badRequest("name must be provided");
 }
 
 const itemVerbs = ["get", "update", "patch", "delete"];

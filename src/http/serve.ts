@@ -18,7 +18,7 @@ import { checkPatchRoute } from "./endpoints/patch.ts";
 import { isUnexpected, sendError } from "./errors.ts";
 import type { Encoding } from "./representation/contract.ts";
 import { checkRoute, negotiate } from "./representation/negotiate.ts";
-import { allowsVerb, checkMethod, checkPath } from "./routes.ts";
+import { allowsVerb, checkMethod, checkOwner, checkPath } from "./routes.ts";
 
 /** The dependencies of the request flow. */
 interface ServeParts {
@@ -182,6 +182,7 @@ function serveBuiltin(
     info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   const connects = checkMethod(context, resolved);
+  checkOwner(context, resolved);
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
   checkName(info);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);

@@ -40,7 +40,8 @@ export interface RequestInfo {
   readonly query: URLSearchParams;
 }
 
-const verbOfMethod: Readonly<Record<string, string>> = {
+/** The verb of a request for one object. */
+export const verbOfMethod: Readonly<Record<string, string>> = {
   GET: "get",
   HEAD: "get",
   POST: "create",
