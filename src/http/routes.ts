@@ -1,9 +1,8 @@
 /** The routes of built-in resources: which paths exist, and which verbs and methods they have. */
 import { badRequest, methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
-import type { RequestInfo } from "../request/request-info.ts";
+import { type RequestInfo, verbOfMethod } from "../request/request-info.ts";
 import type { RequestContext } from "./contract.ts";
-import { verbOfMethod } from "./request-info.ts";
 
 /**
  * @returns whether the path is that of a connection, whose response has any form

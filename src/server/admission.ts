@@ -30,10 +30,10 @@ import { serviceAccount } from "../admission/plugins/service-account/service-acc
 import { serviceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
 import { taintNodesByCondition } from "../admission/plugins/taint-nodes-by-condition.ts";
 import { useProtection } from "../admission/plugins/use-protection.ts";
+import { apiRelease } from "../apimachinery/release.ts";
 import type { Catalog } from "../catalog/contract.ts";
-import type { Admission, RegistryContext } from "../registry/contract.ts";
-import { apiRelease } from "../http/endpoints/version.ts";
 import { podSecurityMetrics } from "../metrics/pod-security-metrics.ts";
+import type { Admission, RegistryContext } from "../registry/contract.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";

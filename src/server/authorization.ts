@@ -9,6 +9,7 @@ import type {
 } from "../authorization/configuration/contract.ts";
 import { checkExclusive, configurationOfFlags } from "../authorization/configuration/flags.ts";
 import type { AuthorizationObserver, Authorizer } from "../authorization/contract.ts";
+import { forbiddenError } from "../authorization/forbidden-error.ts";
 import {
   type AuthorizationModule,
   abacModule,
@@ -21,9 +22,8 @@ import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
 import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
-import { nodeRules } from "../controllers/bootstrap/rbac/policy.ts";
 import type { FindDenial } from "../catalog/contract.ts";
-import { forbiddenError } from "../http/forbidden-error.ts";
+import { nodeRules } from "../controllers/bootstrap/rbac/policy.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";

@@ -7,7 +7,7 @@ import { clusterTrustController } from "../controllers/cluster-trust.ts";
 import type { Controller, ControllerOptions } from "../controllers/contract.ts";
 import type { DefinitionController, DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
 import type { ControllerName } from "../controllers/enabled.ts";
-import { flowControlMaintenance } from "../controllers/flow-control/objects/maintenance.ts";
+import { flowControlMaintenance } from "../controllers/flow-control/objects/ensure-objects.ts";
 import { garbageCollector } from "../controllers/garbage-collector/garbage-collector.ts";
 import { legacyTokenCleaner } from "../controllers/legacy-tokens/cleaner.ts";
 import { legacyTokenTracking } from "../controllers/legacy-tokens/tracking.ts";
@@ -27,7 +27,6 @@ import {
 } from "../controllers/service-account-tokens.ts";
 import { serviceCidrController } from "../controllers/service-cidrs/service-cidrs.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
-import { flowControlMaintenance } from "../flow-control/objects/ensure-objects.ts";
 import type { Listener } from "../http/listener/listen.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";

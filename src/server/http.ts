@@ -3,10 +3,11 @@
 import { randomFraction } from "../apimachinery/random.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
 import { forwardedRequests } from "../forwarding/aggregator/aggregated-requests.ts";
+import type { Connect } from "../forwarding/contract.ts";
+import type { FindNodeKubelet, ResourceProxies } from "../forwarding/proxy/resource-proxies.ts";
 import type { RequestContext, RequestExtension } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
 import { sendError } from "../http/errors.ts";
-import type { Connect } from "../http/endpoints/subresources.ts";
 import { admissionExplanationFilter } from "../http/filters/admission-explanation.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
@@ -22,7 +23,6 @@ import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
-import type { FindNodeKubelet, ResourceProxies } from "../proxy/resource-proxies.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Filter } from "../request/context.ts";
 import { infoOfTarget, isConnectTarget, isWatchTarget } from "../request/request-info.ts";
@@ -203,7 +203,7 @@ function proxies(
 ): Readonly<Record<string, Connect>> {
   let opened: Promise<ResourceProxies> | undefined;
   const open = async (): Promise<ResourceProxies> => {
-    const { resourceProxies } = await import("../proxy/resource-proxies.ts");
+    const { resourceProxies } = await import("../forwarding/proxy/resource-proxies.ts");
     return resourceProxies({ policy: proxiedAddresses, findKubelet });
   };
   const through =

@@ -15,11 +15,10 @@ import { deleteOne } from "../../../registry/delete.ts";
 import { serverWrite } from "../../../registry/server-write.ts";
 import { unlessConflict } from "../../../registry/unless-conflict.ts";
 import { update } from "../../../registry/update.ts";
-import type { BootObject } from "../../bootstrap/ensure-object.ts";
-import { ensureObject } from "../../bootstrap/ensure-object.ts";
+import { type BootObject, ensureObject } from "../../bootstrap/ensure-object.ts";
 import { seed } from "../../bootstrap/seed.ts";
-import type { Controller, ControllerOptions } from "../../controllers/contract.ts";
-import { repeatedController } from "../../controllers/repeated.ts";
+import type { Controller, ControllerOptions } from "../../contract.ts";
+import { repeatedController } from "../../repeated.ts";
 import { autoUpdate, type BootstrapObject, bootstrapObjects } from "./bootstrap-objects.ts";
 
 const manager = "api-priority-and-fairness-config-producer-v1";
