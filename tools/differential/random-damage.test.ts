@@ -23,6 +23,7 @@ const upstreamsOwn = [
   /^unable to find api field in struct /,
   /does not contain declared merge key: /,
   /^list element types are not identical: /,
+  /^cannot merge lists without merge key for /,
   /^merging lists cannot yet be specified in the patch/,
   /^merging an object in json but data type is not struct, instead is: /,
   /^The order in patch list:/,
