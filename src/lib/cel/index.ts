@@ -23,6 +23,7 @@ export type { Issue } from "./source.ts";
 export { type Tagged, taggedOf, untagged } from "./tagged.ts";
 export * from "./types.ts";
 export { homogeneousLiterals, literalArguments, type ValidatedExpr, type Validator } from "./validators.ts";
+export { failedValue } from "./values/access.ts";
 export { ArrayList, codePoints, HashMap, sizeOf, TextList } from "./values/containers.ts";
 export { compareNumbers, compareStrings, equal, isNumber } from "./values/equality.ts";
 export * from "./values/failure.ts";

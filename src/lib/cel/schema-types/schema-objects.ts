@@ -3,10 +3,11 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
 import { deepEqual } from "../../json/values.ts";
+import { failedValue } from "../values/access.ts";
 import { equalUnlessNull } from "../values/equality.ts";
 import { noSuchOverload } from "../values/failure.ts";
 import { PlainMap } from "../values/plain-map.ts";
-import { CelMap, type CelValue, type Equality, failedValue } from "../values/value.ts";
+import { CelMap, type CelValue, type Equality } from "../values/value.ts";
 import { escapeName, isReserved } from "./escape.ts";
 
 /** Wraps plain JSON as a value. Returns a failure, typed as a value, for data that does not fit. */

@@ -7,9 +7,10 @@ import { encodeAny } from "../../json/encode-any.ts";
 import { NumberLiteral } from "../../json/number-literal.ts";
 import { deepEqual, isObject } from "../../json/values.ts";
 import { dynType } from "../types.ts";
+import { failedValue } from "../values/access.ts";
 import type { CelFailure } from "../values/failure.ts";
 import { intOf } from "../values/int.ts";
-import { CelDouble, CelOpaque, type CelValue, failedValue } from "../values/value.ts";
+import { CelDouble, CelOpaque, type CelValue } from "../values/value.ts";
 import { escapeName } from "./escape.ts";
 import { stringFormats } from "./formats.ts";
 import {

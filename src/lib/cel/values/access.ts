@@ -109,3 +109,12 @@ export function hasField(operand: CelValue, name: string, inChain: boolean): Res
     return isUnwrapped(operand, inChain) && operand.value !== undefined ? hasField(operand.value, name, true) : false;
   return operand instanceof CelList ? fail(`unsupported index type 'string' in list`) : false;
 }
+
+/**
+ * Creates a failure typed as a value, for data that does not fit its schema or a variable that
+ * cannot be evaluated. The program checks every value from data for failures, although the type
+ * `CelValue` excludes them.
+ */
+export function failedValue(message: string): CelValue {
+  return fail(message) as unknown as CelValue;
+}

@@ -14,7 +14,7 @@
  * | abstract types of libraries | subclasses of `CelOpaque` |
  */
 import type { CelType } from "../types.ts";
-import { type CelFailure, fail } from "./failure.ts";
+import type { CelFailure } from "./failure.ts";
 
 /** An int: see `int.ts`. */
 export type CelInt = number | bigint;
@@ -174,13 +174,4 @@ export abstract class CelOpaque {
   }
   /** For messages. */
   abstract toString(): string;
-}
-
-/**
- * Creates a failure typed as a value, for data that does not fit its schema or a variable that
- * cannot be evaluated. The program checks every value from data for failures, although the type
- * `CelValue` excludes them.
- */
-export function failedValue(message: string): CelValue {
-  return fail(message) as unknown as CelValue;
 }
