@@ -1,14 +1,43 @@
 /** The metrics of admission. Source: k8s.io/apiserver@v0.36.0/pkg/admission/metrics/metrics.go. */
 import type { AdmissionObserver, AdmissionType, Observe } from "../admission/contract.ts";
 import type { AdmissionOperation } from "../registry/admission-attributes.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { distributed } from "./vectors.ts";
+
+const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+export const admissionRows = {
+  plugins: {
+    name: "apiserver_admission_controller_admission_duration_seconds",
+    type: "histogram",
+    stability: "STABLE",
+    help: "Duration of each admission plugin in seconds.",
+    labels: ["name", "type", "operation", "rejected"],
+    buckets,
+  },
+  steps: {
+    name: "apiserver_admission_step_admission_duration_seconds",
+    type: "histogram",
+    stability: "STABLE",
+    help: "Duration of each admission step in seconds.",
+    labels: ["type", "operation", "rejected"],
+    buckets,
+  },
+  stepSummary: {
+    name: "apiserver_admission_step_admission_duration_seconds_summary",
+    type: "summary",
+    stability: "ALPHA",
+    help: "Duration of each admission step in seconds, without quantiles.",
+    labels: ["type", "operation", "rejected"],
+  },
+} as const satisfies MetricRows;
 
 interface AdmissionMetrics extends AdmissionObserver {
   collect(): Metric[];
 }
 
-const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 const operations: readonly AdmissionOperation[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
 
 /** The durations of one plugin or of one step. */
@@ -24,25 +53,21 @@ class Durations {
       (rejected ? this.#rejected : this.#accepted)[operation].observe(seconds);
   }
 
-  *samples(label: (operation: string, rejected: string) => string): Iterable<Sample> {
+  /** Those with values. */
+  *all(): Iterable<readonly [operation: string, rejected: string, histogram: Histogram]> {
     for (const operation of operations) {
       for (const [rejected, histograms] of [["false", this.#accepted] as const, ["true", this.#rejected] as const])
-        if (histograms[operation].count > 0) yield* histograms[operation].samples(label(operation, rejected));
+        if (histograms[operation].count > 0) yield [operation, rejected, histograms[operation]];
     }
-  }
-
-  /** The samples without buckets. */
-  *summary(label: (operation: string, rejected: string) => string): Iterable<Sample> {
-    for (const sample of this.samples(label)) if (sample.suffix !== "_bucket") yield sample;
   }
 }
 
 function perOperation(): Record<AdmissionOperation, Histogram> {
   return {
-    CREATE: new Histogram(bounds),
-    UPDATE: new Histogram(bounds),
-    DELETE: new Histogram(bounds),
-    CONNECT: new Histogram(bounds),
+    CREATE: new Histogram(buckets),
+    UPDATE: new Histogram(buckets),
+    DELETE: new Histogram(buckets),
+    CONNECT: new Histogram(buckets),
   };
 }
 
@@ -57,40 +82,26 @@ export function admissionMetrics(): AdmissionMetrics {
       return durations.observe;
     },
     step: (type) => steps[type].observe,
-    collect: () => [
-      metric(
-        "controller",
-        "Duration of each admission plugin in seconds.",
-        plugins.flatMap(({ name, type, durations }) => [
-          ...durations.samples((...values) =>
-            formatLabels(["name", "type", "operation", "rejected"], [name, type, ...values]),
+    collect() {
+      const ofSteps = distributed(
+        admissionRows.steps,
+        Object.entries(steps).flatMap(([type, durations]) =>
+          Array.from(durations.all(), ([operation, rejected, one]) => [[type, operation, rejected], one] as const),
+        ),
+      );
+      return [
+        distributed(
+          admissionRows.plugins,
+          plugins.flatMap(({ name, type, durations }) =>
+            Array.from(
+              durations.all(),
+              ([operation, rejected, one]) => [[name, type, operation, rejected], one] as const,
+            ),
           ),
-        ]),
-      ),
-      metric("step", "Duration of each admission step in seconds.", ofSteps(steps, "samples")),
-      {
-        name: "apiserver_admission_step_admission_duration_seconds_summary",
-        type: "summary",
-        stability: "ALPHA",
-        help: "Duration of each admission step in seconds, without quantiles.",
-        samples: ofSteps(steps, "summary"),
-      },
-    ],
-  };
-}
-
-function ofSteps(steps: Record<AdmissionType, Durations>, which: "samples" | "summary"): Sample[] {
-  return Object.entries(steps).flatMap(([type, durations]) => [
-    ...durations[which]((...values) => formatLabels(["type", "operation", "rejected"], [type, ...values])),
-  ]);
-}
-
-function metric(what: string, help: string, samples: Sample[]): Metric {
-  return {
-    name: `apiserver_admission_${what}_admission_duration_seconds`,
-    type: "histogram",
-    stability: "STABLE",
-    help,
-    samples,
+        ),
+        ofSteps,
+        { ...admissionRows.stepSummary, samples: ofSteps.samples.filter(({ suffix }) => suffix !== "_bucket") },
+      ];
+    },
   };
 }

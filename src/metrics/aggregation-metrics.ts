@@ -5,8 +5,44 @@
  */
 import type { ApiServiceView } from "../forwarding/aggregator/contract.ts";
 import type { CertificateObserver } from "../webhook/contract.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
-import { Counters } from "./vectors.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, measured, single } from "./vectors.ts";
+
+export const aggregationRows = {
+  unavailable: {
+    name: "aggregator_unavailable_apiservice",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Whether an APIService is unavailable.",
+    labels: ["name"],
+  },
+  transitions: {
+    name: "aggregator_unavailable_apiservice_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "How often APIServices have become unavailable, by reason.",
+    labels: ["name", "reason"],
+  },
+  aggregated: {
+    name: "aggregator_discovery_aggregation_count_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Built discovery documents.",
+  },
+  missingSan: {
+    name: "apiserver_kube_aggregator_x509_missing_san_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests to servers whose certificate has only a common name.",
+  },
+  insecureSha1: {
+    name: "apiserver_kube_aggregator_x509_insecure_sha1_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests to servers whose certificate has a SHA-1 signature.",
+  },
+} as const satisfies MetricRows;
 
 /** Records the availability of APIServices. */
 export interface AggregationMetrics {
@@ -21,49 +57,24 @@ export interface AggregationMetrics {
 
 /** @param list returns the current APIServices */
 export function aggregationMetrics(list: () => readonly ApiServiceView[]): AggregationMetrics {
-  const transitions = new Counters();
+  const transitions = new Counters(aggregationRows.transitions);
   const counts = { aggregated: 0, missingSan: 0, insecureSha1: 0 };
   return {
     observer: {
-      unavailable: (name, reason) => transitions.count(formatLabels(["name", "reason"], [name, reason])),
+      unavailable: (name, reason) => transitions.count([name, reason]),
       aggregated: () => void counts.aggregated++,
       missingSan: () => void counts.missingSan++,
       insecureSha1: () => void counts.insecureSha1++,
     },
     collect: () => [
-      {
-        name: "aggregator_unavailable_apiservice",
-        type: "gauge",
-        stability: "ALPHA",
-        help: "Whether an APIService is unavailable.",
-        samples: list().map(({ name, isAvailable }) => ({
-          suffix: "",
-          labels: formatLabels(["name"], [name]),
-          value: isAvailable ? 0 : 1,
-        })),
-      },
-      {
-        name: "aggregator_unavailable_apiservice_total",
-        type: "counter",
-        stability: "ALPHA",
-        help: "How often APIServices have become unavailable, by reason.",
-        samples: transitions.samples(),
-      },
-      counter("aggregator_discovery_aggregation_count_total", "Built discovery documents.", counts.aggregated),
-      counter(
-        "apiserver_kube_aggregator_x509_missing_san_total",
-        "Requests to servers whose certificate has only a common name.",
-        counts.missingSan,
+      measured(
+        aggregationRows.unavailable,
+        list().map(({ name, isAvailable }) => [[name], isAvailable ? 0 : 1]),
       ),
-      counter(
-        "apiserver_kube_aggregator_x509_insecure_sha1_total",
-        "Requests to servers whose certificate has a SHA-1 signature.",
-        counts.insecureSha1,
+      transitions.metric(),
+      ...(["aggregated", "missingSan", "insecureSha1"] as const).map((key) =>
+        single(aggregationRows[key], counts[key]),
       ),
     ],
   };
-}
-
-function counter(name: string, help: string, value: number): Metric {
-  return { name, type: "counter", stability: "ALPHA", help, samples: [{ suffix: "", labels: "", value }] };
 }

@@ -3,8 +3,87 @@
  * ipallocator/metrics.go, portallocator/metrics.go and portallocator/controller/metrics.go.
  */
 import type { AllocationObserver, PortRepairObserver, RangeUse } from "../admission/contract.ts";
-import { labelFormatter, type Metric, type Sample } from "./exposition.ts";
-import { Counters, Histograms } from "./vectors.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, Histograms, measured, single } from "./vectors.ts";
+
+export const allocatorRows = {
+  addressesAllocated: {
+    name: "kube_apiserver_clusterip_allocator_allocated_ips",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Addresses of Services.",
+    labels: ["cidr"],
+  },
+  addressesAvailable: {
+    name: "kube_apiserver_clusterip_allocator_available_ips",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Free addresses for Services.",
+    labels: ["cidr"],
+  },
+  addressAllocations: {
+    name: "kube_apiserver_clusterip_allocator_allocation_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Allocated addresses.",
+    labels: ["cidr", "scope"],
+  },
+  addressErrors: {
+    name: "kube_apiserver_clusterip_allocator_allocation_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Failed allocations.",
+    labels: ["cidr", "scope"],
+  },
+  addressDurations: {
+    name: "kube_apiserver_clusterip_allocator_allocation_duration_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Time until an allocated address is stored.",
+    labels: ["cidr"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  portsAllocated: {
+    name: "kube_apiserver_nodeport_allocator_allocated_ports",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Node ports of Services.",
+  },
+  portsAvailable: {
+    name: "kube_apiserver_nodeport_allocator_available_ports",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Free node ports.",
+  },
+  portAllocations: {
+    name: "kube_apiserver_nodeport_allocator_allocation_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Allocated node ports.",
+    labels: ["scope"],
+  },
+  portErrors: {
+    name: "kube_apiserver_nodeport_allocator_allocation_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Failed allocations of node ports.",
+    labels: ["scope"],
+  },
+  repairErrors: {
+    name: "apiserver_nodeport_repair_port_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Wrong node ports that were found.",
+    labels: ["type"],
+  },
+  failedRepairs: {
+    name: "apiserver_nodeport_repair_reconcile_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Failed repairs of node ports.",
+  },
+} as const satisfies MetricRows;
 
 /** Records allocations for Services. */
 export interface AllocatorMetrics {
@@ -13,86 +92,64 @@ export interface AllocatorMetrics {
   collect(): Metric[];
 }
 
-const secondsBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const addressPrefix = "kube_apiserver_clusterip_allocator_";
-const portPrefix = "kube_apiserver_nodeport_allocator_";
-
-type ReadUse = Parameters<AllocationObserver["follow"]>[0];
-
 /** @returns metrics without an allocation */
 export function allocatorMetrics(): AllocatorMetrics {
-  const addresses = { allocated: new Counters(), failed: new Counters(), durations: new Histograms(secondsBounds) };
-  const ports = { allocated: new Counters(), failed: new Counters() };
-  const portErrors = new Counters();
+  const addressAllocations = new Counters(allocatorRows.addressAllocations);
+  const addressErrors = new Counters(allocatorRows.addressErrors);
+  const addressDurations = new Histograms(allocatorRows.addressDurations);
+  const portAllocations = new Counters(allocatorRows.portAllocations);
+  const portErrors = new Counters(allocatorRows.portErrors);
+  const repairErrors = new Counters(allocatorRows.repairErrors);
   let failedRepairs = 0;
   let use: ReadUse = () => ({ addresses: new Map(), ports: undefined });
-  const addressLabels = labelFormatter(["cidr", "scope"]);
-  const rangeLabels = labelFormatter(["cidr"]);
-  const scopeLabels = labelFormatter(["scope"]);
-  const typeLabels = labelFormatter(["type"]);
   return {
     observer: {
       addressAllocated(range, scope, seconds) {
-        addresses.allocated.count(addressLabels(range, scope));
-        addresses.durations.observe(rangeLabels(range), seconds);
+        addressAllocations.count([range, scope]);
+        addressDurations.observe([range], seconds);
       },
-      addressFailed: (range, scope) => addresses.failed.count(addressLabels(range, scope)),
-      portAllocated: (scope) => ports.allocated.count(scopeLabels(scope)),
-      portFailed: (scope) => ports.failed.count(scopeLabels(scope)),
+      addressFailed: (range, scope) => addressErrors.count([range, scope]),
+      portAllocated: (scope) => portAllocations.count([scope]),
+      portFailed: (scope) => portErrors.count([scope]),
       follow(read) {
         use = read;
       },
     },
     portRepair: {
-      found: (error) => portErrors.count(typeLabels(error)),
+      found: (error) => repairErrors.count([error]),
       failed: () => void failedRepairs++,
     },
-    collect() {
-      return [
-        ...useMetrics(use(), rangeLabels),
-        counter(`${addressPrefix}allocation_total`, "Allocated addresses.", addresses.allocated.samples()),
-        counter(`${addressPrefix}allocation_errors_total`, "Failed allocations.", addresses.failed.samples()),
-        {
-          ...gauge(`${addressPrefix}allocation_duration_seconds`, "Time until an allocated address is stored.", []),
-          type: "histogram",
-          samples: addresses.durations.samples(),
-        },
-        counter(`${portPrefix}allocation_total`, "Allocated node ports.", ports.allocated.samples()),
-        counter(`${portPrefix}allocation_errors_total`, "Failed allocations of node ports.", ports.failed.samples()),
-        counter(
-          "apiserver_nodeport_repair_port_errors_total",
-          "Wrong node ports that were found.",
-          portErrors.samples(),
-        ),
-        counter("apiserver_nodeport_repair_reconcile_errors_total", "Failed repairs of node ports.", [
-          sample(failedRepairs),
-        ]),
-      ];
-    },
+    collect: () => [
+      ...useMetrics(use()),
+      ...[addressAllocations, addressErrors, addressDurations].map((one) => one.metric()),
+      ...[portAllocations, portErrors, repairErrors].map((one) => one.metric()),
+      single(allocatorRows.failedRepairs, failedRepairs),
+    ],
   };
 }
 
-/** How much of the ranges is in use. */
-function useMetrics({ addresses, ports }: ReturnType<ReadUse>, rangeLabels: (range: string) => string): Metric[] {
-  const byRange = (value: (one: RangeUse) => number): Sample[] =>
-    [...addresses].map(([range, one]) => ({ suffix: "", labels: rangeLabels(range), value: value(one) }));
-  const ofPorts = (value: number | undefined): Sample[] => (value === undefined ? [] : [sample(value)]);
-  const allocated = byRange((one) => one.allocated);
-  const available = byRange((one) => one.available);
+type ReadUse = Parameters<AllocationObserver["follow"]>[0];
+
+function useMetrics({ addresses, ports }: ReturnType<ReadUse>): Metric[] {
+  const inRanges = (value: (use: RangeUse) => number) =>
+    Array.from(addresses, ([range, use]) => [[range], value(use)] as const);
+  const ofPorts = (value: (use: RangeUse) => number) => (ports === undefined ? [] : [[[], value(ports)] as const]);
   return [
-    gauge(`${addressPrefix}allocated_ips`, "Addresses of Services.", allocated),
-    gauge(`${addressPrefix}available_ips`, "Free addresses for Services.", available),
-    gauge(`${portPrefix}allocated_ports`, "Node ports of Services.", ofPorts(ports?.allocated)),
-    gauge(`${portPrefix}available_ports`, "Free node ports.", ofPorts(ports?.available)),
+    measured(
+      allocatorRows.addressesAllocated,
+      inRanges(({ allocated }) => allocated),
+    ),
+    measured(
+      allocatorRows.addressesAvailable,
+      inRanges(({ available }) => available),
+    ),
+    measured(
+      allocatorRows.portsAllocated,
+      ofPorts(({ allocated }) => allocated),
+    ),
+    measured(
+      allocatorRows.portsAvailable,
+      ofPorts(({ available }) => available),
+    ),
   ];
-}
-
-const sample = (value: number): Sample => ({ suffix: "", labels: "", value });
-
-function gauge(name: string, help: string, samples: readonly Sample[]): Metric {
-  return { name, type: "gauge", stability: "ALPHA", help, samples };
-}
-
-function counter(name: string, help: string, samples: readonly Sample[]): Metric {
-  return { name, type: "counter", stability: "ALPHA", help, samples };
 }

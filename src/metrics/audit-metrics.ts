@@ -1,28 +1,50 @@
 /** The metrics of auditing. Source: k8s.io/apiserver@v0.36.0/pkg/audit/metrics.go. */
 import type { AuditCounts } from "../audit/contract.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { measured, single } from "./vectors.ts";
+
+export const auditRows = {
+  events: {
+    name: "apiserver_audit_event_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Audit events that were passed to the backends.",
+  },
+  rejected: {
+    name: "apiserver_audit_requests_rejected_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests rejected because their audit event was lost.",
+  },
+  levels: {
+    name: "apiserver_audit_level_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests by audit level.",
+    labels: ["level"],
+  },
+  errors: {
+    name: "apiserver_audit_error_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Lost audit events by plugin.",
+    labels: ["plugin"],
+  },
+} as const satisfies MetricRows;
 
 /** @returns the metrics for the current counters */
 export function auditMetrics({ events, rejected, levels, errors }: AuditCounts): Metric[] {
-  const counter = (name: string, help: string, samples: Sample[]): Metric => ({
-    name: `apiserver_audit_${name}`,
-    type: "counter",
-    stability: "ALPHA",
-    help,
-    samples,
-  });
   return [
-    counter("event_total", "Audit events that were passed to the backends.", [
-      { suffix: "", labels: "", value: events },
-    ]),
-    counter("requests_rejected_total", "Requests rejected because their audit event was lost.", [
-      { suffix: "", labels: "", value: rejected },
-    ]),
-    counter("level_total", "Requests by audit level.", samplesOf("level", levels)),
-    counter("error_total", "Lost audit events by plugin.", samplesOf("plugin", errors)),
+    single(auditRows.events, events),
+    single(auditRows.rejected, rejected),
+    measured(
+      auditRows.levels,
+      Array.from(levels, ([level, count]) => [[level], count] as const),
+    ),
+    measured(
+      auditRows.errors,
+      Array.from(errors, ([plugin, count]) => [[plugin], count] as const),
+    ),
   ];
-}
-
-function samplesOf(label: string, counts: ReadonlyMap<string, number>): Sample[] {
-  return [...counts].map(([value, count]) => ({ suffix: "", labels: formatLabels([label], [value]), value: count }));
 }

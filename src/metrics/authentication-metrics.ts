@@ -6,8 +6,35 @@ import type { Clock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import { requestedWebSocket } from "../apimachinery/web-socket-protocols.ts";
 import type { Filter, RequestState } from "../request/context.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
-import { exponentialBounds, Histogram } from "./histogram.ts";
+import type { Metric } from "./exposition.ts";
+import { exponentialBounds } from "./histogram.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, Histograms } from "./vectors.ts";
+
+export const authenticationRows = {
+  attempts: {
+    name: "authentication_attempts",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Authentication attempts by result.",
+    labels: ["result"],
+  },
+  durations: {
+    name: "authentication_duration_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Duration of authentication in seconds, by result.",
+    labels: ["result"],
+    buckets: exponentialBounds(0.001, 2, 15),
+  },
+  users: {
+    name: "authenticated_user_requests",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Authenticated requests by category of user name.",
+    labels: ["username"],
+  },
+} as const satisfies MetricRows;
 
 /** Records authentications. */
 export interface AuthenticationMetrics {
@@ -19,25 +46,17 @@ export interface AuthenticationMetrics {
 
 type Result = "success" | "failure" | "error";
 
-const bounds = exponentialBounds(0.001, 2, 15);
-
 /** @returns empty metrics */
 export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
-  const attempts: Record<Result, number> = { success: 0, failure: 0, error: 0 };
-  const durations: Record<Result, Histogram> = {
-    success: new Histogram(bounds),
-    failure: new Histogram(bounds),
-    error: new Histogram(bounds),
-  };
-  const users = new Map<string, number>();
-
+  const attempts = new Counters(authenticationRows.attempts);
+  const durations = new Histograms(authenticationRows.durations);
+  const users = new Counters(authenticationRows.users);
   const record = (result: Result, seconds: number): void => {
-    attempts[result]++;
-    durations[result].observe(seconds);
+    attempts.count([result]);
+    durations.observe([result], seconds);
   };
   const succeeded = ({ user }: RequestState, seconds: number): void => {
-    const name = userCategory(user.name);
-    users.set(name, (users.get(name) ?? 0) + 1);
+    users.count([userCategory(user.name)]);
     record("success", seconds);
   };
   const failed = (context: RequestState, error: unknown, seconds: number): never => {
@@ -60,31 +79,8 @@ export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
         (error: unknown) => failed(context, error, seconds()),
       );
     },
-    collect() {
-      const results = Object.keys(attempts) as Result[];
-      const seenResults = results.filter((result) => attempts[result] > 0);
-      const label = (name: string, value: string): string => formatLabels([name], [value]);
-      const counters = seenResults.map(
-        (result): Sample => ({ suffix: "", labels: label("result", result), value: attempts[result] }),
-      );
-      const latencies = seenResults.flatMap((result) => [...durations[result].samples(label("result", result))]);
-      const named = [...users].map(([name, value]): Sample => ({ suffix: "", labels: label("username", name), value }));
-      return [
-        metric("authentication_attempts", "counter", "Authentication attempts by result.", counters),
-        metric(
-          "authentication_duration_seconds",
-          "histogram",
-          "Duration of authentication in seconds, by result.",
-          latencies,
-        ),
-        metric("authenticated_user_requests", "counter", "Authenticated requests by category of user name.", named),
-      ];
-    },
+    collect: () => [attempts, durations, users].map((one) => one.metric()),
   };
-}
-
-function metric(name: string, type: Metric["type"], help: string, samples: Sample[]): Metric {
-  return { name, type, stability: "ALPHA", help, samples };
 }
 
 /** Distinguishes invalid credentials (`error`) from missing credentials (`failure`). */

@@ -4,8 +4,10 @@
  * pkg/storage/etcd3/metrics/metrics.go.
  */
 import type { GroupResource } from "../apimachinery/object.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
+import type { MetricRow, MetricRows } from "./metric-row.ts";
+import { distributed, measured } from "./vectors.ts";
 
 /** The counters of one cache. */
 interface CountedCache {
@@ -30,186 +32,215 @@ interface CountedCache {
   readonly excludedByShard: number;
 }
 
+export const cacheRows = {
+  loads: {
+    name: "apiserver_watch_cache_initializations_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Initializations of a watch cache.",
+    labels: ["group", "resource"],
+  },
+  received: {
+    name: "apiserver_watch_cache_events_received_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Events received by a watch cache.",
+    labels: ["group", "resource"],
+  },
+  dispatched: {
+    name: "apiserver_watch_cache_events_dispatched_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Events dispatched by a watch cache.",
+    labels: ["group", "resource"],
+  },
+  storageReceived: {
+    name: "apiserver_storage_events_received_total",
+    type: "counter",
+    stability: "BETA",
+    help: "Events received from storage.",
+    labels: ["group", "resource"],
+  },
+  storedLists: {
+    name: "apiserver_storage_list_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "List requests to storage.",
+    labels: ["group", "resource"],
+  },
+  decodeErrors: {
+    name: "apiserver_storage_decode_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Failures to decode stored objects.",
+    labels: ["group", "resource"],
+  },
+  storedFetched: {
+    name: "apiserver_storage_list_fetched_objects_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Objects read from storage for lists.",
+    labels: ["group", "resource"],
+  },
+  storedEvaluated: {
+    name: "apiserver_storage_list_evaluated_objects_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Objects from storage that were evaluated for lists.",
+    labels: ["group", "resource"],
+  },
+  storedReturned: {
+    name: "apiserver_storage_list_returned_objects_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Objects from storage returned in lists.",
+    labels: ["group", "resource"],
+  },
+  returned: {
+    name: "apiserver_cache_list_returned_objects_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Objects returned in lists from a watch cache.",
+    labels: ["group", "resource"],
+  },
+  excluded: {
+    name: "apiserver_watch_filtered_events_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Objects in events that watches excluded by their shard selector.",
+    labels: ["group", "resource"],
+  },
+  lists: {
+    name: "apiserver_cache_list_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Lists served from a watch cache.",
+    labels: ["group", "index", "resource"],
+  },
+  fetched: {
+    name: "apiserver_cache_list_fetched_objects_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Objects evaluated for lists from a watch cache.",
+    labels: ["group", "index", "resource"],
+  },
+  shardWatches: {
+    name: "apiserver_watch_shards_total",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Open watches with a shard selector.",
+    labels: ["group", "resource"],
+  },
+  capacity: {
+    name: "watch_cache_capacity",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "The most recent events that a watch cache keeps.",
+    labels: ["group", "resource"],
+  },
+  consistentReads: {
+    name: "apiserver_watch_cache_consistent_read_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Consistent lists from a watch cache, or with fallback from the store, because the cache was behind.",
+    labels: ["fallback", "group", "resource", "success"],
+  },
+  checks: {
+    name: "apiserver_storage_consistency_checks_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Comparisons of a watch cache with the store, by their result.",
+    labels: ["group", "resource", "status"],
+  },
+  waits: {
+    name: "apiserver_watch_cache_read_wait_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Time in seconds that reads waited for a watch cache to become fresh.",
+    labels: ["group", "resource"],
+    /** Those of the counts of a watch cache. */
+    buckets: [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3],
+  },
+} as const satisfies MetricRows;
+
 type Counted = readonly (readonly [GroupResource, CountedCache])[];
 
-const names = ["group", "resource"];
-
+type CacheRow = MetricRow & { readonly labels: readonly ["group", "resource"] };
 type Numbers = (counts: CountedCache) => number;
 
 const stored: Numbers = ({ storedLists }) => storedLists;
 const listed: Numbers = ({ lists }) => lists.size;
 
 /** The series is included when `since`, or by default the value, is above 0. */
-const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: string, value: Numbers, since?: Numbers][] =
-  [
-    ["apiserver_watch_cache_initializations_total", "ALPHA", "Initializations of a watch cache.", ({ loads }) => loads],
-    [
-      "apiserver_watch_cache_events_received_total",
-      "ALPHA",
-      "Events received by a watch cache.",
-      ({ received }) => received,
-    ],
-    [
-      "apiserver_watch_cache_events_dispatched_total",
-      "ALPHA",
-      "Events dispatched by a watch cache.",
-      ({ dispatched }) => dispatched,
-    ],
-    ["apiserver_storage_events_received_total", "BETA", "Events received from storage.", ({ received }) => received],
-    ["apiserver_storage_list_total", "ALPHA", "List requests to storage.", ({ storedLists }) => storedLists],
-    [
-      "apiserver_storage_decode_errors_total",
-      "ALPHA",
-      "Failures to decode stored objects.",
-      ({ decodeErrors }) => decodeErrors,
-    ],
-    [
-      "apiserver_storage_list_fetched_objects_total",
-      "ALPHA",
-      "Objects read from storage for lists.",
-      ({ storedObjects }) => storedObjects,
-      stored,
-    ],
-    [
-      "apiserver_storage_list_evaluated_objects_total",
-      "ALPHA",
-      "Objects from storage that were evaluated for lists.",
-      ({ storedObjects }) => storedObjects,
-      stored,
-    ],
-    [
-      "apiserver_storage_list_returned_objects_total",
-      "ALPHA",
-      "Objects from storage returned in lists.",
-      ({ storedObjects }) => storedObjects,
-      stored,
-    ],
-    [
-      "apiserver_cache_list_returned_objects_total",
-      "ALPHA",
-      "Objects returned in lists from a watch cache.",
-      ({ listed: objects }) => objects,
-      listed,
-    ],
-    [
-      "apiserver_watch_filtered_events_total",
-      "ALPHA",
-      "Objects in events that watches excluded by their shard selector.",
-      ({ excludedByShard }) => excludedByShard,
-    ],
-  ];
+const counters: readonly (readonly [row: CacheRow, value: Numbers, since?: Numbers])[] = [
+  [cacheRows.loads, ({ loads }) => loads],
+  [cacheRows.received, ({ received }) => received],
+  [cacheRows.dispatched, ({ dispatched }) => dispatched],
+  [cacheRows.storageReceived, ({ received }) => received],
+  [cacheRows.storedLists, stored],
+  [cacheRows.decodeErrors, ({ decodeErrors }) => decodeErrors],
+  [cacheRows.storedFetched, ({ storedObjects }) => storedObjects, stored],
+  [cacheRows.storedEvaluated, ({ storedObjects }) => storedObjects, stored],
+  [cacheRows.storedReturned, ({ storedObjects }) => storedObjects, stored],
+  [cacheRows.returned, ({ listed: objects }) => objects, listed],
+  [cacheRows.excluded, ({ excludedByShard }) => excludedByShard],
+  [cacheRows.shardWatches, ({ shardWatches }) => shardWatches, ({ shardWatchesStarted }) => shardWatchesStarted],
+  [cacheRows.capacity, ({ capacity }) => capacity, ({ loads }) => loads],
+];
 
-/**
- * @param waitBounds the upper bounds of `waits`, in seconds
- * @returns a function that collects the metrics
- */
-export function cacheMetrics(counted: () => Counted, waitBounds: readonly number[]): () => Metric[] {
+/** @returns a function that collects the metrics */
+export function cacheMetrics(counted: () => Counted): () => Metric[] {
   return () => {
     const all = counted();
     return [
-      ...counters.map(([name, stability, help, value, since]): Metric => {
-        return { name, type: "counter", stability, help, samples: samplesOf(all, value, since ?? value) };
-      }),
-      listCounter("apiserver_cache_list_total", "Lists served from a watch cache.", all, ({ lists }) => lists),
-      listCounter(
-        "apiserver_cache_list_fetched_objects_total",
-        "Objects evaluated for lists from a watch cache.",
-        all,
-        ({ fetched }) => fetched,
+      ...counters.map(([row, value, since = value]) => measured(row, valuesOf(all, value, since))),
+      measured(
+        cacheRows.lists,
+        byIndex(all, ({ lists }) => lists),
       ),
-      shardWatches(all),
-      capacity(all),
-      consistentReads(all),
-      consistencyChecks(all),
-      readWaits(all, waitBounds),
+      measured(
+        cacheRows.fetched,
+        byIndex(all, ({ fetched }) => fetched),
+      ),
+      measured(cacheRows.consistentReads, all.flatMap(consistentReads)),
+      measured(cacheRows.checks, all.flatMap(consistencyChecks)),
+      distributed(cacheRows.waits, all.flatMap(readWaits)),
     ];
   };
 }
 
-function samplesOf(all: Counted, value: Numbers, since: Numbers): Sample[] {
+type OfCache = Counted[number];
+
+function valuesOf(all: Counted, value: Numbers, since: Numbers) {
   return all
     .filter(([, counts]) => since(counts) > 0)
-    .map(([{ group, resource }, counts]) => ({
-      suffix: "",
-      labels: formatLabels(names, [group, resource]),
-      value: value(counts),
-    }));
+    .map(([{ group, resource }, counts]) => [[group, resource], value(counts)] as const);
 }
 
-function listCounter(
-  name: string,
-  help: string,
-  all: Counted,
-  value: (counts: { lists: number; fetched: number }) => number,
-): Metric {
-  const samples = all.flatMap(([{ group, resource }, { lists }]) =>
-    Array.from(lists, ([index, counts]) => ({
-      suffix: "",
-      labels: formatLabels(["group", "index", "resource"], [group, index, resource]),
-      value: value(counts),
-    })),
+function byIndex(all: Counted, value: (counts: { lists: number; fetched: number }) => number) {
+  return all.flatMap(([{ group, resource }, { lists }]) =>
+    Array.from(lists, ([index, counts]) => [[group, index, resource], value(counts)] as const),
   );
-  return { name, type: "counter", stability: "ALPHA", help, samples };
 }
 
-function shardWatches(all: Counted): Metric {
-  const samples = samplesOf(
-    all,
-    (counts) => counts.shardWatches,
-    (counts) => counts.shardWatchesStarted,
-  );
-  const help = "Open watches with a shard selector.";
-  return { name: "apiserver_watch_shards_total", type: "gauge", stability: "ALPHA", help, samples };
-}
-
-function capacity(all: Counted): Metric {
-  const help = "The most recent events that a watch cache keeps.";
-  const samples = samplesOf(
-    all,
-    (counts) => counts.capacity,
-    ({ loads }) => loads,
-  );
-  return { name: "watch_cache_capacity", type: "gauge", stability: "ALPHA", help, samples };
-}
-
-function consistentReads(all: Counted): Metric {
-  const samples = all.flatMap(([{ group, resource }, { consistentReads: reads }]) =>
+function consistentReads([{ group, resource }, { consistentReads: reads }]: OfCache) {
+  return (
     [
-      { fallback: "false", success: "false", value: reads.cache.failed },
-      { fallback: "false", success: "true", value: reads.cache.succeeded },
-      { fallback: "true", success: "false", value: reads.store.failed },
-      { fallback: "true", success: "true", value: reads.store.succeeded },
-    ]
-      .filter(({ value }) => value > 0)
-      .map(({ fallback, success, value }) => ({
-        suffix: "",
-        labels: formatLabels(["fallback", "group", "resource", "success"], [fallback, group, resource, success]),
-        value,
-      })),
-  );
-  const help = "Consistent lists from a watch cache, or with fallback from the store, because the cache was behind.";
-  return { name: "apiserver_watch_cache_consistent_read_total", type: "counter", stability: "ALPHA", help, samples };
+      [["false", group, resource, "false"], reads.cache.failed],
+      [["false", group, resource, "true"], reads.cache.succeeded],
+      [["true", group, resource, "false"], reads.store.failed],
+      [["true", group, resource, "true"], reads.store.succeeded],
+    ] as const
+  ).filter(([, count]) => count > 0);
 }
 
-function consistencyChecks(all: Counted): Metric {
-  const samples = all.flatMap(([{ group, resource }, { checks }]) =>
-    Object.entries(checks)
-      .filter(([, value]) => value > 0)
-      .map(([status, value]) => ({
-        suffix: "",
-        labels: formatLabels(["group", "resource", "status"], [group, resource, status]),
-        value,
-      })),
-  );
-  const help = "Comparisons of a watch cache with the store, by their result.";
-  return { name: "apiserver_storage_consistency_checks_total", type: "counter", stability: "ALPHA", help, samples };
+function consistencyChecks([{ group, resource }, { checks }]: OfCache) {
+  return Object.entries(checks)
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => [[group, resource, status], count] as const);
 }
 
-function readWaits(all: Counted, bounds: readonly number[]): Metric {
-  const samples = all.flatMap(([{ group, resource }, { waits, waitedSeconds }]) => {
-    const histogram = Histogram.of(bounds, waits, waitedSeconds);
-    return histogram.count === 0 ? [] : [...histogram.samples(formatLabels(names, [group, resource]))];
-  });
-  const help = "Time in seconds that reads waited for a watch cache to become fresh.";
-  return { name: "apiserver_watch_cache_read_wait_seconds", type: "histogram", stability: "ALPHA", help, samples };
+function readWaits([{ group, resource }, { waits, waitedSeconds }]: OfCache) {
+  const histogram = Histogram.of(cacheRows.waits.buckets, waits, waitedSeconds);
+  return histogram.count === 0 ? [] : [[[group, resource], histogram] as const];
 }

@@ -3,9 +3,64 @@
  */
 import type { GroupResource } from "../apimachinery/object.ts";
 import type { StorageObserver } from "../storage/contract.ts";
-import { formatLabels, labelFormatter, type Metric, type Sample } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
-import { Counters, Histograms } from "./vectors.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, distributed, Histograms, measured, newHistogram } from "./vectors.ts";
+
+export const etcdRows = {
+  requests: {
+    name: "etcd_requests_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests to etcd.",
+    labels: ["operation", "group", "resource"],
+  },
+  errors: {
+    name: "etcd_request_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests to etcd that failed.",
+    labels: ["operation", "group", "resource"],
+  },
+  durations: {
+    name: "etcd_request_duration_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Duration of requests to etcd in seconds.",
+    labels: ["operation", "group", "resource"],
+    buckets: [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60],
+  },
+  bookmarks: {
+    name: "etcd_bookmark_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Progress notifications of etcd.",
+    labels: ["group", "resource"],
+  },
+  formerBookmarks: {
+    name: "etcd_bookmark_counts",
+    type: "gauge",
+    stability: "ALPHA",
+    deprecatedSince: "1.36.0",
+    help: "Progress notifications of etcd.",
+    labels: ["group", "resource"],
+  },
+  leases: {
+    name: "etcd_lease_object_counts",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Objects that shared a lease of etcd.",
+    buckets: [10, 50, 100, 500, 1000, 2500, 5000],
+  },
+  sizes: {
+    name: "apiserver_storage_db_total_size_in_bytes",
+    type: "gauge",
+    stability: "ALPHA",
+    deprecatedSince: "1.28.0",
+    help: "Size of the database of a member in bytes; -1 when it does not answer.",
+    labels: ["endpoint"],
+  },
+} as const satisfies MetricRows;
 
 /** Records what the engine etcd does. */
 export interface EtcdMetrics {
@@ -14,11 +69,6 @@ export interface EtcdMetrics {
   resolve(findByKey: (key: string) => GroupResource | undefined): void;
   collect(): Metric[];
 }
-
-const secondsBounds = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-];
-const leaseBounds = [10, 50, 100, 500, 1000, 2500, 5000];
 
 /**
  * What is stored without being a resource, under the names that upstream gives it. Sources:
@@ -33,14 +83,12 @@ const none: GroupResource = { group: "", resource: "" };
 
 /** @param now milliseconds since any fixed time, with fractions */
 export function etcdMetrics(now: () => number): EtcdMetrics {
-  const requests = new Counters();
-  const errors = new Counters();
-  const durations = new Histograms(secondsBounds);
-  const bookmarks = new Counters();
-  const leases = new Histogram(leaseBounds);
+  const requests = new Counters(etcdRows.requests);
+  const errors = new Counters(etcdRows.errors);
+  const durations = new Histograms(etcdRows.durations);
+  const bookmarks = new Counters(etcdRows.bookmarks);
+  const leases = newHistogram(etcdRows.leases);
   const sizes = new Map<string, number>();
-  const requestLabels = labelFormatter(["operation", "group", "resource"]);
-  const resourceLabels = labelFormatter(["group", "resource"]);
   let findByKey: (key: string) => GroupResource | undefined = () => undefined;
   const resourceOf = (key: string | undefined): GroupResource =>
     (key !== undefined && (findByKey(key) ?? internal.find(([prefix]) => key.startsWith(prefix))?.[1])) || none;
@@ -49,17 +97,15 @@ export function etcdMetrics(now: () => number): EtcdMetrics {
       requested(operation, key) {
         const since = now();
         const { group, resource } = resourceOf(key);
-        const labels = requestLabels(operation, group, resource);
         return (succeeded) => {
-          durations.observe(labels, (now() - since) / 1000);
-          requests.count(labels);
-          if (!succeeded) errors.count(labels);
+          durations.observe([operation, group, resource], (now() - since) / 1000);
+          requests.count([operation, group, resource]);
+          if (!succeeded) errors.count([operation, group, resource]);
         };
       },
       subscribed(prefix) {
         const { group, resource } = resourceOf(prefix);
-        const labels = resourceLabels(group, resource);
-        return () => bookmarks.count(labels);
+        return () => bookmarks.count([group, resource]);
       },
       leased: (keys) => leases.observe(keys),
       memberSize: (url, bytes = -1) => void sizes.set(url, bytes),
@@ -68,44 +114,13 @@ export function etcdMetrics(now: () => number): EtcdMetrics {
       findByKey = find;
     },
     collect: () => [
-      counter("etcd_requests_total", "Requests to etcd.", requests),
-      counter("etcd_request_errors_total", "Requests to etcd that failed.", errors),
-      {
-        ...counter("etcd_request_duration_seconds", "Duration of requests to etcd in seconds.", durations),
-        type: "histogram",
-      },
-      counter("etcd_bookmark_total", "Progress notifications of etcd.", bookmarks),
-      { ...counter("etcd_bookmark_counts", "Progress notifications of etcd.", bookmarks), ...deprecatedBookmarks },
-      {
-        name: "etcd_lease_object_counts",
-        type: "histogram",
-        stability: "ALPHA",
-        help: "Objects that shared a lease of etcd.",
-        samples: leases.count === 0 ? [] : [...leases.samples("")],
-      },
-      memberSizes(sizes),
+      ...[requests, errors, durations, bookmarks].map((one) => one.metric()),
+      { ...bookmarks.metric(), ...etcdRows.formerBookmarks },
+      distributed(etcdRows.leases, leases.count === 0 ? [] : [[[], leases]]),
+      measured(
+        etcdRows.sizes,
+        Array.from(sizes, ([url, bytes]) => [[url], bytes] as const),
+      ),
     ],
-  };
-}
-
-const deprecatedBookmarks = { type: "gauge", deprecatedSince: "1.36.0" } as const;
-
-function counter(name: string, help: string, counts: Counters | Histograms): Metric {
-  return { name, type: "counter", stability: "ALPHA", help, samples: counts.samples() };
-}
-
-function memberSizes(sizes: ReadonlyMap<string, number>): Metric {
-  const sample = ([url, value]: readonly [string, number]): Sample => ({
-    suffix: "",
-    labels: formatLabels(["endpoint"], [url]),
-    value,
-  });
-  return {
-    name: "apiserver_storage_db_total_size_in_bytes",
-    type: "gauge",
-    stability: "ALPHA",
-    deprecatedSince: "1.28.0",
-    help: "Size of the database of a member in bytes; -1 when it does not answer.",
-    samples: [...sizes].map(sample),
   };
 }

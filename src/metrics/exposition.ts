@@ -42,23 +42,6 @@ export function formatLabels(names: readonly string[], values: readonly string[]
   return names.map((name, index) => `${name}="${escapeLabel(values[index] ?? "")}"`).join(",");
 }
 
-/** The maximum number of results that a {@link labelFormatter} keeps. */
-const formattedMax = 10_000;
-
-/** Returns a function that formats labels once for the same values, of which there are few. */
-export function labelFormatter(names: readonly string[]): (...values: readonly string[]) => string {
-  const formatted = new Map<string, string>();
-  return (...values) => {
-    const key = values.join("\0");
-    let labels = formatted.get(key);
-    if (labels === undefined) {
-      labels = formatLabels(names, values);
-      if (formatted.size < formattedMax) formatted.set(key, labels);
-    }
-    return labels;
-  };
-}
-
 function escapeLabel(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }

@@ -3,7 +3,19 @@
  * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/feature/metrics.go.
  */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { measured } from "./vectors.ts";
+
+export const featureRows = {
+  enabled: {
+    name: "kubernetes_feature_enabled",
+    type: "gauge",
+    stability: "BETA",
+    help: "1 for enabled feature gates, 0 for others.",
+    labels: ["name", "stage"],
+  },
+} as const satisfies MetricRows;
 
 /** A feature gate and its stage; the metric shows `GA` as an empty string. */
 interface StagedGate {
@@ -13,15 +25,8 @@ interface StagedGate {
 
 /** @returns the metric for all gates */
 export function featureMetrics(gates: readonly StagedGate[], { enabled }: FeatureGates): Metric {
-  const samples = gates.map(({ name, stage }) => {
-    const labels = formatLabels(["name", "stage"], [name, stage === "GA" ? "" : stage]);
-    return { suffix: "", labels, value: enabled(name) ? 1 : 0 };
-  });
-  return {
-    name: "kubernetes_feature_enabled",
-    type: "gauge",
-    stability: "BETA",
-    help: "1 for enabled feature gates, 0 for others.",
-    samples,
-  };
+  return measured(
+    featureRows.enabled,
+    gates.map(({ name, stage }) => [[name, stage === "GA" ? "" : stage], enabled(name) ? 1 : 0]),
+  );
 }

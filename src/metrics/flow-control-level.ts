@@ -7,16 +7,9 @@ import type {
   SchemaObserver,
 } from "../flow-control/contract.ts";
 import type { Progress } from "../lib/fair-queuing/contract.ts";
-import { Histogram } from "./histogram.ts";
+import { levelRows, schemaRows } from "./flow-control-rows.ts";
 import { TimingHistogram } from "./timing-histogram.ts";
-
-const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000];
-const durationBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
-const watchBounds = [0, 1, 10, 100, 1000, 10_000];
-const seatBounds = [1, 2, 4, 8, 16, 32, 64, 100];
-const utilizationBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
-const requestBounds = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1];
-const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
+import { newHistogram } from "./vectors.ts";
 
 const noAdjustment: AdjustedLevel = {
   current: 0,
@@ -50,11 +43,11 @@ export class LevelCounts implements LevelObserver {
     this.name = name;
     this.progress = progress;
     this.removed = () => removed(this);
-    this.seatUtilization = new TimingHistogram(utilizationBounds, now);
-    this.demand = new TimingHistogram(demandBounds, now);
+    this.seatUtilization = new TimingHistogram(levelRows.seatUtilization.buckets, now);
+    this.demand = new TimingHistogram(levelRows.demand.buckets, now);
     this.phases = {
-      waiting: new TimingHistogram(requestBounds, now),
-      executing: new TimingHistogram(requestBounds, now),
+      waiting: new TimingHistogram(levelRows.requestUtilization.buckets, now),
+      executing: new TimingHistogram(levelRows.requestUtilization.buckets, now),
     };
   }
 
@@ -96,11 +89,11 @@ export class LevelCounts implements LevelObserver {
 export class SchemaCounts implements SchemaObserver {
   readonly name: string;
   readonly removed: () => void;
-  readonly seats = new Histogram(seatBounds);
-  readonly watches = new Histogram(watchBounds);
-  readonly lengths = new Histogram(lengthBounds);
-  readonly waits = { true: new Histogram(durationBounds), false: new Histogram(durationBounds) };
-  readonly executions = { regular: new Histogram(durationBounds), watch: new Histogram(durationBounds) };
+  readonly seats = newHistogram(schemaRows.seats);
+  readonly watches = newHistogram(schemaRows.watches);
+  readonly lengths = newHistogram(schemaRows.lengths);
+  readonly waits = { true: newHistogram(schemaRows.waits), false: newHistogram(schemaRows.waits) };
+  readonly executions = { regular: newHistogram(schemaRows.executions), watch: newHistogram(schemaRows.executions) };
   readonly rejections = new Map<RejectReason, number>();
   waitingRequests = 0;
   waitingSeats = 0;

@@ -2,7 +2,26 @@
  * The metrics of health checks, for `/metrics/slis`.
  * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/slis/metrics.go.
  */
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { measured } from "./vectors.ts";
+
+export const healthRows = {
+  last: {
+    name: "kubernetes_healthcheck",
+    type: "gauge",
+    stability: "STABLE",
+    help: "The last result of each health check: 1 when it passed.",
+    labels: ["name", "type"],
+  },
+  counts: {
+    name: "kubernetes_healthchecks_total",
+    type: "counter",
+    stability: "STABLE",
+    help: "Results of health checks.",
+    labels: ["name", "type", "status"],
+  },
+} as const satisfies MetricRows;
 
 /** Records results of health checks. */
 export interface HealthMetrics {
@@ -12,6 +31,8 @@ export interface HealthMetrics {
 }
 
 interface Results {
+  readonly name: string;
+  readonly type: string;
   last: number;
   readonly counts: { success: number; error: number };
 }
@@ -21,41 +42,25 @@ export function healthMetrics(): HealthMetrics {
   const all = new Map<string, Results>();
   return {
     observe(name, type, ok) {
-      const labels = formatLabels(["name", "type"], [name, type]);
-      const results = all.get(labels) ?? { last: 0, counts: { success: 0, error: 0 } };
-      all.set(labels, results);
+      const key = `${type}/${name}`;
+      const results = all.get(key) ?? { name, type, last: 0, counts: { success: 0, error: 0 } };
+      all.set(key, results);
       results.last = ok ? 1 : 0;
       results.counts[ok ? "success" : "error"]++;
     },
-    collect() {
-      const last = [...all].map(([labels, results]): Sample => ({ suffix: "", labels, value: results.last }));
-      const counts = [...all].flatMap(([labels, results]) =>
-        Object.entries(results.counts)
-          .filter(([, value]) => value > 0)
-          .map(
-            ([status, value]): Sample => ({
-              suffix: "",
-              labels: `${labels},${formatLabels(["status"], [status])}`,
-              value,
-            }),
-          ),
-      );
-      return [
-        {
-          name: "kubernetes_healthcheck",
-          type: "gauge",
-          stability: "STABLE",
-          help: "The last result of each health check: 1 when it passed.",
-          samples: last,
-        },
-        {
-          name: "kubernetes_healthchecks_total",
-          type: "counter",
-          stability: "STABLE",
-          help: "Results of health checks.",
-          samples: counts,
-        },
-      ];
-    },
+    collect: () => [
+      measured(
+        healthRows.last,
+        Array.from(all.values(), ({ name, type, last }) => [[name, type], last] as const),
+      ),
+      measured(
+        healthRows.counts,
+        [...all.values()].flatMap(({ name, type, counts }) =>
+          Object.entries(counts)
+            .filter(([, count]) => count > 0)
+            .map(([status, count]) => [[name, type, status], count] as const),
+        ),
+      ),
+    ],
   };
 }

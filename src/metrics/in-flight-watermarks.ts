@@ -3,7 +3,6 @@
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/filters/maxinflight.go (`requestWatermark`).
  */
 import type { RequestKind } from "../flow-control/contract.ts";
-import { formatLabels, type Sample } from "./exposition.ts";
 
 const kinds: readonly RequestKind[] = ["mutating", "readOnly"];
 const windowMs = 1_000;
@@ -37,13 +36,10 @@ export class InFlightWatermarks {
     return mark.current;
   }
 
-  samples(): Sample[] {
+  /** The most requests of each kind in the window before. */
+  values(): (readonly [labels: readonly [kind: RequestKind], requests: number])[] {
     const now = this.#now();
-    return kinds.map((kind) => ({
-      suffix: "",
-      labels: formatLabels(["request_kind"], [kind]),
-      value: this.#at(kind, now).mostBefore,
-    }));
+    return kinds.map((kind) => [[kind], this.#at(kind, now).mostBefore]);
   }
 
   /** Begins a new window if the last one has ended. */

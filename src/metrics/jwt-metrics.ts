@@ -5,8 +5,35 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { JwtObserver } from "../authentication/contract.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
+import type { Metric } from "./exposition.ts";
+import type { Histogram } from "./histogram.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { distributed, measured, newHistogram } from "./vectors.ts";
+
+export const jwtRows = {
+  latency: {
+    name: "apiserver_authentication_jwt_authenticator_latency_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Duration of the authentication of uncached tokens in seconds.",
+    labels: ["jwt_issuer_hash", "result"],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  lastFetch: {
+    name: "apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Time of the last fetch of the keys of an issuer, by result.",
+    labels: ["apiserver_id_hash", "jwt_issuer_hash", "result"],
+  },
+  keySet: {
+    name: "apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Always 1, with the hash of the key set of an issuer as a label.",
+    labels: ["apiserver_id_hash", "hash", "jwt_issuer_hash"],
+  },
+} as const satisfies MetricRows;
 
 interface JwtMetrics {
   readonly observer: JwtObserver;
@@ -21,8 +48,6 @@ interface Fetches {
 }
 
 type Latencies = Readonly<Record<"success" | "failure", Histogram>>;
-
-const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
  * @param identity see `serverIdentity`; shown as a hash
@@ -41,7 +66,10 @@ export function jwtMetrics({
   const latencies = new Map<string, Latencies>();
   const fetches = new Map<string, Fetches>();
   const latenciesOf = (issuer: string): Latencies => {
-    const entry = latencies.get(issuer) ?? { success: new Histogram(bounds), failure: new Histogram(bounds) };
+    const entry = latencies.get(issuer) ?? {
+      success: newHistogram(jwtRows.latency),
+      failure: newHistogram(jwtRows.latency),
+    };
     latencies.set(issuer, entry);
     return entry;
   };
@@ -64,68 +92,27 @@ export function jwtMetrics({
         latencies.delete(issuer);
       }
     },
-    collect() {
-      return [
-        metric(
-          "latency_seconds",
-          "histogram",
-          "Duration of the authentication of uncached tokens in seconds.",
-          latencySamples(latencies),
+    collect: () => [
+      distributed(
+        jwtRows.latency,
+        [...latencies].flatMap(([issuer, results]) =>
+          Object.entries(results).map(([result, histogram]) => [[hashOf(issuer), result], histogram] as const),
         ),
-        metric(
-          "jwks_fetch_last_timestamp_seconds",
-          "gauge",
-          "Time of the last fetch of the keys of an issuer, by result.",
-          timeSamples(fetches, server),
+      ),
+      measured(
+        jwtRows.lastFetch,
+        [...fetches].flatMap(([issuer, { lastMs }]) =>
+          Array.from(lastMs, ([result, ms]) => [[server, hashOf(issuer), result], ms / 1000] as const),
         ),
-        metric(
-          "jwks_fetch_last_key_set_info",
-          "gauge",
-          "Always 1, with the hash of the key set of an issuer as a label.",
-          keySetSamples(fetches, server),
+      ),
+      measured(
+        jwtRows.keySet,
+        [...fetches].flatMap(([issuer, { keySetHash: hash }]) =>
+          hash === undefined ? [] : [[[server, hash, hashOf(issuer)], 1] as const],
         ),
-      ];
-    },
+      ),
+    ],
   };
-}
-
-function metric(name: string, type: Metric["type"], help: string, samples: Iterable<Sample>): Metric {
-  return {
-    name: `apiserver_authentication_jwt_authenticator_${name}`,
-    type,
-    stability: "ALPHA",
-    help,
-    samples: [...samples],
-  };
-}
-
-function* latencySamples(latencies: ReadonlyMap<string, Latencies>): Iterable<Sample> {
-  for (const [issuer, results] of latencies) {
-    for (const [result, histogram] of Object.entries(results))
-      yield* histogram.samples(formatLabels(["jwt_issuer_hash", "result"], [hashOf(issuer), result]));
-  }
-}
-
-function* keySetSamples(fetches: ReadonlyMap<string, Fetches>, server: string): Iterable<Sample> {
-  for (const [issuer, { keySetHash }] of fetches) {
-    if (keySetHash === undefined) continue;
-    yield {
-      suffix: "",
-      labels: formatLabels(["apiserver_id_hash", "hash", "jwt_issuer_hash"], [server, keySetHash, hashOf(issuer)]),
-      value: 1,
-    };
-  }
-}
-
-function* timeSamples(fetches: ReadonlyMap<string, Fetches>, server: string): Iterable<Sample> {
-  for (const [issuer, { lastMs }] of fetches) {
-    for (const [result, ms] of lastMs)
-      yield {
-        suffix: "",
-        labels: formatLabels(["apiserver_id_hash", "jwt_issuer_hash", "result"], [server, hashOf(issuer), result]),
-        value: ms / 1000,
-      };
-  }
 }
 
 function hashOf(data: string | Uint8Array): string {

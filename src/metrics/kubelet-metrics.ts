@@ -3,8 +3,46 @@
  * k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/metrics.go.
  */
 import type { KubeletObserver } from "../forwarding/kubelet/contract.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
-import { Counters } from "./vectors.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, single } from "./vectors.ts";
+
+export const kubeletRows = {
+  logs: {
+    name: "kube_apiserver_pod_logs_insecure_backend_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests for logs by usage of verification.",
+    labels: ["usage"],
+  },
+  failures: {
+    name: "kube_apiserver_pod_logs_backend_tls_failure_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests for logs whose kubelet failed verification.",
+  },
+  streams: {
+    name: "apiserver_websocket_streaming_requests_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests for streams to containers.",
+    labels: ["subresource", "proxy_type"],
+  },
+  translated: {
+    name: "apiserver_stream_translator_requests_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "WebSockets translated to SPDY.",
+    labels: ["code"],
+  },
+  tunneled: {
+    name: "apiserver_stream_tunnel_requests_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "WebSockets that carry SPDY.",
+    labels: ["code"],
+  },
+} as const satisfies MetricRows;
 
 /** Counts requests for logs and streams. */
 export interface KubeletMetrics extends KubeletObserver {
@@ -13,36 +51,23 @@ export interface KubeletMetrics extends KubeletObserver {
 
 /** @returns empty metrics */
 export function kubeletMetrics(): KubeletMetrics {
-  const logs = new Counters();
-  const streams = new Counters();
-  const translated = new Counters();
-  const tunneled = new Counters();
+  const logs = new Counters(kubeletRows.logs);
+  const streams = new Counters(kubeletRows.streams);
+  const translated = new Counters(kubeletRows.translated);
+  const tunneled = new Counters(kubeletRows.tunneled);
   let failures = 0;
   return {
-    logRequested: (verification) => logs.count(formatLabels(["usage"], [verification])),
+    logRequested: (verification) => logs.count([verification]),
     logVerificationFailed() {
       failures++;
     },
-    streamsRequested: (kind, proxyType) =>
-      streams.count(formatLabels(["subresource", "proxy_type"], [kind, proxyType])),
-    translated: (status) => translated.count(formatLabels(["code"], [String(status)])),
-    tunneled: (status) => tunneled.count(formatLabels(["code"], [String(status)])),
+    streamsRequested: (kind, proxyType) => streams.count([kind, proxyType]),
+    translated: (status) => translated.count([String(status)]),
+    tunneled: (status) => tunneled.count([String(status)]),
     collect: () => [
-      counter("kube_apiserver_pod_logs_insecure_backend_total", "Requests for logs by usage of verification.", logs),
-      {
-        ...counter(
-          "kube_apiserver_pod_logs_backend_tls_failure_total",
-          "Requests for logs whose kubelet failed verification.",
-        ),
-        samples: [{ suffix: "", labels: "", value: failures }],
-      },
-      counter("apiserver_websocket_streaming_requests_total", "Requests for streams to containers.", streams),
-      counter("apiserver_stream_translator_requests_total", "WebSockets translated to SPDY.", translated),
-      counter("apiserver_stream_tunnel_requests_total", "WebSockets that carry SPDY.", tunneled),
+      logs.metric(),
+      single(kubeletRows.failures, failures),
+      ...[streams, translated, tunneled].map((one) => one.metric()),
     ],
   };
-}
-
-function counter(name: string, help: string, counters?: Counters): Metric {
-  return { name, type: "counter", stability: "ALPHA", help, samples: counters?.samples() ?? [] };
 }

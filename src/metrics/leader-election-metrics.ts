@@ -2,7 +2,26 @@
  * The metrics of leader elections.
  * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/clientgo/leaderelection/metrics.go.
  */
-import { formatLabels, type Metric } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, measured } from "./vectors.ts";
+
+export const leaderElectionRows = {
+  leading: {
+    name: "leader_election_master_status",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "1 while this server holds the lease, 0 otherwise.",
+    labels: ["name"],
+  },
+  slow: {
+    name: "leader_election_slowpath_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Renewals of leases that had to read the lease first.",
+    labels: ["name"],
+  },
+} as const satisfies MetricRows;
 
 /** Records the results of elections. */
 export interface LeaderElectionMetrics {
@@ -14,28 +33,17 @@ export interface LeaderElectionMetrics {
 
 /** @returns empty metrics */
 export function leaderElectionMetrics(): LeaderElectionMetrics {
-  const leading = new Map<string, number>();
-  const slow = new Map<string, number>();
-  const samples = (values: ReadonlyMap<string, number>): Metric["samples"] =>
-    Array.from(values, ([name, value]) => ({ suffix: "", labels: formatLabels(["name"], [name]), value }));
+  const leading = new Map<string, boolean>();
+  const slow = new Counters(leaderElectionRows.slow);
   return {
-    isLeader: (name, leads) => void leading.set(name, leads ? 1 : 0),
-    slowPath: (name) => void slow.set(name, (slow.get(name) ?? 0) + 1),
+    isLeader: (name, leads) => void leading.set(name, leads),
+    slowPath: (name) => slow.count([name]),
     collect: () => [
-      {
-        name: "leader_election_master_status",
-        type: "gauge",
-        stability: "ALPHA",
-        help: "1 while this server holds the lease, 0 otherwise.",
-        samples: samples(leading),
-      },
-      {
-        name: "leader_election_slowpath_total",
-        type: "counter",
-        stability: "ALPHA",
-        help: "Renewals of leases that had to read the lease first.",
-        samples: samples(slow),
-      },
+      measured(
+        leaderElectionRows.leading,
+        Array.from(leading, ([name, leads]) => [[name], leads ? 1 : 0] as const),
+      ),
+      slow.metric(),
     ],
   };
 }

@@ -8,11 +8,69 @@ import type { AuditCounts } from "../audit/contract.ts";
 import type { RequestState } from "../request/context.ts";
 import { gzipThresholdBytes, respondGzipped } from "../request/gzip.ts";
 import { auditMetrics } from "./audit-metrics.ts";
-import { expositionType, formatLabels, formatMetrics, type Metric } from "./exposition.ts";
+import { expositionType, formatMetrics, type Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
 import { processMetrics, processStart } from "./process-metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 import type { ShowMetrics } from "./shown-metrics.ts";
+import { measured } from "./vectors.ts";
 import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
+
+export const serverRows = {
+  storageObjects: {
+    name: "apiserver_storage_objects",
+    type: "gauge",
+    stability: "STABLE",
+    deprecatedSince: "1.34.0",
+    help: "Stored objects of each resource; -1 if they could not be counted.",
+    labels: ["resource"],
+  },
+  resourceObjects: {
+    name: "apiserver_resource_objects",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Stored objects of each resource; -1 if they could not be counted.",
+    labels: ["group", "resource"],
+  },
+  cacheRevisions: {
+    name: "apiserver_watch_cache_resource_version",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Revision of the watch cache of each resource.",
+    labels: ["group", "resource"],
+  },
+  storageSizes: {
+    name: "apiserver_storage_size_bytes",
+    type: "gauge",
+    stability: "STABLE",
+    help: "Size of the storage in bytes.",
+    labels: ["storage_cluster_id"],
+  },
+  build: {
+    name: "kubernetes_build_info",
+    type: "gauge",
+    stability: "BETA",
+    help: "Always 1, with the fields of /version as labels.",
+    labels: [
+      "major",
+      "minor",
+      "git_version",
+      "git_commit",
+      "git_tree_state",
+      "build_date",
+      "go_version",
+      "compiler",
+      "platform",
+    ],
+  },
+  version: {
+    name: "version_info",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Always 1, with the releases of the binary and of its emulated behavior as labels.",
+    labels: ["binary", "component", "emulation", "min_compat"],
+  },
+} as const satisfies MetricRows;
 
 /** The sources that are read for each scrape. */
 export interface MetricsSources {
@@ -85,84 +143,44 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
 
 function storageMetrics(sources: MetricsSources): Metric[] {
   const counts = [...sources.objectCounts()];
-  const revisions = [...sources.cacheRevisions()];
   return [
-    {
-      name: "apiserver_storage_objects",
-      type: "gauge",
-      stability: "STABLE",
-      deprecatedSince: "1.34.0",
-      help: "Stored objects of each resource; -1 if they could not be counted.",
-      samples: counts.map(([resource, value]) => ({
-        suffix: "",
-        labels: formatLabels(["resource"], [formatGroupResource(resource)]),
-        value,
-      })),
-    },
-    {
-      name: "apiserver_resource_objects",
-      type: "gauge",
-      stability: "ALPHA",
-      help: "Stored objects of each resource; -1 if they could not be counted.",
-      samples: counts.map(([{ group, resource }, value]) => ({
-        suffix: "",
-        labels: formatLabels(["group", "resource"], [group, resource]),
-        value,
-      })),
-    },
-    {
-      name: "apiserver_watch_cache_resource_version",
-      type: "gauge",
-      stability: "ALPHA",
-      help: "Revision of the watch cache of each resource.",
-      samples: revisions.map(([{ group, resource }, value]) => ({
-        suffix: "",
-        labels: formatLabels(["group", "resource"], [group, resource]),
-        value,
-      })),
-    },
+    measured(
+      serverRows.storageObjects,
+      counts.map(([resource, count]) => [[formatGroupResource(resource)], count]),
+    ),
+    measured(
+      serverRows.resourceObjects,
+      counts.map(([{ group, resource }, count]) => [[group, resource], count]),
+    ),
+    measured(
+      serverRows.cacheRevisions,
+      Array.from(sources.cacheRevisions(), ([{ group, resource }, revision]) => [[group, resource], revision] as const),
+    ),
   ];
 }
 
 /** A cluster that does not answer is left out. */
 function storageSizes(sizes: readonly (number | undefined)[]): Metric {
-  return {
-    name: "apiserver_storage_size_bytes",
-    type: "gauge",
-    stability: "STABLE",
-    help: "Size of the storage in bytes.",
-    samples: sizes.flatMap((value, at) => {
-      const labels = formatLabels(["storage_cluster_id"], [`etcd-${at}`]);
-      return value === undefined ? [] : [{ suffix: "", labels, value }];
-    }),
-  };
+  return measured(
+    serverRows.storageSizes,
+    sizes.flatMap((bytes, at) => (bytes === undefined ? [] : [[[`etcd-${at}`], bytes] as const])),
+  );
 }
 
-const buildFields = {
-  major: "major",
-  minor: "minor",
-  git_version: "gitVersion",
-  git_commit: "gitCommit",
-  git_tree_state: "gitTreeState",
-  build_date: "buildDate",
-  go_version: "goVersion",
-  compiler: "compiler",
-  platform: "platform",
-} as const;
-
 function buildInfo(build: Readonly<Record<string, string>>): Metric {
-  const labels = formatLabels(
-    Object.keys(buildFields),
-    Object.values(buildFields).map((field) => build[field] ?? ""),
-  );
-  const help = "Always 1, with the fields of /version as labels.";
-  return {
-    name: "kubernetes_build_info",
-    type: "gauge",
-    stability: "BETA",
-    help,
-    samples: [{ suffix: "", labels, value: 1 }],
-  };
+  const field = (name: string): string => build[name] ?? "";
+  const labels = [
+    field("major"),
+    field("minor"),
+    field("gitVersion"),
+    field("gitCommit"),
+    field("gitTreeState"),
+    field("buildDate"),
+    field("goVersion"),
+    field("compiler"),
+    field("platform"),
+  ] as const;
+  return measured(serverRows.build, [[labels, 1]]);
 }
 
 /** The release that this server behaves as. */
@@ -172,12 +190,9 @@ function versionInfo({
   minCompatibilityMajor,
   minCompatibilityMinor,
 }: Readonly<Record<string, string>>): Metric {
-  const labels = formatLabels(
-    ["binary", "component", "emulation", "min_compat"],
-    [`${major}.${minor}.0`, "kube", `${major}.${minor}`, `${minCompatibilityMajor}.${minCompatibilityMinor}`],
-  );
-  const help = "Always 1, with the releases of the binary and of its emulated behavior as labels.";
-  return { name: "version_info", type: "gauge", stability: "ALPHA", help, samples: [{ suffix: "", labels, value: 1 }] };
+  const emulated = `${major}.${minor}`;
+  const compatible = `${minCompatibilityMajor}.${minCompatibilityMinor}`;
+  return measured(serverRows.version, [[[`${emulated}.0`, "kube", emulated, compatible], 1]]);
 }
 
 function byName(a: Metric, b: Metric): number {

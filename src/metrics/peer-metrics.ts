@@ -3,9 +3,52 @@
  * k8s.io/apiserver@v0.36.0/pkg/util/peerproxy/metrics/metrics.go and
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery/aggregated/metrics.go.
  */
-import type { DiscoveryObserver, PeerObserver, ResourceName } from "../forwarding/aggregator/peers/contract.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
-import { Counters } from "./vectors.ts";
+import type { DiscoveryObserver, PeerObserver } from "../forwarding/aggregator/peers/contract.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, single } from "./vectors.ts";
+
+export const peerRows = {
+  forwarded: {
+    name: "apiserver_rerouted_request_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests that peers answered.",
+    labels: ["code", "group", "version", "resource"],
+  },
+  errors: {
+    name: "apiserver_peer_proxy_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests that could not be sent to a peer.",
+    labels: ["type", "group", "version", "resource"],
+  },
+  discoveryErrors: {
+    name: "apiserver_peer_discovery_sync_errors_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Failures to read what peers serve.",
+    labels: ["type"],
+  },
+  nopeer: {
+    name: "aggregator_discovery_nopeer_requests_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests for discovery without peers.",
+  },
+  hit: {
+    name: "aggregator_discovery_peer_aggregated_cache_hits_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Discovery with peers that was built before.",
+  },
+  miss: {
+    name: "aggregator_discovery_peer_aggregated_cache_misses_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Discovery with peers that was built.",
+  },
+} as const satisfies MetricRows;
 
 /** Records what happens with peers. */
 export interface PeerMetrics {
@@ -14,41 +57,24 @@ export interface PeerMetrics {
   collect(): Metric[];
 }
 
-const nameLabels = ["group", "version", "resource"];
-
 /** Creates the metrics. */
 export function peerMetrics(): PeerMetrics {
-  const forwarded = new Counters();
-  const errors = new Counters();
-  const discoveryErrors = new Counters();
+  const forwarded = new Counters(peerRows.forwarded);
+  const errors = new Counters(peerRows.errors);
+  const discoveryErrors = new Counters(peerRows.discoveryErrors);
   const discovery = { nopeer: 0, hit: 0, miss: 0 };
-  const count = (counters: Counters, label: string, value: string, name: ResourceName): void =>
-    counters.count(formatLabels([label, ...nameLabels], [value, name.group, name.version, name.resource]));
   return {
     observer: {
-      forwarded: (code, name) => count(forwarded, "code", String(code), name),
-      notForwarded: (type, name) => count(errors, "type", type, name),
-      discoveryFailed: (type) => discoveryErrors.count(formatLabels(["type"], [type])),
+      forwarded: (code, { group, version, resource }) => forwarded.count([String(code), group, version, resource]),
+      notForwarded: (type, { group, version, resource }) => errors.count([type, group, version, resource]),
+      discoveryFailed: (type) => discoveryErrors.count([type]),
     },
     discovery: (event) => {
       discovery[event] += 1;
     },
     collect: () => [
-      counter("apiserver_rerouted_request_total", "Requests that peers answered.", forwarded),
-      counter("apiserver_peer_proxy_errors_total", "Requests that could not be sent to a peer.", errors),
-      counter("apiserver_peer_discovery_sync_errors_total", "Failures to read what peers serve.", discoveryErrors),
-      total("nopeer_requests_total", "Requests for discovery without peers.", discovery.nopeer),
-      total("peer_aggregated_cache_hits_total", "Discovery with peers that was built before.", discovery.hit),
-      total("peer_aggregated_cache_misses_total", "Discovery with peers that was built.", discovery.miss),
+      ...[forwarded, errors, discoveryErrors].map((one) => one.metric()),
+      ...(["nopeer", "hit", "miss"] as const).map((event) => single(peerRows[event], discovery[event])),
     ],
   };
-}
-
-function counter(name: string, help: string, counters: Counters): Metric {
-  return { name, type: "counter", stability: "ALPHA", help, samples: counters.samples() };
-}
-
-function total(name: string, help: string, value: number): Metric {
-  const samples = [{ suffix: "", labels: "", value }];
-  return { name: `aggregator_discovery_${name}`, type: "counter", stability: "ALPHA", help, samples };
 }

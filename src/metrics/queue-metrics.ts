@@ -2,18 +2,74 @@
  * The metrics of work queues.
  * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/workqueue/metrics.go.
  */
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
+import type { MetricRow, MetricRows } from "./metric-row.ts";
+import { distributed, measured } from "./vectors.ts";
 
 /** In seconds. */
-const bounds = exponentialBounds(1e-8, 10, 10);
+const buckets = exponentialBounds(1e-8, 10, 10);
+
+export const queueRows = {
+  adds: {
+    name: "workqueue_adds_total",
+    type: "counter",
+    stability: "BETA",
+    help: "Keys added to the queue.",
+    labels: ["name"],
+  },
+  depth: {
+    name: "workqueue_depth",
+    type: "gauge",
+    stability: "BETA",
+    help: "Keys that wait in the queue.",
+    labels: ["name"],
+  },
+  retries: {
+    name: "workqueue_retries_total",
+    type: "counter",
+    stability: "BETA",
+    help: "Retried keys.",
+    labels: ["name"],
+  },
+  unfinished: {
+    name: "workqueue_unfinished_work_seconds",
+    type: "gauge",
+    stability: "BETA",
+    help: "Total duration of the running reconciliations in seconds.",
+    labels: ["name"],
+  },
+  longest: {
+    name: "workqueue_longest_running_processor_seconds",
+    type: "gauge",
+    stability: "BETA",
+    help: "Duration of the longest running reconciliation in seconds.",
+    labels: ["name"],
+  },
+  waited: {
+    name: "workqueue_queue_duration_seconds",
+    type: "histogram",
+    stability: "BETA",
+    help: "Time in seconds that a key waited in the queue.",
+    labels: ["name"],
+    buckets,
+  },
+  worked: {
+    name: "workqueue_work_duration_seconds",
+    type: "histogram",
+    stability: "BETA",
+    help: "Duration of a reconciliation in seconds.",
+    labels: ["name"],
+    buckets,
+  },
+} as const satisfies MetricRows;
 
 class Queue {
   adds = 0;
   retries = 0;
   depth = 0;
-  readonly waited = new Histogram(bounds);
-  readonly worked = new Histogram(bounds);
+  readonly waited = new Histogram(buckets);
+  readonly worked = new Histogram(buckets);
   /** The start times of the running reconciliations, in milliseconds. */
   readonly running = new Set<{ readonly since: number }>();
 }
@@ -61,39 +117,28 @@ export function queueMetrics(now: () => number): QueueMetrics {
   };
 }
 
+type QueueRow = MetricRow & { readonly labels: readonly ["name"] };
+
 /** @param at milliseconds, as the start times of the reconciliations */
 function metricsOf(queues: ReadonlyMap<string, Queue>, at: number): Metric[] {
   const secondsOf = ({ running }: Queue): number[] => Array.from(running, ({ since }) => (at - since) / 1000);
-  const all = Array.from(queues, ([name, queue]) => [formatLabels(["name"], [name]), queue] as const);
-  const plain = (name: string, type: "counter" | "gauge", help: string, value: (queue: Queue) => number): Metric => {
-    const samples = all.map(([labels, queue]) => ({ suffix: "", labels, value: value(queue) }));
-    return { name, type, stability: "BETA", help, samples };
-  };
-  const distribution = (name: string, help: string, of: (queue: Queue) => Histogram): Metric => {
-    const samples: Sample[] = all.flatMap(([labels, queue]) => [...of(queue).samples(labels)]);
-    return { name, type: "histogram", stability: "BETA", help, samples };
-  };
+  const values = (row: QueueRow, value: (queue: Queue) => number): Metric =>
+    measured(
+      row,
+      Array.from(queues, ([name, queue]) => [[name], value(queue)] as const),
+    );
+  const histograms = (row: QueueRow, of: (queue: Queue) => Histogram): Metric =>
+    distributed(
+      row,
+      Array.from(queues, ([name, queue]) => [[name], of(queue)] as const),
+    );
   return [
-    plain("workqueue_adds_total", "counter", "Keys added to the queue.", ({ adds }) => adds),
-    plain("workqueue_depth", "gauge", "Keys that wait in the queue.", ({ depth }) => depth),
-    plain("workqueue_retries_total", "counter", "Retried keys.", ({ retries }) => retries),
-    plain(
-      "workqueue_unfinished_work_seconds",
-      "gauge",
-      "Total duration of the running reconciliations in seconds.",
-      (queue) => secondsOf(queue).reduce((sum, one) => sum + one, 0),
-    ),
-    plain(
-      "workqueue_longest_running_processor_seconds",
-      "gauge",
-      "Duration of the longest running reconciliation in seconds.",
-      (queue) => Math.max(0, ...secondsOf(queue)),
-    ),
-    distribution(
-      "workqueue_queue_duration_seconds",
-      "Time in seconds that a key waited in the queue.",
-      ({ waited }) => waited,
-    ),
-    distribution("workqueue_work_duration_seconds", "Duration of a reconciliation in seconds.", ({ worked }) => worked),
+    values(queueRows.adds, ({ adds }) => adds),
+    values(queueRows.depth, ({ depth }) => depth),
+    values(queueRows.retries, ({ retries }) => retries),
+    values(queueRows.unfinished, (queue) => secondsOf(queue).reduce((sum, one) => sum + one, 0)),
+    values(queueRows.longest, (queue) => Math.max(0, ...secondsOf(queue))),
+    histograms(queueRows.waited, ({ waited }) => waited),
+    histograms(queueRows.worked, ({ worked }) => worked),
   ];
 }

@@ -5,7 +5,39 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { ReloadObserver } from "../apimachinery/reload-observer.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { measured } from "./vectors.ts";
+
+/** The configurations that are reloaded. */
+type ReloadedPart = "authentication" | "authorization";
+
+const rowsOf = (part: ReloadedPart) =>
+  ({
+    reloads: {
+      name: `apiserver_${part}_config_controller_automatic_reloads_total`,
+      type: "counter",
+      stability: "BETA",
+      help: `Reloads of the ${part} configuration by result.`,
+      labels: ["apiserver_id_hash", "status"],
+    },
+    lastReload: {
+      name: `apiserver_${part}_config_controller_automatic_reload_last_timestamp_seconds`,
+      type: "gauge",
+      stability: "BETA",
+      help: `Time of the last reload of the ${part} configuration by result.`,
+      labels: ["apiserver_id_hash", "status"],
+    },
+    info: {
+      name: `apiserver_${part}_config_controller_last_config_info`,
+      type: "gauge",
+      stability: "ALPHA",
+      help: `Always 1, with the hash of the current ${part} configuration as a label.`,
+      labels: ["apiserver_id_hash", "hash"],
+    },
+  }) as const satisfies MetricRows;
+
+export const reloadRows = { authentication: rowsOf("authentication"), authorization: rowsOf("authorization") };
 
 interface ReloadMetrics extends ReloadObserver {
   collect(): Metric[];
@@ -13,9 +45,10 @@ interface ReloadMetrics extends ReloadObserver {
 
 /** @param part the configuration @param identity see `serverIdentity`; shown as a hash */
 export function reloadMetrics(
-  part: "authentication" | "authorization",
+  part: ReloadedPart,
   { clock, identity }: { readonly clock: Clock; readonly identity: string },
 ): ReloadMetrics {
+  const rows = reloadRows[part];
   const server = hashOf(identity);
   const results = new Map<"success" | "failure", { count: number; lastMs: number }>();
   let applied: string | undefined;
@@ -23,15 +56,6 @@ export function reloadMetrics(
   const record = (status: "success" | "failure"): void => {
     results.set(status, { count: (results.get(status)?.count ?? 0) + 1, lastMs: clock.now() });
   };
-  const samples = (read: (result: { count: number; lastMs: number }) => number): Sample[] =>
-    [...results].map(([status, result]) => {
-      return {
-        suffix: "",
-        labels: formatLabels(["apiserver_id_hash", "status"], [server, status]),
-        value: read(result),
-      };
-    });
-
   return {
     started(content) {
       applied = hashOf(content);
@@ -41,35 +65,17 @@ export function reloadMetrics(
       record("success");
     },
     failed: () => record("failure"),
-    collect: () => {
-      const name = `apiserver_${part}_config_controller`;
-      return [
-        {
-          name: `${name}_automatic_reloads_total`,
-          type: "counter",
-          stability: "BETA",
-          help: `Reloads of the ${part} configuration by result.`,
-          samples: samples(({ count }) => count),
-        },
-        {
-          name: `${name}_automatic_reload_last_timestamp_seconds`,
-          type: "gauge",
-          stability: "BETA",
-          help: `Time of the last reload of the ${part} configuration by result.`,
-          samples: samples(({ lastMs }) => lastMs / 1000),
-        },
-        {
-          name: `${name}_last_config_info`,
-          type: "gauge",
-          stability: "ALPHA",
-          help: `Always 1, with the hash of the current ${part} configuration as a label.`,
-          samples:
-            applied === undefined
-              ? []
-              : [{ suffix: "", labels: formatLabels(["apiserver_id_hash", "hash"], [server, applied]), value: 1 }],
-        },
-      ];
-    },
+    collect: () => [
+      measured(
+        rows.reloads,
+        Array.from(results, ([status, { count }]) => [[server, status], count] as const),
+      ),
+      measured(
+        rows.lastReload,
+        Array.from(results, ([status, { lastMs }]) => [[server, status], lastMs / 1000] as const),
+      ),
+      measured(rows.info, applied === undefined ? [] : [[[server, applied], 1]]),
+    ],
   };
 }
 

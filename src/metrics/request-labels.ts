@@ -4,7 +4,7 @@
  */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import type { RequestState } from "../request/context.ts";
-import { formatLabels } from "./exposition.ts";
+import type { ValuesOf } from "./metric-row.ts";
 
 /** What metrics report of a resource at a version. */
 interface LabelledResource {
@@ -32,6 +32,21 @@ export const requestLabelNames = [
   "subresource",
   "scope",
   "component",
+] as const;
+
+/** The values of {@link requestLabelNames}. */
+export type RequestLabels = ValuesOf<typeof requestLabelNames>;
+
+/** The names of the labels of a terminated request. */
+export const terminationLabelNames = [
+  "verb",
+  "group",
+  "version",
+  "resource",
+  "subresource",
+  "scope",
+  "component",
+  "code",
 ] as const;
 
 const metricVerbs: Readonly<Record<string, string>> = {
@@ -76,14 +91,17 @@ export function requestLabels(context: CountedRequest): string | undefined {
 const pathMax = 128;
 
 /** @returns the labels of a terminated request, whether its path is known or not */
-export function terminationLabels(context: CountedRequest, code: number, component = "apiserver"): string {
+export function terminationLabels(
+  context: CountedRequest,
+  code: number,
+  component = "apiserver",
+): ValuesOf<typeof terminationLabelNames> {
   const { info, exchange } = context;
   const resourceLabels = requestLabels(context);
   const path = info.isResourceRequest ? "" : info.path.slice(0, pathMax);
   const labels = resourceLabels?.split(" ") ?? [exchange.method, "", "", "", "", path, "", "apiserver"];
   const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
-  const values = [verb, group, version, resource, subresource, scope, component, String(code)];
-  return formatLabels(["verb", "group", "version", "resource", "subresource", "scope", "component", "code"], values);
+  return [verb, group, version, resource, subresource, scope, component, String(code)];
 }
 
 function dryRunOf(query: URLSearchParams): string {

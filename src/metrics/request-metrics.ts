@@ -2,17 +2,116 @@
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Filter } from "../request/context.ts";
 import { isLongRunning } from "../request/request-info.ts";
-import { formatLabels, type Metric, type Sample } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
-import { type CountedRequest, requestLabelNames, requestLabels, terminationLabels } from "./request-labels.ts";
-import { Counters } from "./vectors.ts";
+import type { Metric } from "./exposition.ts";
+import type { Histogram } from "./histogram.ts";
+import type { MetricRows } from "./metric-row.ts";
+import {
+  type CountedRequest,
+  type RequestLabels,
+  requestLabelNames,
+  requestLabels,
+  terminationLabelNames,
+  terminationLabels,
+} from "./request-labels.ts";
+import { Counters, distributed, Histograms, measured, newHistogram } from "./vectors.ts";
 
-const durationBounds = [
+const durationBuckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
-const serviceLevelBounds = durationBounds.filter((bound) => bound >= 0.05);
-const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-const bodyBounds = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
+const serviceLevelBuckets = durationBuckets.filter((bound) => bound >= 0.05);
+/** Those of reads and of long-running requests, which have no dry run. */
+const readLabelNames = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
+
+export const requestRows = {
+  total: {
+    name: "apiserver_request_total",
+    type: "counter",
+    stability: "STABLE",
+    help: "Requests by verb, resource and status code.",
+    labels: [...requestLabelNames, "code"],
+  },
+  durations: {
+    name: "apiserver_request_duration_seconds",
+    type: "histogram",
+    stability: "STABLE",
+    help: "Duration of requests in seconds, to the end of the response.",
+    labels: requestLabelNames,
+    buckets: durationBuckets,
+  },
+  serviceLevel: {
+    name: "apiserver_request_sli_duration_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Duration of requests in seconds for service level indicators.",
+    labels: readLabelNames,
+    buckets: serviceLevelBuckets,
+  },
+  formerServiceLevel: {
+    name: "apiserver_request_slo_duration_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    deprecatedSince: "1.27.0",
+    help: "Duration of requests in seconds for service level indicators.",
+    labels: readLabelNames,
+    buckets: serviceLevelBuckets,
+  },
+  aborts: {
+    name: "apiserver_request_aborts_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests whose client closed the connection before the response.",
+    labels: ["verb", "group", "version", "resource", "subresource", "scope"],
+  },
+  responseSizes: {
+    name: "apiserver_response_sizes",
+    type: "histogram",
+    stability: "STABLE",
+    help: "Size of responses to reads in bytes.",
+    labels: readLabelNames,
+    buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+  },
+  bodySizes: {
+    name: "apiserver_request_body_size_bytes",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Size of request bodies of writes in bytes.",
+    labels: ["group", "resource", "verb"],
+    buckets: Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000),
+  },
+  fieldValidation: {
+    name: "field_validation_request_duration_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Always empty, as in kube-apiserver: one series for each requested value of fieldValidation.",
+    labels: ["field_validation"],
+    buckets: serviceLevelBuckets,
+  },
+  terminations: {
+    name: "apiserver_request_terminations_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Requests that this server ended: by their timeout, by flow control, or without another server.",
+    labels: terminationLabelNames,
+  },
+  longRunning: {
+    name: "apiserver_longrunning_requests",
+    type: "gauge",
+    stability: "STABLE",
+    help: "Current long-running requests.",
+    labels: readLabelNames,
+  },
+  deprecated: {
+    name: "apiserver_requested_deprecated_apis",
+    type: "gauge",
+    stability: "STABLE",
+    help: "1 for each requested deprecated API.",
+    labels: ["group", "version", "resource", "subresource", "removed_release"],
+  },
+} as const satisfies MetricRows;
+
+/** For series that are merged from series, whose number the catalog bounds. */
+const noMax = Number.POSITIVE_INFINITY;
+
 /** The verbs of writes in the metric of body sizes. */
 const bodyVerbs: Readonly<Record<string, string>> = {
   POST: "create",
@@ -25,7 +124,7 @@ const bodyVerbs: Readonly<Record<string, string>> = {
 const fieldValidations: readonly string[] = ["", "Ignore", "Warn", "Strict"];
 
 interface Series {
-  readonly labels: readonly string[];
+  readonly labels: RequestLabels;
   readonly byStatus: Map<number, number>;
   aborts: number;
   readonly duration: Histogram;
@@ -38,7 +137,7 @@ interface Series {
 /** Records requests. */
 export interface RequestMetrics {
   /** The first filter: observes a request until its exchange closes. */
-  readonly filter: Filter<CountedRequest>;
+  readonly filter: Filter;
   /** Records a request that was ended by its timeout (504), or rejected by flow control (429). */
   terminated(context: CountedRequest, code?: 429 | 504): void;
   /** Records a request for another server that this server has answered with an error. */
@@ -54,7 +153,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
   const deprecated = new Map<string, string>();
   /** The requested values of `fieldValidation`. */
   const validations = new Set<string>();
-  const terminations = new Counters();
+  const terminations = new Counters(requestRows.terminations);
   const longRunning = new Set<CountedRequest>();
 
   function record(context: CountedRequest): void {
@@ -62,7 +161,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
     if (key === undefined) return;
     let series = all.get(key);
     if (series === undefined) {
-      series = newSeries(key.split(" "));
+      series = newSeries(splitLabels(key));
       all.set(key, series);
     }
     const deprecation = context.resolved?.version.deprecated; // A definition can change later.
@@ -95,71 +194,45 @@ export function requestMetrics(clock: Clock): RequestMetrics {
     notForwarded: (context, code) => terminations.count(terminationLabels(context, code, "aggregator")),
     collect: () => [
       requestTotal(all.values()),
-      requestDuration(all.values()),
+      distributed(
+        requestRows.durations,
+        Array.from(all.values(), ({ labels, duration }) => [labels, duration] as const),
+      ),
       ...serviceLevelDurations(all.values()),
       requestAborts(all.values()),
       responseSizes(all.values()),
       requestBodySizes(all.values()),
       fieldValidationDurations(validations),
-      requestTerminations(terminations),
+      terminations.metric(),
       openLongRunning(longRunning),
       requestedDeprecated(deprecated),
     ],
   };
 }
 
-function requestTerminations(terminations: Counters): Metric {
-  return {
-    name: "apiserver_request_terminations_total",
-    type: "counter",
-    stability: "ALPHA",
-    help: "Requests that this server ended: by their timeout, by flow control, or without another server.",
-    samples: terminations.samples(),
-  };
-}
+/** @param key the result of `requestLabels` */
+const splitLabels = (key: string): RequestLabels => key.split(" ") as unknown as RequestLabels;
 
-function newSeries(labels: readonly string[]): Series {
-  const [verb = ""] = labels;
+function newSeries(labels: RequestLabels): Series {
+  const [verb] = labels;
   const isRead = verb === "GET" || verb === "LIST";
   return {
     labels,
     byStatus: new Map(),
     aborts: 0,
-    duration: new Histogram(durationBounds),
-    sizes: isRead ? new Histogram(sizeBounds) : undefined,
-    bodies: Object.hasOwn(bodyVerbs, verb) ? new Histogram(bodyBounds) : undefined,
+    duration: newHistogram(requestRows.durations),
+    sizes: isRead ? newHistogram(requestRows.responseSizes) : undefined,
+    bodies: Object.hasOwn(bodyVerbs, verb) ? newHistogram(requestRows.bodySizes) : undefined,
   };
 }
 
 function requestTotal(all: Iterable<Series>): Metric {
-  const samples: Sample[] = [];
-  for (const { labels, byStatus } of all) {
-    for (const [status, value] of byStatus)
-      samples.push({
-        suffix: "",
-        labels: formatLabels([...requestLabelNames, "code"], [...labels, String(status)]),
-        value,
-      });
-  }
-  return {
-    name: "apiserver_request_total",
-    type: "counter",
-    stability: "STABLE",
-    help: "Requests by verb, resource and status code.",
-    samples,
-  };
-}
-
-function requestDuration(all: Iterable<Series>): Metric {
-  const samples: Sample[] = [];
-  for (const { labels, duration } of all) samples.push(...duration.samples(formatLabels(requestLabelNames, labels)));
-  return {
-    name: "apiserver_request_duration_seconds",
-    type: "histogram",
-    stability: "STABLE",
-    help: "Duration of requests in seconds, to the end of the response.",
-    samples,
-  };
+  return measured(
+    requestRows.total,
+    [...all].flatMap(({ labels, byStatus }) =>
+      Array.from(byStatus, ([status, count]) => [[...labels, String(status)], count] as const),
+    ),
+  );
 }
 
 /**
@@ -168,71 +241,38 @@ function requestDuration(all: Iterable<Series>): Metric {
  * subset of those of request durations.
  */
 function serviceLevelDurations(all: Iterable<Series>): Metric[] {
-  const merged = new Map<string, Histogram>();
+  const merged = new Histograms(requestRows.serviceLevel, noMax);
   for (const { labels, duration } of all) {
-    if (labels[0] === "WATCH" || labels[1] !== "") continue;
-    const key = formatLabels(readLabelNames, withoutDryRun(labels));
-    const histogram = merged.get(key) ?? new Histogram(serviceLevelBounds);
-    histogram.add(duration);
-    merged.set(key, histogram);
+    const [verb, dryRun] = labels;
+    if (verb !== "WATCH" && dryRun === "") merged.merge(withoutDryRun(labels), duration);
   }
-  const samples = [...merged].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
-  const help = "Duration of requests in seconds for service level indicators.";
-  const type = "histogram";
-  const stability = "ALPHA";
-  return [
-    { name: "apiserver_request_sli_duration_seconds", type, stability, help, samples },
-    { name: "apiserver_request_slo_duration_seconds", type, stability, deprecatedSince: "1.27.0", help, samples },
-  ];
+  const metric = merged.metric();
+  return [metric, { ...metric, ...requestRows.formerServiceLevel }];
 }
 
 function requestAborts(all: Iterable<Series>): Metric {
-  const counts = new Map<string, number>();
+  const counts = new Counters(requestRows.aborts, noMax);
   for (const { labels, aborts } of all) {
-    const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
-    const key = formatLabels(
-      ["verb", "group", "version", "resource", "subresource", "scope"],
-      [verb, group, version, resource, subresource, scope],
-    );
-    if (aborts > 0) counts.set(key, (counts.get(key) ?? 0) + aborts);
+    const [verb, , group, version, resource, subresource, scope] = labels;
+    if (aborts > 0) counts.count([verb, group, version, resource, subresource, scope], aborts);
   }
-  const samples = [...counts].map(([labels, value]) => ({ suffix: "", labels, value }));
-  const help = "Requests whose client closed the connection before the response.";
-  return { name: "apiserver_request_aborts_total", type: "counter", stability: "ALPHA", help, samples };
+  return counts.metric();
 }
 
 function responseSizes(all: Iterable<Series>): Metric {
-  const samples: Sample[] = [];
-  for (const { labels, sizes } of all) {
-    if (sizes !== undefined) samples.push(...sizes.samples(formatLabels(readLabelNames, withoutDryRun(labels))));
-  }
-  return {
-    name: "apiserver_response_sizes",
-    type: "histogram",
-    stability: "STABLE",
-    help: "Size of responses to reads in bytes.",
-    samples,
-  };
+  return distributed(
+    requestRows.responseSizes,
+    [...all].flatMap(({ labels, sizes }) => (sizes === undefined ? [] : [[withoutDryRun(labels), sizes] as const])),
+  );
 }
 
 function requestBodySizes(all: Iterable<Series>): Metric {
-  const merged = new Map<string, Histogram>();
+  const merged = new Histograms(requestRows.bodySizes, noMax);
   for (const { labels, bodies } of all) {
-    if (bodies === undefined || bodies.count === 0) continue;
-    const [verb = "", , group = "", , resource = ""] = labels;
-    const key = formatLabels(["group", "resource", "verb"], [group, resource, bodyVerbs[verb] as string]);
-    const histogram = merged.get(key) ?? new Histogram(bodyBounds);
-    histogram.add(bodies);
-    merged.set(key, histogram);
+    const [verb, , group, , resource] = labels;
+    if (bodies !== undefined && bodies.count > 0) merged.merge([group, resource, bodyVerbs[verb] as string], bodies);
   }
-  const samples = [...merged].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
-  return {
-    name: "apiserver_request_body_size_bytes",
-    type: "histogram",
-    stability: "ALPHA",
-    help: "Size of request bodies of writes in bytes.",
-    samples,
-  };
+  return merged.metric();
 }
 
 /** @returns an empty string for unsupported values, as upstream */
@@ -243,55 +283,38 @@ function fieldValidationOf(query: URLSearchParams): string {
 
 /** Upstream exposes these series and never records values. */
 function fieldValidationDurations(values: Iterable<string>): Metric {
-  const empty = new Histogram(serviceLevelBounds);
-  const samples = Array.from(values, (value) => [...empty.samples(formatLabels(["field_validation"], [value]))]).flat();
-  const help = "Always empty, as in kube-apiserver: one series for each requested value of fieldValidation.";
-  return { name: "field_validation_request_duration_seconds", type: "histogram", stability: "ALPHA", help, samples };
+  const empty = newHistogram(requestRows.fieldValidation);
+  return distributed(
+    requestRows.fieldValidation,
+    Array.from(values, (value) => [[value], empty] as const),
+  );
 }
 
 function openLongRunning(open: Iterable<CountedRequest>): Metric {
-  const counts = new Map<string, number>();
+  const counts = new Counters(requestRows.longRunning, noMax);
   for (const context of open) {
     const key = requestLabels(context);
-    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (key !== undefined) counts.count(withoutDryRun(splitLabels(key)));
   }
-  const samples = [...counts].map(([key, value]) => ({
-    suffix: "",
-    labels: formatLabels(readLabelNames, withoutDryRun(key.split(" "))),
-    value,
-  }));
-  return {
-    name: "apiserver_longrunning_requests",
-    type: "gauge",
-    stability: "STABLE",
-    help: "Current long-running requests.",
-    samples,
-  };
+  return counts.metric();
 }
 
 function requestedDeprecated(removedIn: ReadonlyMap<string, string>): Metric {
-  const samples = new Map<string, Sample>();
+  const requested = new Map<string, readonly [RequestLabels, release: string]>();
   for (const [key, release] of removedIn) {
-    const [, , group = "", version = "", resource = "", subresource = ""] = key.split(" ");
-    const labels = formatLabels(
-      ["group", "version", "resource", "subresource", "removed_release"],
-      [group, version, resource, subresource, release],
-    );
-    samples.set(labels, { suffix: "", labels, value: 1 });
+    const labels = splitLabels(key);
+    requested.set(`${labels.slice(2, 6).join(" ")} ${release}`, [labels, release]);
   }
-  const help = "1 for each requested deprecated API.";
-  return {
-    name: "apiserver_requested_deprecated_apis",
-    type: "gauge",
-    stability: "STABLE",
-    help,
-    samples: [...samples.values()],
-  };
+  return measured(
+    requestRows.deprecated,
+    Array.from(
+      requested.values(),
+      ([[, , group, version, resource, subresource], release]) =>
+        [[group, version, resource, subresource, release], 1] as const,
+    ),
+  );
 }
 
-/** The label names of metrics without the label `dry_run`. */
-const readLabelNames = withoutDryRun(requestLabelNames);
-
-function withoutDryRun(labels: readonly string[]): string[] {
-  return labels.filter((_, index) => index !== 1);
+function withoutDryRun([verb, , ...rest]: RequestLabels) {
+  return [verb, ...rest] as const;
 }

@@ -4,6 +4,47 @@
  */
 import type { ServiceAccountTokenUse } from "../authentication/contract.ts";
 import type { Metric } from "./exposition.ts";
+import type { MetricRow } from "./metric-row.ts";
+import { single } from "./vectors.ts";
+
+export const serviceAccountRows = {
+  legacy: {
+    name: "serviceaccount_legacy_tokens_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Uses of service account tokens without an audience.",
+  },
+  stale: {
+    name: "serviceaccount_stale_tokens_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Uses of pod tokens after their renewal time.",
+  },
+  valid: {
+    name: "serviceaccount_valid_tokens_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Uses of pod tokens before their renewal time.",
+  },
+  manual: {
+    name: "serviceaccount_legacy_manual_token_uses_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Uses of tokens of manually created secrets.",
+  },
+  auto: {
+    name: "serviceaccount_legacy_auto_token_uses_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Uses of tokens of automatically created secrets.",
+  },
+  invalidated: {
+    name: "serviceaccount_invalid_legacy_auto_token_uses_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Uses of tokens of secrets marked as invalid.",
+  },
+} as const satisfies Readonly<Record<ServiceAccountTokenUse, MetricRow>>;
 
 /** Records uses of service account tokens. */
 export interface ServiceAccountMetrics {
@@ -11,34 +52,12 @@ export interface ServiceAccountMetrics {
   collect(): Metric[];
 }
 
-const names: Readonly<Record<ServiceAccountTokenUse, readonly [name: string, help: string]>> = {
-  legacy: ["legacy_tokens_total", "Uses of service account tokens without an audience."],
-  stale: ["stale_tokens_total", "Uses of pod tokens after their renewal time."],
-  valid: ["valid_tokens_total", "Uses of pod tokens before their renewal time."],
-  manual: ["legacy_manual_token_uses_total", "Uses of tokens of manually created secrets."],
-  auto: ["legacy_auto_token_uses_total", "Uses of tokens of automatically created secrets."],
-  invalidated: ["invalid_legacy_auto_token_uses_total", "Uses of tokens of secrets marked as invalid."],
-};
-
 /** @returns empty metrics */
 export function serviceAccountMetrics(): ServiceAccountMetrics {
-  const counts: Record<ServiceAccountTokenUse, number> = {
-    legacy: 0,
-    stale: 0,
-    valid: 0,
-    manual: 0,
-    auto: 0,
-    invalidated: 0,
-  };
+  const uses = Object.keys(serviceAccountRows) as ServiceAccountTokenUse[];
+  const counts = new Map(uses.map((use) => [use, 0]));
   return {
-    used: (use) => void counts[use]++,
-    collect: () =>
-      Object.entries(names).map(([use, [name, help]]) => ({
-        name: `serviceaccount_${name}`,
-        type: "counter",
-        stability: "ALPHA",
-        help,
-        samples: [{ suffix: "", labels: "", value: counts[use as ServiceAccountTokenUse] }],
-      })),
+    used: (use) => void counts.set(use, (counts.get(use) ?? 0) + 1),
+    collect: () => Array.from(counts, ([use, count]) => single(serviceAccountRows[use], count)),
   };
 }

@@ -4,9 +4,39 @@
  */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { MetricsOptions } from "./contract.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
 import { constrainLabels, type LabelAllowList, labelAllowList } from "./label-allow-list.ts";
 import { isDeprecated, isHidden } from "./life-cycle.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, single } from "./vectors.ts";
+
+export const shownRows = {
+  disabled: {
+    name: "disabled_metrics_total",
+    type: "counter",
+    stability: "BETA",
+    help: "Metrics that are disabled.",
+  },
+  hidden: {
+    name: "hidden_metrics_total",
+    type: "counter",
+    stability: "BETA",
+    help: "Metrics that are hidden.",
+  },
+  unexpected: {
+    name: "cardinality_enforcement_unexpected_categorizations_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Sum of samples whose label values are not allowed.",
+  },
+  registered: {
+    name: "registered_metrics_total",
+    type: "counter",
+    stability: "BETA",
+    help: "Registered metrics by stability and the release that deprecates them.",
+    labels: ["stability_level", "deprecated_version"],
+  },
+} as const satisfies MetricRows;
 
 /** Selects the visible metrics. @returns them together with metrics about them */
 export type ShowMetrics = (all: readonly Metric[]) => Metric[];
@@ -58,39 +88,13 @@ interface MetaCounts {
 }
 
 function metaMetrics(visible: readonly Metric[], { disabled, hidden, unexpected }: MetaCounts): Metric[] {
-  const one = (name: string, stability: "ALPHA" | "BETA", help: string, value: number): Metric => ({
-    name,
-    type: "counter",
-    stability,
-    help,
-    samples: [{ suffix: "", labels: "", value }],
-  });
+  const registered = new Counters(shownRows.registered);
+  for (const { stability, deprecatedSince = "" } of visible)
+    if (stability !== undefined) registered.count([stability, deprecatedSince]);
   return [
-    one("disabled_metrics_total", "BETA", "Metrics that are disabled.", disabled),
-    one("hidden_metrics_total", "BETA", "Metrics that are hidden.", hidden),
-    one(
-      "cardinality_enforcement_unexpected_categorizations_total",
-      "ALPHA",
-      "Sum of samples whose label values are not allowed.",
-      unexpected,
-    ),
-    registeredMetrics(visible),
+    single(shownRows.disabled, disabled),
+    single(shownRows.hidden, hidden),
+    single(shownRows.unexpected, unexpected),
+    registered.metric(),
   ];
-}
-
-function registeredMetrics(visible: readonly Metric[]): Metric {
-  const counts = new Map<string, number>();
-  for (const { stability, deprecatedSince = "" } of visible) {
-    if (stability === undefined) continue;
-    const labels = formatLabels(["stability_level", "deprecated_version"], [stability, deprecatedSince]);
-    counts.set(labels, (counts.get(labels) ?? 0) + 1);
-  }
-  const samples = [...counts].map(([labels, value]) => ({ suffix: "", labels, value }));
-  return {
-    name: "registered_metrics_total",
-    type: "counter",
-    stability: "BETA",
-    help: "Registered metrics by stability and the release that deprecates them.",
-    samples,
-  };
 }

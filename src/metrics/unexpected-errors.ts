@@ -1,6 +1,18 @@
 /** Errors that are bugs: each one is counted, and ends only the work in which it occurs. */
 import { type Logger, stackOf } from "../apimachinery/logger.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { measured } from "./vectors.ts";
+
+export const unexpectedRows = {
+  errors: {
+    name: "coxswain_unexpected_errors_total",
+    type: "counter",
+    stability: undefined,
+    help: "Errors that are bugs of the server; each ended only the request, timer or subscription in which it occurred.",
+    labels: ["part"],
+  },
+} as const satisfies MetricRows;
 
 /** Where an unexpected error occurred. */
 type FailingPart = "request" | "timer" | "subscriber";
@@ -29,17 +41,10 @@ export function unexpectedErrors(logger: Logger): UnexpectedErrors {
     ofTimer: (error) => report("timer", "A timer failed", error),
     ofSubscriber: (error) => report("subscriber", "A subscriber of a watch cache failed", error),
     collect: () => [
-      {
-        name: "coxswain_unexpected_errors_total",
-        type: "counter",
-        stability: undefined,
-        help: "Errors that are bugs of the server; each ended only the request, timer or subscription in which it occurred.",
-        samples: Object.entries(counts).map(([part, value]) => ({
-          suffix: "",
-          labels: formatLabels(["part"], [part]),
-          value,
-        })),
-      },
+      measured(
+        unexpectedRows.errors,
+        Object.entries(counts).map(([part, count]) => [[part], count]),
+      ),
     ],
   };
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { everyMetric } from "../../test/support/every-metric.ts";
-import { formatLabels } from "./exposition.ts";
+import { metricRows } from "./all-rows.ts";
 
 interface Row {
   readonly type: string;
@@ -21,13 +21,31 @@ interface Row {
 const documented: Readonly<Record<string, Row>> = {
   declarative_validation_mismatch_total: { type: "counter", stability: "BETA" },
 };
-/** Metrics that upstream's list does not have: k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/certificates/storage/metrics.go. */
-const unlisted: Readonly<Record<string, Row>> = Object.fromEntries(
-  ["requested", "honored"].map((what) => [
-    `apiserver_certificates_registry_csr_${what}_duration_total`,
-    { type: "counter", stability: "ALPHA", labels: ["signerName"] },
-  ]),
-);
+/**
+ * Metrics that upstream's list does not have: k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/certificates/storage/metrics.go
+ * and pkg/serviceaccount/externaljwt/metrics/metrics.go.
+ */
+const unlisted: Readonly<Record<string, Row>> = {
+  apiserver_certificates_registry_csr_requested_duration_total: {
+    type: "counter",
+    stability: "ALPHA",
+    labels: ["signerName"],
+  },
+  apiserver_certificates_registry_csr_honored_duration_total: {
+    type: "counter",
+    stability: "ALPHA",
+    labels: ["signerName"],
+  },
+  apiserver_externaljwt_fetch_keys_success_timestamp: { type: "gauge", stability: "ALPHA" },
+  apiserver_externaljwt_fetch_keys_data_timestamp: { type: "gauge", stability: "ALPHA" },
+  apiserver_externaljwt_fetch_keys_request_total: { type: "counter", stability: "ALPHA", labels: ["code"] },
+  apiserver_externaljwt_sign_request_total: { type: "counter", stability: "ALPHA", labels: ["code"] },
+  apiserver_externaljwt_request_duration_seconds: {
+    type: "histogram",
+    stability: "ALPHA",
+    labels: ["code", "method"],
+  },
+};
 /** Labels with one value, which the table does not have. */
 const constantLabels: Readonly<Record<string, readonly string[]>> = {
   apiserver_flowcontrol_priority_level_seat_utilization: ["phase"],
@@ -36,32 +54,33 @@ const table: Readonly<Record<string, Row>> = JSON.parse(
   readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"),
 );
 
-const labelNames = (labels: string): string[] =>
-  [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
+/** Metrics without a stability belong to no part of Kubernetes. */
+const upstreamRows = metricRows.filter(({ stability }) => stability !== undefined);
 
-test("metrics have upstream's type, stability, labels, buckets and deprecation", async () => {
-  const metrics = (await everyMetric()).filter(({ name }) => !/^(process|coxswain)_/.test(name));
-  assert.ok(metrics.length > 40);
-  for (const { name, type, stability, deprecatedSince, samples } of metrics) {
+for (const { name, type, stability, deprecatedSince, labels = [], buckets } of upstreamRows) {
+  test(`${name} has upstream's type, stability, deprecation, labels and buckets`, () => {
     const row = table[name] ?? documented[name] ?? unlisted[name];
-    assert.ok(row !== undefined, `${name} is not upstream's`);
-    assert.deepEqual([name, type, stability, deprecatedSince], [name, row.type, row.stability, row.deprecatedSince]);
-    const [sample] = samples;
-    assert.ok(sample !== undefined, `${name} has no sample`);
-    const bounds = samples
-      .filter(({ suffix }) => suffix === "_bucket")
-      .map(({ labels }) => Number(/le="([^"]*)"/.exec(labels)?.[1]));
-    if (row.buckets !== undefined)
-      assert.deepEqual([name, ...new Set(bounds.filter((bound) => !Number.isNaN(bound)))], [name, ...row.buckets]);
-    const names = labelNames(sample.labels).filter((label) => label !== "le");
-    assert.deepEqual(
-      [name, ...names.sort()],
-      [name, ...(row.labels ?? []), ...(constantLabels[name] ?? [])].sort((a, b) =>
-        a === name ? -1 : b === name ? 1 : a < b ? -1 : 1,
-      ),
-    );
-  }
+    assert.ok(row !== undefined, "is not upstream's");
+    assert.deepEqual([type, stability, deprecatedSince], [row.type, row.stability, row.deprecatedSince]);
+    assert.deepEqual([...labels].sort(), [...(row.labels ?? []), ...(constantLabels[name] ?? [])].sort());
+    if (row.buckets !== undefined) assert.deepEqual(buckets, row.buckets);
+  });
+}
+
+test("each metric has one row, and histograms have buckets", () => {
+  assert.equal(new Set(metricRows.map(({ name }) => name)).size, metricRows.length);
+  for (const { name, type, buckets } of metricRows) assert.equal(type === "histogram", buckets !== undefined, name);
 });
 
-test("parses encoded label values", () =>
-  assert.deepEqual(labelNames(formatLabels(["a", "b"], ['"x="', "\\"])), ["a", "b"]));
+test("other metrics are those of Prometheus clients and of this server", () => {
+  const others = metricRows.filter(({ stability }) => stability === undefined).map(({ name }) => name);
+  assert.deepEqual(
+    others.filter((name) => !/^(?:process|coxswain)_/.test(name)),
+    [],
+  );
+});
+
+test("each row is collected", async () => {
+  const collected = (await everyMetric()).filter(({ samples }) => samples.length > 0).map(({ name }) => name);
+  assert.deepEqual([...new Set(collected)].sort(), metricRows.map(({ name }) => name).sort());
+});

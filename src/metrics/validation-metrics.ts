@@ -2,8 +2,54 @@
  * The metrics of validation.
  * Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go.
  */
-import { formatLabels, type Metric } from "./exposition.ts";
-import { Counters } from "./vectors.ts";
+import type { Metric } from "./exposition.ts";
+import type { MetricRows } from "./metric-row.ts";
+import { Counters, single } from "./vectors.ts";
+
+const mismatchHelp = "Errors reported by either declarative or hand-written validation only.";
+const panicHelp = "Declarative validations that failed with an exception.";
+
+export const validationRows = {
+  mismatches: {
+    name: "apiserver_validation_declarative_validation_mismatch_total",
+    type: "counter",
+    stability: "BETA",
+    help: mismatchHelp,
+  },
+  /** The name in the documentation of the feature gate. */
+  documentedMismatches: {
+    name: "declarative_validation_mismatch_total",
+    type: "counter",
+    stability: "BETA",
+    help: mismatchHelp,
+  },
+  mismatchesByIdentifier: {
+    name: "apiserver_validation_declarative_validation_parity_discrepancies_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: mismatchHelp,
+    labels: ["validation_identifier"],
+  },
+  panics: {
+    name: "apiserver_validation_declarative_validation_panic_total",
+    type: "counter",
+    stability: "BETA",
+    help: panicHelp,
+  },
+  panicsByIdentifier: {
+    name: "apiserver_validation_declarative_validation_panics_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: panicHelp,
+    labels: ["validation_identifier"],
+  },
+  repeated: {
+    name: "apiserver_validation_duplicate_validation_error_total",
+    type: "counter",
+    stability: "INTERNAL",
+    help: "Errors of updates that are equal to an earlier error of the same update.",
+  },
+} as const satisfies MetricRows;
 
 /** Records repeated errors, and differences between declarative and hand-written validation. */
 export interface ValidationMetrics {
@@ -17,64 +63,28 @@ export interface ValidationMetrics {
 
 /** @returns empty metrics */
 export function validationMetrics(): ValidationMetrics {
-  const mismatches = countedBy();
-  const panics = countedBy();
-  let repeated = 0;
+  const mismatches = new Counters(validationRows.mismatchesByIdentifier);
+  const panics = new Counters(validationRows.panicsByIdentifier);
+  const totals = { mismatches: 0, panics: 0, repeated: 0 };
   return {
-    mismatched: mismatches.count,
-    panic: (identifier) => panics.count(identifier, 1),
-    repeated: (count) => {
-      repeated += count;
+    mismatched(identifier, count) {
+      totals.mismatches += count;
+      mismatches.count([identifier], count);
     },
-    collect() {
-      const mismatchHelp = "Errors reported by either declarative or hand-written validation only.";
-      const panicHelp = "Declarative validations that failed with an exception.";
-      return [
-        total("apiserver_validation_declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
-        // The name in the documentation of the feature gate.
-        total("declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
-        byIdentifier(
-          "apiserver_validation_declarative_validation_parity_discrepancies_total",
-          mismatchHelp,
-          mismatches,
-        ),
-        total("apiserver_validation_declarative_validation_panic_total", "BETA", panicHelp, panics),
-        byIdentifier("apiserver_validation_declarative_validation_panics_total", panicHelp, panics),
-        {
-          name: "apiserver_validation_duplicate_validation_error_total",
-          type: "counter",
-          stability: "INTERNAL",
-          help: "Errors of updates that are equal to an earlier error of the same update.",
-          samples: [{ suffix: "", labels: "", value: repeated }],
-        },
-      ];
+    panic(identifier) {
+      totals.panics++;
+      panics.count([identifier]);
     },
+    repeated(count) {
+      totals.repeated += count;
+    },
+    collect: () => [
+      single(validationRows.mismatches, totals.mismatches),
+      single(validationRows.documentedMismatches, totals.mismatches),
+      mismatches.metric(),
+      single(validationRows.panics, totals.panics),
+      panics.metric(),
+      single(validationRows.repeated, totals.repeated),
+    ],
   };
-}
-
-interface Counted {
-  total(): number;
-  readonly series: Counters;
-  count(identifier: string, by: number): void;
-}
-
-function countedBy(): Counted {
-  const series = new Counters();
-  let total = 0;
-  return {
-    series,
-    total: () => total,
-    count(identifier, by) {
-      total += by;
-      series.count(formatLabels(["validation_identifier"], [identifier]), by);
-    },
-  };
-}
-
-function total(name: string, stability: "BETA", help: string, counted: Counted): Metric {
-  return { name, type: "counter", stability, help, samples: [{ suffix: "", labels: "", value: counted.total() }] };
-}
-
-function byIdentifier(name: string, help: string, { series }: Counted): Metric {
-  return { name, type: "counter", stability: "ALPHA", help, samples: series.samples() };
 }

@@ -1,10 +1,44 @@
 /** The metrics of watches. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/metrics/metrics.go. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { RequestState } from "../request/context.ts";
-import { formatLabels, type Metric } from "./exposition.ts";
-import { exponentialBounds, Histogram } from "./histogram.ts";
+import type { Metric } from "./exposition.ts";
+import { exponentialBounds, type Histogram } from "./histogram.ts";
+import type { MetricRows } from "./metric-row.ts";
 import { requestLabels } from "./request-labels.ts";
-import { Counters, Histograms } from "./vectors.ts";
+import { Counters, distributed, Histograms, measured, newHistogram } from "./vectors.ts";
+
+export const watchRows = {
+  events: {
+    name: "apiserver_watch_events_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Events sent to watchers.",
+    labels: ["group", "version", "resource"],
+  },
+  sizes: {
+    name: "apiserver_watch_events_sizes",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Size of events sent to watchers in bytes.",
+    labels: ["group", "version", "resource"],
+    buckets: exponentialBounds(1024, 2, 8),
+  },
+  lists: {
+    name: "apiserver_watch_list_duration_seconds",
+    type: "histogram",
+    stability: "BETA",
+    help: "Duration from the start of a watch list to its bookmark in seconds.",
+    labels: ["group", "version", "resource", "scope"],
+    buckets: [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60],
+  },
+  terminated: {
+    name: "apiserver_terminated_watchers_total",
+    type: "counter",
+    stability: "ALPHA",
+    help: "Watches terminated because their client does not read.",
+    labels: ["group", "resource"],
+  },
+} as const satisfies MetricRows;
 
 /** Records watches. */
 export interface WatchMetrics {
@@ -21,79 +55,51 @@ export interface WatchMetrics {
   collect(): Metric[];
 }
 
-const sizeBounds = exponentialBounds(1024, 2, 8);
-
-const listBounds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
-
-interface SentEvents {
+/** The events that watches of a version of a resource have sent. */
+interface Sent {
+  readonly labels: readonly [group: string, version: string, resource: string];
   readonly histogram: Histogram;
   readonly add: (sizes: readonly number[]) => void;
 }
 
-function sentEvents(): SentEvents {
-  const histogram = new Histogram(sizeBounds);
-  return {
-    histogram,
-    add(sizes) {
-      for (const size of sizes) histogram.observe(size);
-    },
-  };
-}
-
 /** @returns empty metrics */
 export function watchMetrics(clock: Clock): WatchMetrics {
-  const slow = new Counters();
-  const lists = new Histograms(listBounds);
-  const sent = new Map<string, SentEvents>();
+  const terminated = new Counters(watchRows.terminated);
+  const lists = new Histograms(watchRows.lists);
+  const sent = new Map<string, Sent>();
   return {
     counterOf(group, version, resource) {
-      const labels = formatLabels(["group", "version", "resource"], [group, version, resource]);
-      const series = sent.get(labels) ?? sentEvents();
-      sent.set(labels, series);
+      const key = `${group}/${version}/${resource}`;
+      const series = sent.get(key) ?? sentBy(group, version, resource);
+      sent.set(key, series);
       return series.add;
     },
     listed(context) {
       const labels = requestLabels(context)?.split(" ");
       if (labels === undefined) return;
       const [, , group = "", version = "", resource = "", , scope = ""] = labels;
-      const names = ["group", "version", "resource", "scope"];
-      lists.observe(formatLabels(names, [group, version, resource, scope]), (clock.now() - context.receivedAt) / 1000);
+      lists.observe([group, version, resource, scope], (clock.now() - context.receivedAt) / 1000);
     },
-    cutOff: (group, resource) => slow.count(formatLabels(["group", "resource"], [group, resource])),
-    collect() {
-      const counts = [...sent].map(([labels, { histogram }]) => ({ suffix: "", labels, value: histogram.count }));
-      const sizes = [...sent].flatMap(([labels, { histogram }]) => [...histogram.samples(labels)]);
-      const help = "Watches terminated because their client does not read.";
-      return [
-        {
-          name: "apiserver_watch_events_total",
-          type: "counter",
-          stability: "ALPHA",
-          help: "Events sent to watchers.",
-          samples: counts,
-        },
-        {
-          name: "apiserver_watch_events_sizes",
-          type: "histogram",
-          stability: "ALPHA",
-          help: "Size of events sent to watchers in bytes.",
-          samples: sizes,
-        },
-        {
-          name: "apiserver_watch_list_duration_seconds",
-          type: "histogram",
-          stability: "BETA",
-          help: "Duration from the start of a watch list to its bookmark in seconds.",
-          samples: lists.samples(),
-        },
-        {
-          name: "apiserver_terminated_watchers_total",
-          type: "counter",
-          stability: "ALPHA",
-          help,
-          samples: slow.samples(),
-        },
-      ];
-    },
+    cutOff: (group, resource) => terminated.count([group, resource]),
+    collect: () => [
+      measured(
+        watchRows.events,
+        Array.from(sent.values(), ({ labels, histogram }) => [labels, histogram.count] as const),
+      ),
+      distributed(
+        watchRows.sizes,
+        Array.from(sent.values(), ({ labels, histogram }) => [labels, histogram] as const),
+      ),
+      lists.metric(),
+      terminated.metric(),
+    ],
   };
+}
+
+function sentBy(...labels: Sent["labels"]): Sent {
+  const histogram = newHistogram(watchRows.sizes);
+  const add = (sizes: readonly number[]): void => {
+    for (const size of sizes) histogram.observe(size);
+  };
+  return { labels, histogram, add };
 }

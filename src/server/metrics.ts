@@ -30,7 +30,6 @@ import { type ValidationMetrics, validationMetrics } from "../metrics/validation
 import type { RegistryContext } from "../registry/contract.ts";
 import { type Storage, StorageUnavailable } from "../storage/contract.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
-import { readWaitBounds } from "../watch-cache/counts.ts";
 import type { CallObserver } from "../webhook/contract.ts";
 import { cachesByResource } from "./caches-by-resource.ts";
 import type { ObjectCounts } from "./object-counts.ts";
@@ -95,7 +94,7 @@ export function openMetrics(
   };
   const health = healthMetrics();
   const caches = () => cachesByResource(catalog, installer);
-  const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const), readWaitBounds);
+  const counted = cacheMetrics(() => caches().map(([name, { counts }]) => [name, counts] as const));
   const collectors: MetricsCollector[] = [
     counted,
     ...[calls, etcd, ...Object.values(observers)].map(({ collect }) => collect),

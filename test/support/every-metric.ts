@@ -18,6 +18,7 @@ import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { eventLoopMetric } from "../../src/metrics/event-loop-metric.ts";
 import type { Metric } from "../../src/metrics/exposition.ts";
+import { externalSignerMetrics } from "../../src/metrics/external-signer-metrics.ts";
 import { featureMetrics } from "../../src/metrics/feature-metrics.ts";
 import { flowControlMetrics } from "../../src/metrics/flow-control-metrics.ts";
 import { healthMetrics } from "../../src/metrics/health-metrics.ts";
@@ -37,6 +38,7 @@ import { shownMetrics } from "../../src/metrics/shown-metrics.ts";
 import { signingRequestMetrics } from "../../src/metrics/signing-request-metrics.ts";
 import { storageEngineMetric } from "../../src/metrics/storage-engine-metric.ts";
 import { tokenMetrics } from "../../src/metrics/token-metrics.ts";
+import { unexpectedErrors } from "../../src/metrics/unexpected-errors.ts";
 import { validationMetrics } from "../../src/metrics/validation-metrics.ts";
 import { webhookMetrics } from "../../src/metrics/webhook-metrics.ts";
 import type { AdmissionAttributes } from "../../src/registry/admission-attributes.ts";
@@ -267,7 +269,7 @@ function cacheAndQueueMetrics(): Metric[] {
   };
   const queues = queueMetrics(() => 0);
   queues.observers("q").added()()();
-  const caches = cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds);
+  const caches = cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]]);
   return [...caches(), ...queues.collect(), ...etcdMetricsOfAllKinds(), ...allocatorMetricsOfAllKinds()];
 }
 
@@ -292,7 +294,7 @@ function etcdMetricsOfAllKinds(): Metric[] {
   return etcd.collect();
 }
 
-/** Of calls to other servers, flow control and elections. */
+/** Of calls to other servers, flow control, elections, unexpected errors and the external signer. */
 function otherMetrics(): Metric[] {
   const calls = callMetrics();
   calls.observer.sent("h", { bytes: 1, attempt: 2, status: 200 });
@@ -302,7 +304,12 @@ function otherMetrics(): Metric[] {
   const elections = leaderElectionMetrics();
   elections.isLeader("l", true);
   elections.slowPath("l");
-  return [calls, flowControl, elections].flatMap((part) => [...part.collect()]);
+  const unexpected = unexpectedErrors({ info() {}, warn() {}, error() {} });
+  const signer = externalSignerMetrics(clock);
+  signer.observer.called("Sign", "OK", 1);
+  signer.observer.signed("OK");
+  signer.observer.fetchedKeys("OK", 1);
+  return [calls, flowControl, elections, unexpected, signer].flatMap((part) => [...part.collect()]);
 }
 
 /** Calls every function once. */

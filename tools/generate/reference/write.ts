@@ -14,7 +14,7 @@ export async function referencePages(): Promise<Record<string, string>> {
     "exit-codes.md": await exitCodesPage(),
     "feature-gates.md": gatesPage(),
     "flags.md": flagsPage(),
-    "metrics.md": await metricsPage(),
+    "metrics.md": metricsPage(),
   };
 }
 
