@@ -8,11 +8,11 @@ import { authorizationRows } from "./authorization-metrics.ts";
 import { cacheRows } from "./cache-metrics.ts";
 import { callRows } from "./call-metrics.ts";
 import { certificateRows } from "./certificate-metrics.ts";
+import { configurationRows } from "./configuration-metrics.ts";
 import { conversionRows } from "./conversion-metrics.ts";
 import { etcdRows } from "./etcd-metrics.ts";
 import { eventLoopRows } from "./event-loop-metric.ts";
 import { externalSignerRows } from "./external-signer-metrics.ts";
-import { featureRows } from "./feature-metrics.ts";
 import { flowControlRows, levelRows, schemaRows } from "./flow-control-rows.ts";
 import { healthRows } from "./health-metrics.ts";
 import { impersonationRows } from "./impersonation-metrics.ts";
@@ -32,7 +32,6 @@ import { requestRows } from "./request-metrics.ts";
 import { serviceAccountRows } from "./service-account-metrics.ts";
 import { shownRows } from "./shown-metrics.ts";
 import { signingRequestRows } from "./signing-request-metrics.ts";
-import { storageEngineRows } from "./storage-engine-metric.ts";
 import { tokenRows } from "./token-metrics.ts";
 import { unexpectedRows } from "./unexpected-errors.ts";
 import { validationRows } from "./validation-metrics.ts";
@@ -50,11 +49,11 @@ export const metricRows: readonly MetricRow[] = [
   cacheRows,
   callRows,
   certificateRows,
+  configurationRows,
   conversionRows,
   etcdRows,
   eventLoopRows,
   externalSignerRows,
-  featureRows,
   flowControlRows,
   healthRows,
   impersonationRows,
@@ -76,7 +75,6 @@ export const metricRows: readonly MetricRow[] = [
   serviceAccountRows,
   shownRows,
   signingRequestRows,
-  storageEngineRows,
   tokenRows,
   unexpectedRows,
   validationRows,

@@ -10,8 +10,8 @@ import { type AllocatorMetrics, allocatorMetrics } from "../metrics/allocator-me
 import { type AuthenticationMetrics, authenticationMetrics } from "../metrics/authentication-metrics.ts";
 import { cacheMetrics } from "../metrics/cache-metrics.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
+import { configurationMetrics } from "../metrics/configuration-metrics.ts";
 import type { EtcdMetrics } from "../metrics/etcd-metrics.ts";
-import { featureMetrics } from "../metrics/feature-metrics.ts";
 import { type HealthMetrics, healthMetrics } from "../metrics/health-metrics.ts";
 import { impersonationMetrics } from "../metrics/impersonation-metrics.ts";
 import { type KubeletMetrics, kubeletMetrics } from "../metrics/kubelet-metrics.ts";
@@ -23,7 +23,6 @@ import { type QueueMetrics, queueMetrics } from "../metrics/queue-metrics.ts";
 import { type ServiceAccountMetrics, serviceAccountMetrics } from "../metrics/service-account-metrics.ts";
 import { type ShowMetrics, shownMetrics } from "../metrics/shown-metrics.ts";
 import { type SigningRequestMetrics, signingRequestMetrics } from "../metrics/signing-request-metrics.ts";
-import { storageEngineMetric } from "../metrics/storage-engine-metric.ts";
 import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import type { UnexpectedErrors } from "../metrics/unexpected-errors.ts";
 import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
@@ -98,7 +97,7 @@ export function openMetrics(
   const collectors: MetricsCollector[] = [
     counted,
     ...[calls, etcd, ...Object.values(observers)].map(({ collect }) => collect),
-    () => [featureMetrics(knownGates(), gates), storageEngineMetric(engine)],
+    () => configurationMetrics(knownGates(), gates, engine),
   ];
   const metrics = createMetrics(
     clock,

@@ -13,13 +13,13 @@ import { authorizationMetrics } from "../../src/metrics/authorization-metrics.ts
 import { cacheMetrics } from "../../src/metrics/cache-metrics.ts";
 import { callMetrics } from "../../src/metrics/call-metrics.ts";
 import { certificateMetrics, handshakeMetrics } from "../../src/metrics/certificate-metrics.ts";
+import { configurationMetrics } from "../../src/metrics/configuration-metrics.ts";
 import { conversionMetrics } from "../../src/metrics/conversion-metrics.ts";
 import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { eventLoopMetric } from "../../src/metrics/event-loop-metric.ts";
 import type { Metric } from "../../src/metrics/exposition.ts";
 import { externalSignerMetrics } from "../../src/metrics/external-signer-metrics.ts";
-import { featureMetrics } from "../../src/metrics/feature-metrics.ts";
 import { flowControlMetrics } from "../../src/metrics/flow-control-metrics.ts";
 import { healthMetrics } from "../../src/metrics/health-metrics.ts";
 import { impersonationMetrics } from "../../src/metrics/impersonation-metrics.ts";
@@ -36,7 +36,6 @@ import { reloadMetrics } from "../../src/metrics/reload-metrics.ts";
 import { serviceAccountMetrics } from "../../src/metrics/service-account-metrics.ts";
 import { shownMetrics } from "../../src/metrics/shown-metrics.ts";
 import { signingRequestMetrics } from "../../src/metrics/signing-request-metrics.ts";
-import { storageEngineMetric } from "../../src/metrics/storage-engine-metric.ts";
 import { tokenMetrics } from "../../src/metrics/token-metrics.ts";
 import { unexpectedErrors } from "../../src/metrics/unexpected-errors.ts";
 import { validationMetrics } from "../../src/metrics/validation-metrics.ts";
@@ -69,11 +68,10 @@ export async function everyMetric(): Promise<Metric[]> {
   return [
     ...(await serverMetrics()),
     ...(await accessMetrics()),
-    ...configurationMetrics(),
+    ...settingsMetrics(),
     ...admissionMetricsOfAllKinds(),
     ...extensionMetrics(),
     ...cacheAndQueueMetrics(),
-    storageEngineMetric("lmdb"),
     ...loopMetric(),
     ...otherMetrics(),
   ];
@@ -175,7 +173,7 @@ async function accessMetrics(): Promise<Metric[]> {
 }
 
 /** Of reloaded files, gates and health. */
-function configurationMetrics(): Metric[] {
+function settingsMetrics(): Metric[] {
   const reloads = (["authentication", "authorization"] as const).flatMap((part) => {
     const metrics = reloadMetrics(part, { clock, identity: "x" });
     metrics.started(Buffer.from("x"));
@@ -187,8 +185,8 @@ function configurationMetrics(): Metric[] {
   manifests.failed("MutatingAdmissionPolicy");
   const health = healthMetrics();
   health.observe("ping", "livez", true);
-  const gates = featureMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true });
-  return [...reloads, ...manifests.collect(), ...health.collect(), gates];
+  const configuration = configurationMetrics([{ name: "A", stage: "BETA" }], { enabled: () => true }, "lmdb");
+  return [...reloads, ...manifests.collect(), ...health.collect(), ...configuration];
 }
 
 function admissionMetricsOfAllKinds(): Metric[] {
