@@ -3,13 +3,17 @@ import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import type { Entry, Snapshot } from "../watch-cache/contract.ts";
 
-/** Follows the objects of one kind. */
+/** A list that follows the objects of one kind, or several such lists. */
 export interface Configurations<T> {
+  /** Whether `current` can be called: the watch cache is loaded, or the kind is not served. */
+  isLoaded(): boolean;
+  /** Waits until the watch cache is loaded. */
+  load(): Promise<void>;
   /**
-   * Returns the compiled objects, sorted by name: those that were stored before the call. A promise
-   * only until the watch cache is loaded.
+   * Returns the compiled objects, sorted by name: those that were stored before the call. Empty
+   * before the watch cache is loaded.
    */
-  current(): readonly T[] | Promise<readonly T[]>;
+  current(): readonly T[];
 }
 
 /**
@@ -59,22 +63,49 @@ export function followObjects<T>(
     [compiled, list, identity] = [next, [...next.values()], snapshot.identity];
     return list;
   };
-  const current = (): readonly T[] => {
-    const found = storeNow();
-    if (found === undefined) return [];
-    const snapshot = found.cache.latest();
-    return snapshot.identity === identity ? list : compileAll(found, snapshot);
-  };
-  const load = async (loading: Promise<void>): Promise<readonly T[]> => {
-    await loading;
-    isReady = true;
-    return current();
-  };
   return {
-    current() {
-      if (isReady) return current();
+    isLoaded: () => isReady || storeNow() === undefined,
+    async load() {
       const loading = storeNow()?.cache.ready();
-      return loading === undefined ? [] : load(loading);
+      if (loading === undefined) return;
+      await loading;
+      isReady = true;
+    },
+    current() {
+      const found = isReady ? storeNow() : undefined;
+      if (found === undefined) return [];
+      const snapshot = found.cache.latest();
+      return snapshot.identity === identity ? list : compileAll(found, snapshot);
+    },
+  };
+}
+
+/** A list that is in memory. @param current returns the same list until it changes */
+export function inMemory<T>(current: () => readonly T[]): Configurations<T> {
+  return { isLoaded: () => true, load: async () => {}, current };
+}
+
+/** Combines two lists. The result is the same list until one of them changes. */
+export function combined<A, B, T>(
+  one: Configurations<A>,
+  other: Configurations<B>,
+  combine: (ones: readonly A[], others: readonly B[]) => readonly T[],
+): Configurations<T> {
+  let seenOnes: readonly A[] | undefined;
+  let seenOthers: readonly B[] | undefined;
+  let list: readonly T[] = [];
+  return {
+    isLoaded: () => one.isLoaded() && other.isLoaded(),
+    async load() {
+      await Promise.all([one.load(), other.load()]);
+    },
+    current() {
+      const ones = one.current();
+      const others = other.current();
+      if (ones !== seenOnes || others !== seenOthers) list = combine(ones, others);
+      seenOnes = ones;
+      seenOthers = others;
+      return list;
     },
   };
 }

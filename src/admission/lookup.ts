@@ -24,11 +24,13 @@ export function unreadableName(name: string): string | undefined {
 /** Finds what plugins need to know of the objects of one resource. */
 export interface Lookup<T> {
   /**
-   * Finds an object that was stored before the call. A promise only when the watch cache lacks it.
+   * Finds an object that was stored before the call, in the watch cache or, if that lacks it, in
+   * the store.
    *
    * @param namespace empty for cluster-scoped kinds
+   * @returns undefined if the object does not exist
    */
-  find(namespace: string, name: string): T | Promise<T | undefined>;
+  find(namespace: string, name: string): Promise<T | undefined>;
 }
 
 /**
@@ -58,7 +60,7 @@ export function lookUp<T extends object>(
     return entry && derivedFrom(store, entry);
   };
   return {
-    find(namespace, name) {
+    async find(namespace, name) {
       const entry = ready?.cache.latest().get(ready.keyOf(namespace, name));
       return entry === undefined ? findCurrent(namespace, name) : derivedFrom(ready as ResourceStore, entry);
     },

@@ -6,9 +6,9 @@ import type { AdmissionPlugin } from "../admission/contract.ts";
 import type { Matching } from "../admission/matching/matcher.ts";
 import type { VersionedObjects } from "../admission/matching/versioned.ts";
 import { compileConfiguration, releaseConfiguration } from "../admission/webhooks/configuration.ts";
-import type { Configuration, WebhookObserver, WebhookSource, WebhookType } from "../admission/webhooks/contract.ts";
+import type { Configuration, WebhookObserver, WebhookType } from "../admission/webhooks/contract.ts";
 import { mutatingWebhooks } from "../admission/webhooks/mutating.ts";
-import { manifestWebhooks, webhookSource } from "../admission/webhooks/source.ts";
+import { manifestWebhooks, type WebhookSource, webhookSource } from "../admission/webhooks/source.ts";
 import { type DispatchNeeds, validatingWebhooks } from "../admission/webhooks/validating.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";
@@ -87,10 +87,10 @@ function dispatchNeeds(
   webhooks: WebhookSource,
   observer: WebhookObserver,
   { clock, logger }: ServerOptions,
-  { versioned }: Needs,
+  { catalog, versioned }: Needs,
 ): DispatchNeeds {
   const elapsed = (): number => performance.now();
-  return { webhooks, versioned, observer, logger, elapsed, now: () => clock.now(), newUid: randomUUID };
+  return { webhooks, catalog, versioned, observer, logger, elapsed, now: () => clock.now(), newUid: randomUUID };
 }
 
 function webhooksOf({ plugin, kind, resource, type }: Plugin, clients: SharedClients, needs: Needs): WebhookSource {

@@ -15,7 +15,7 @@ export type ParseConfiguration<T> = (
   bytes: Buffer,
   gates: FeatureGates,
   logger: Pick<Logger, "warn">,
-) => T | Promise<T>;
+) => Promise<T>;
 
 /** The plugins that can have static manifests. */
 export type ManifestPlugin =

@@ -18,7 +18,6 @@ import {
   resourceCheckType,
 } from "../../lib/cel/index.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-import type { Steps } from "./steps.ts";
 
 /** Ends an evaluation whose next check has no answer yet. */
 class UndecidedCheck extends Error {
@@ -69,15 +68,15 @@ export class AuthorizationChecks {
    *
    * @param unit evaluates expressions; called several times, so it must have no effects and start
    *   with its whole cost budget. With the same answers it must make the same checks.
-   * @returns the result of the last call; waits only if an authorizer or the unit does
+   * @returns the result of the last call
    */
-  *evaluate<T>(unit: () => Steps<T>): Steps<T> {
+  async evaluate<T>(unit: () => Promise<T>): Promise<T> {
     for (let round = 0; round < roundsMax; round++) {
       try {
-        return yield* unit();
+        return await unit();
       } catch (error) {
         if (!(error instanceof UndecidedCheck)) throw error;
-        yield error.answered;
+        await error.answered;
       }
     }
     throw new Error(`an expression makes more than ${roundsMax} authorization checks`);

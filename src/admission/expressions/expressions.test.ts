@@ -10,7 +10,6 @@ import { AuthorizationChecks } from "./authorization-checks.ts";
 import { compileConditions, evaluateConditions } from "./match-conditions.ts";
 import { Pauses } from "./pauses.ts";
 import { requestBindings } from "./request-bindings.ts";
-import { runSteps, type Steps } from "./steps.ts";
 
 const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "team" } };
 const attributes = {
@@ -154,9 +153,8 @@ for (const { name, conditions, failurePolicy = "Fail", result, calls, ...answers
     const specs = conditions.map((expression, index) => ({ name: `c${index}`, expression }));
     const compiled = compileConditions(compiler, specs, failurePolicy);
     const bindings = requestBindings({ attributes, match, objects, checks });
-    const outcome = runSteps(checks.evaluate(() => evaluateConditions(compiled, bindings, new Pauses(() => 0))));
-    assert.equal(outcome instanceof Promise, answers.isAsynchronous === true);
-    assert.deepEqual(await outcome, result);
+    const outcome = await checks.evaluate(() => evaluateConditions(compiled, bindings, new Pauses(() => 0)));
+    assert.deepEqual(outcome, result);
     if (calls !== undefined)
       assert.deepEqual(
         found.map(
@@ -171,11 +169,8 @@ for (const { name, conditions, failurePolicy = "Fail", result, calls, ...answers
 test("an evaluation with new checks in each round ends with an error", async () => {
   const checks = new AuthorizationChecks(recordingAuthorizer({ isAsynchronous: true }, []), attributes);
   let round = 0;
-  function* unit(): Steps<unknown> {
-    yield Promise.resolve();
-    return checks.values.authorizer.decide({ verb: String(round++) });
-  }
-  await assert.rejects(async () => runSteps(checks.evaluate(unit)), /more than 128 authorization checks/);
+  const unit = async (): Promise<unknown> => checks.values.authorizer.decide({ verb: String(round++) });
+  await assert.rejects(checks.evaluate(unit), /more than 128 authorization checks/);
 });
 
 test("conditions that take more than 5 ms pause before the next one", async () => {
@@ -190,8 +185,7 @@ test("conditions that take more than 5 ms pause before the next one", async () =
   setImmediate(() => {
     hasRun = true;
   });
-  const pending = runSteps(evaluateConditions(compileConditions(compiler, specs, "Fail"), bindings, pauses));
-  assert.ok(pending instanceof Promise);
-  assert.deepEqual(await pending, { matches: true });
+  const outcome = await evaluateConditions(compileConditions(compiler, specs, "Fail"), bindings, pauses);
+  assert.deepEqual(outcome, { matches: true });
   assert.equal(hasRun, true);
 });

@@ -11,7 +11,6 @@ import { joinErrors } from "../../lib/json/quote.ts";
 import type { AdmissionOperation } from "../../registry/admission-attributes.ts";
 import type { ConditionObserver, ConditionOwner } from "./contract.ts";
 import type { Pauses } from "./pauses.ts";
-import type { Steps } from "./steps.ts";
 
 /** The compiled match conditions of one policy or webhook. */
 export interface MatchConditions {
@@ -62,19 +61,18 @@ interface ConditionCounts {
  *
  * @param bindings without the namespace, which match conditions cannot read
  */
-export function* evaluateConditions(
+export async function evaluateConditions(
   { compiler, conditions, failurePolicy }: MatchConditions,
   bindings: PolicyBindings,
   pauses: Pauses,
   counts: ConditionCounts = { errors: 0 },
-): Steps<ConditionsResult> {
+): Promise<ConditionsResult> {
   const evaluator = compiler.evaluator(bindings, matchConditionsBudget);
   const errors: string[] = [];
   let mismatch: string | undefined;
   try {
     for (const { name, compiled } of conditions) {
-      const pause = pauses.due();
-      if (pause !== undefined) yield pause;
+      if (pauses.isDue()) await pauses.pause();
       const { value, error } = evaluator.evaluate(compiled);
       if (mismatch !== undefined) continue;
       if (error !== undefined) errors.push(error);

@@ -6,9 +6,10 @@ test("evaluations pause after 5 ms, and other work runs in the pause", async () 
   let now = 0;
   const pauses = new Pauses(() => now);
   now = 4;
-  assert.equal(pauses.due(), undefined);
+  assert.equal(pauses.isDue(), false);
   now = 5;
-  const pause = pauses.due();
+  assert.equal(pauses.isDue(), true);
+  const pause = pauses.pause();
   let hasRun = false;
   setImmediate(() => {
     hasRun = true;
@@ -16,5 +17,5 @@ test("evaluations pause after 5 ms, and other work runs in the pause", async () 
   await pause;
   await new Promise(setImmediate);
   assert.equal(hasRun, true);
-  assert.equal(pauses.due(), undefined);
+  assert.equal(pauses.isDue(), false);
 });

@@ -18,12 +18,13 @@ export class Pauses {
     this.#resumedAt = now();
   }
 
-  /** @returns undefined if evaluations can go on, else a promise to wait for */
-  due(): Promise<void> | undefined {
-    return this.#now() - this.#resumedAt < heldMs ? undefined : this.#pause();
+  /** @returns whether to call `pause` before the next expression */
+  isDue(): boolean {
+    return this.#now() - this.#resumedAt >= heldMs;
   }
 
-  async #pause(): Promise<void> {
+  /** Lets other requests run. */
+  async pause(): Promise<void> {
     await setImmediate();
     this.#resumedAt = this.#now();
   }

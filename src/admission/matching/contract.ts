@@ -55,10 +55,9 @@ export interface Matcher {
    */
   mayMatch(attributes: AdmissionAttributes): boolean;
   /**
-   * @returns undefined if the request does not match; a promise only when the namespace is not yet
-   *   in the watch cache
+   * @returns undefined if the request does not match
    * @throws ApiError 404 when the namespace does not exist, 500 when a selector is invalid; only if
    *   the rest matches
    */
-  match(attributes: AdmissionAttributes): Match | undefined | Promise<Match | undefined>;
+  match(attributes: AdmissionAttributes): Promise<Match | undefined>;
 }

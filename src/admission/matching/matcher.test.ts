@@ -228,7 +228,8 @@ test("follows configurations: a created or deleted one counts at once, and each 
     return name;
   };
   const configurations = followConfigurations(catalog, resource, compile, (name) => removed.push(name));
-  assert.deepEqual(await configurations.current(), []);
+  await configurations.load();
+  assert.deepEqual(configurations.current(), []);
   await memory.create(place, { metadata: { name: "b" } });
   assert.deepEqual(configurations.current(), ["b"]);
   await memory.create(place, { metadata: { name: "a" } });

@@ -46,14 +46,9 @@ function compileMatcher(criteria: MatchCriteria, needs: Needs): Matcher {
   const namespaceSelector = parseSelector(criteria.namespaceSelector);
   const objectSelector = parseSelector(criteria.objectSelector);
   const options = { ...needs, isExact: criteria.matchPolicy === "Exact" };
-  const isInNamespace = (
-    match: Match,
-    attributes: AdmissionAttributes,
-  ): Match | undefined | Promise<Match | undefined> => {
+  const matchesNamespace = async (attributes: AdmissionAttributes): Promise<boolean> => {
     const selector = valid(namespaceSelector);
-    const labels = needs.namespaces.labels(attributes);
-    if (!(labels instanceof Promise)) return matchesLabels(selector, labels) ? match : undefined;
-    return labels.then((found) => (matchesLabels(selector, found) ? match : undefined));
+    return matchesLabels(selector, await needs.namespaces.labels(attributes));
   };
   return {
     mayMatch: (attributes) =>
@@ -61,14 +56,15 @@ function compileMatcher(criteria: MatchCriteria, needs: Needs): Matcher {
       [requestedResource(attributes), ...needs.findEquivalents(attributes)].some((resource) =>
         included.some((rule) => matchesRule(rule, attributes, resource)),
       ),
-    match(attributes) {
+    async match(attributes) {
       const match =
         included.length === 0 && criteria.isOpen
           ? { resource: requestedResource(attributes), kind: requestedKind(attributes) }
           : findMatch(included, attributes, options);
       if (match === undefined || !matchesObject(objectSelector, attributes)) return undefined;
       if (excluded.length > 0 && findMatch(excluded, attributes, options) !== undefined) return undefined;
-      return dependsOnNamespace(namespaceSelector, attributes) ? isInNamespace(match, attributes) : match;
+      if (dependsOnNamespace(namespaceSelector, attributes) && !(await matchesNamespace(attributes))) return undefined;
+      return match;
     },
   };
 }

@@ -13,18 +13,17 @@ import type { Entry } from "../../watch-cache/contract.ts";
 export interface Namespaces {
   /**
    * Returns the labels of the request's namespace; for the creation or update of a namespace, those
-   * of the written object. A promise only when the watch cache lacks the namespace.
+   * of the written object.
    *
    * @throws ApiError 404
    */
-  labels(attributes: AdmissionAttributes): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
+  labels(attributes: AdmissionAttributes): Promise<ReadonlyMap<string, string>>;
   /**
-   * Finds a namespace, and returns a function that decodes it. A promise only when the watch cache
-   * lacks the namespace.
+   * Finds a namespace, and returns a function that decodes it.
    *
    * @throws ApiError 404
    */
-  find(name: string): (() => KubeObject) | Promise<() => KubeObject>;
+  find(name: string): Promise<() => KubeObject>;
 }
 
 const resource = { group: "", resource: "namespaces" };
@@ -32,11 +31,9 @@ const resource = { group: "", resource: "namespaces" };
 /** Reads namespaces from the watch cache. */
 export function namespacesOf(catalog: Pick<Catalog, "findResource">): Namespaces {
   let ready: ResourceStore | undefined;
-  const find = (name: string): Entry | Promise<Entry> => {
-    const entry = ready?.cache.latest().get(ready.keyOf("", name));
-    return entry ?? findCurrent(name);
-  };
-  const findCurrent = async (name: string): Promise<Entry> => {
+  const find = async (name: string): Promise<Entry> => {
+    const cached = ready?.cache.latest().get(ready.keyOf("", name));
+    if (cached !== undefined) return cached;
     const store = catalog.findResource(resource.group, resource.resource)?.store;
     if (store === undefined) throw notFound(resource, name);
     const entry = await currentEntry(store, store.keyOf("", name));
@@ -45,18 +42,16 @@ export function namespacesOf(catalog: Pick<Catalog, "findResource">): Namespaces
     return entry;
   };
   return {
-    labels(attributes) {
+    async labels(attributes) {
       const { target, subresource, operation, namespace, object } = attributes;
       const isWritten = operation === "CREATE" || operation === "UPDATE";
       if (target.resource.definition.resource === "namespaces" && subresource === "" && isWritten)
         return new Map(Object.entries(object?.metadata.labels ?? {}));
-      const entry = find(namespace);
-      return entry instanceof Promise ? entry.then(({ index }) => index.labels) : entry.index.labels;
+      return (await find(namespace)).index.labels;
     },
-    find(name) {
-      const decode = (entry: Entry) => (): KubeObject => (ready as ResourceStore).decode(entry);
-      const entry = find(name);
-      return entry instanceof Promise ? entry.then(decode) : decode(entry);
+    async find(name) {
+      const entry = await find(name);
+      return () => (ready as ResourceStore).decode(entry);
     },
   };
 }

@@ -15,6 +15,7 @@ import { ApiError } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { LabelSelectorObject } from "../../lib/selectors/label-object.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import { inMemory } from "../configurations.ts";
 import type { Configuration, Webhook } from "../webhooks/contract.ts";
 import { webhookSource } from "../webhooks/source.ts";
 import type { Match, MatchCriteria, Rule } from "./contract.ts";
@@ -76,8 +77,11 @@ async function checkRuleCall(call: RuleCall): Promise<void> {
     assert.equal((await matcher.match(attributes)) !== undefined, call.matches);
   } else if (call.exempt !== undefined) {
     const configuration: Configuration = [{} as Webhook];
-    const webhooks = webhookSource({ current: () => [configuration] }, undefined)(attributes);
-    assert.deepEqual(webhooks, call.exempt ? [] : configuration);
+    const webhooks = webhookSource(
+      inMemory(() => [configuration]),
+      undefined,
+    )(attributes);
+    assert.deepEqual(webhooks.current(), call.exempt ? [] : configuration);
   } else {
     assert.deepEqual(Object.fromEntries(await matching.namespaces.labels(attributes)), call.labels);
   }

@@ -29,21 +29,26 @@ export interface VersionedObjects {
   /** Returns the schema of the kind of a match. */
   schemaOf(attributes: AdmissionAttributes, match: Match): Struct;
   /**
-   * Converts an object of the request to the version of the match.
+   * Shows an object of the request at the version of the match, if no conversion webhook has to
+   * convert it.
    *
    * @param object `attributes.object` or `attributes.oldObject`, which is not changed
-   * @returns a promise only if a conversion webhook converts the object
+   */
+  show(object: KubeObject, attributes: AdmissionAttributes, match: Match): Versioned;
+  /**
+   * As `show`, also by a conversion webhook.
+   *
    * @throws ApiError 500 if the webhook fails
    */
-  convert(object: KubeObject, attributes: AdmissionAttributes, match: Match): Versioned | Promise<Versioned>;
+  convert(object: KubeObject, attributes: AdmissionAttributes, match: Match): Promise<Versioned>;
   /**
    * Encodes an object of the request as Go encodes the kind of the match.
    *
    * @param object `attributes.object` or `attributes.oldObject`, which is not changed
-   * @returns JSON; a promise only if a conversion webhook converts the object
-   * @throws ApiError 500 if the webhook fails
+   * @returns JSON
+   * @throws ApiError 500 if a conversion webhook fails
    */
-  encode(object: KubeObject, attributes: AdmissionAttributes, match: Match): Buffer | Promise<Buffer>;
+  encode(object: KubeObject, attributes: AdmissionAttributes, match: Match): Promise<Buffer>;
   /**
    * Replaces `attributes.object`: decodes it, sets defaults, and converts it to the version that
    * the registry uses. Unknown fields are dropped, except those of custom resources, which are
@@ -52,17 +57,16 @@ export interface VersionedObjects {
    * @param json of the kind of the match
    * @param before the object that was encoded for the same match; without it, any object counts as
    *   changed
-   * @returns whether the object changed, before defaults are set; a promise only if a conversion
-   *   webhook converts the object
+   * @returns whether the object changed, before defaults are set
    * @throws ApiError 500 if the JSON is not an object of the kind, or the webhook fails
    */
-  replace(attributes: AdmissionAttributes, match: Match, json: Buffer, before?: Buffer): boolean | Promise<boolean>;
+  replace(attributes: AdmissionAttributes, match: Match, json: Buffer, before?: Buffer): Promise<boolean>;
   /**
    * As `replace`, by an object of the kind of the match instead of JSON.
    *
    * @param object is not changed
    */
-  replaceBy(attributes: AdmissionAttributes, match: Match, object: KubeObject): void | Promise<void>;
+  replaceBy(attributes: AdmissionAttributes, match: Match, object: KubeObject): Promise<void>;
   /** Replaces `attributes.object` by an object at the version that the registry uses, with defaults. */
   adopt(attributes: AdmissionAttributes, object: KubeObject): void;
 }
@@ -73,43 +77,44 @@ export function versionedObjects(catalog: Catalog): VersionedObjects {
     isVersion(target, version) && target.resource.definition.group === group
       ? target
       : (catalog.find(group, version, resource) as Resolved);
-  const versionedOf: VersionedObjects["convert"] = (object, attributes, match) => {
+  const show: VersionedObjects["show"] = (object, attributes, match) => {
     const own = subresourceSchema(attributes, match);
-    if (own !== undefined) return { object, schema: own };
-    const resolved = resolve(attributes, match);
+    return own === undefined ? showAt(object, resolve(attributes, match)) : { object, schema: own };
+  };
+  const convertTo: VersionedObjects["convert"] = async (object, attributes, match) => {
     const { target } = attributes;
-    if (target.converted === undefined || resolved === target) return showAt(object, resolved);
-    return convert(encode(showAt(object, target)), target, resolved).then((converted) => showAt(converted, resolved));
+    const isOwnKind = subresourceSchema(attributes, match) !== undefined;
+    const resolved = isOwnKind ? target : resolve(attributes, match);
+    if (target.converted === undefined || resolved === target) return show(object, attributes, match);
+    return showAt(await convert(encode(showAt(object, target)), target, resolved), resolved);
   };
   const schemaOf: VersionedObjects["schemaOf"] = (attributes, match) =>
     subresourceSchema(attributes, match) ?? resolve(attributes, match).version.schema;
-  const take = (attributes: AdmissionAttributes, match: Match, decoded: KubeObject): void | Promise<void> => {
+  const take = async (attributes: AdmissionAttributes, match: Match, decoded: KubeObject): Promise<void> => {
     const { target } = attributes;
     const object = attributes.object as KubeObject;
     const resolved = resolve(attributes, match);
     reinvocationOf(attributes).isReplaced = true;
     if (subresourceSchema(attributes, match) !== undefined) assign(object, decoded);
     else if (target.converted === undefined || resolved === target) assign(object, toStorageVersion(decoded, resolved));
-    else
-      return convert(encode(showAt(decoded, resolved)), resolved, target).then((converted) =>
-        assign(object, toStorageVersion(converted, target)),
-      );
+    else {
+      const converted = await convert(encode(showAt(decoded, resolved)), resolved, target);
+      assign(object, toStorageVersion(converted, target));
+    }
   };
   return {
     schemaOf,
-    convert: versionedOf,
-    encode(object, attributes, match) {
-      const versioned = versionedOf(object, attributes, match);
-      return versioned instanceof Promise ? versioned.then(encode) : encode(versioned);
-    },
-    replace(attributes, match, json, before) {
+    show,
+    convert: convertTo,
+    encode: async (object, attributes, match) => encode(await convertTo(object, attributes, match)),
+    async replace(attributes, match, json, before) {
       const schema = schemaOf(attributes, match);
       const decoded = decodeChanged(json, schema, match.kind);
       const changed = before === undefined || differs(before, json, decoded, { schema, kind: match.kind });
-      const pending = take(attributes, match, decoded);
-      return pending instanceof Promise ? pending.then(() => changed) : changed;
+      await take(attributes, match, decoded);
+      return changed;
     },
-    replaceBy: (attributes, match, object) =>
+    replaceBy: async (attributes, match, object) =>
       take(attributes, match, conformChanged(object, schemaOf(attributes, match), match.kind)),
     adopt(attributes, object) {
       reinvocationOf(attributes).isReplaced = true;

@@ -9,17 +9,17 @@ import type { Catalog } from "../../catalog/contract.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../contract.ts";
-import { withReadyStore } from "../ready-store.ts";
+import { readyStore } from "../ready-store.ts";
 import { rejection } from "../rejection.ts";
 
 /** @returns the plugin PersistentVolumeClaimResize */
 export function claimResize(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
-  const withClasses = withReadyStore(catalog, { group: "storage.k8s.io", resource: "storageclasses" });
-  const checkClass = (attributes: AdmissionAttributes, name: string): void | Promise<void> =>
-    withClasses((store) => {
-      const entry = store.cache.latest().get(store.keyOf("", name));
-      if (entry === undefined || store.decode(entry).allowVolumeExpansion !== true) throw notExpandable(attributes);
-    });
+  const checkClass = async (attributes: AdmissionAttributes, name: string): Promise<void> => {
+    const store = await readyStore(catalog, { group: "storage.k8s.io", resource: "storageclasses" });
+    if (store === undefined) return;
+    const entry = store.cache.latest().get(store.keyOf("", name));
+    if (entry === undefined || store.decode(entry).allowVolumeExpansion !== true) throw notExpandable(attributes);
+  };
   return {
     name: "PersistentVolumeClaimResize",
     validate(attributes) {

@@ -1,32 +1,28 @@
 /** Finds the default among the classes of a kind, such as StorageClasses. */
 import type { GroupResource, KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
-import { withReadyStore } from "../ready-store.ts";
+import { readyStore } from "../ready-store.ts";
 
 /**
  * Several classes can be marked as default: the newest counts, and among classes of the same second
  * the first by name. Classes are read again only after one of them has changed.
  *
  * @param annotations each marks a class as default with the value `true`
- * @returns a function that calls its argument with the name of the default class, if there is one
+ * @returns a function that returns the name of the default class; undefined if there is none
  */
-export function withDefaultClass(
+export function defaultClass(
   catalog: Pick<Catalog, "findResource">,
   kind: GroupResource,
   annotations: readonly string[],
-): (use: (name: string) => void) => void | Promise<void> {
-  const withClasses = withReadyStore(catalog, kind);
+): () => Promise<string | undefined> {
   let known: { readonly identity: object; readonly name: string | undefined } | undefined;
-  const find = (store: ResourceStore): string | undefined => {
+  return async () => {
+    const store = await readyStore(catalog, kind);
+    if (store === undefined) return undefined;
     const { identity } = store.cache.latest();
     if (known?.identity !== identity) known = { identity, name: findDefault(store, annotations) };
     return known.name;
   };
-  return (use) =>
-    withClasses((store) => {
-      const name = find(store);
-      if (name !== undefined) use(name);
-    });
 }
 
 function findDefault(store: ResourceStore, annotations: readonly string[]): string | undefined {

@@ -5,7 +5,7 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionPlugin } from "../contract.ts";
-import { withDefaultClass } from "./default-class.ts";
+import { defaultClass } from "./default-class.ts";
 
 const group = "networking.k8s.io";
 const classes = { group, resource: "ingressclasses" };
@@ -15,7 +15,11 @@ const classAnnotation = "kubernetes.io/ingress.class";
 
 /** @returns the plugin DefaultIngressClass */
 export function defaultIngressClass(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
-  const withClass = withDefaultClass(catalog, classes, [defaultAnnotation]);
+  const findDefault = defaultClass(catalog, classes, [defaultAnnotation]);
+  const setClass = async (ingress: KubeObject): Promise<void> => {
+    const name = await findDefault();
+    if (name !== undefined) ingress.spec = { ...ingress.spec, ingressClassName: name };
+  };
   return {
     name: "DefaultIngressClass",
     mutate({ operation, target, subresource, object }) {
@@ -24,13 +28,7 @@ export function defaultIngressClass(catalog: Pick<Catalog, "findResource">): Adm
       if (operation !== "CREATE" || subresource !== "" || object === undefined) return;
       if (object.spec?.ingressClassName !== undefined) return;
       if (object.metadata.annotations?.[classAnnotation] !== undefined) return;
-      return withClass(setClassOf(object));
+      return setClass(object);
     },
-  };
-}
-
-function setClassOf(ingress: KubeObject): (name: string) => void {
-  return (name) => {
-    ingress.spec = { ...ingress.spec, ingressClassName: name };
   };
 }

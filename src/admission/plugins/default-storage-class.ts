@@ -6,7 +6,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { findStorageClass } from "../../apis/core/claim-class.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionPlugin } from "../contract.ts";
-import { withDefaultClass } from "./default-class.ts";
+import { defaultClass } from "./default-class.ts";
 
 const classes = { group: "storage.k8s.io", resource: "storageclasses" };
 const defaultAnnotations = [
@@ -16,19 +16,17 @@ const defaultAnnotations = [
 
 /** @returns the plugin DefaultStorageClass */
 export function defaultStorageClass(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
-  const withClass = withDefaultClass(catalog, classes, defaultAnnotations);
+  const findDefault = defaultClass(catalog, classes, defaultAnnotations);
+  const setClass = async (claim: KubeObject): Promise<void> => {
+    const name = await findDefault();
+    if (name !== undefined) claim.spec = { ...claim.spec, storageClassName: name };
+  };
   return {
     name: "DefaultStorageClass",
     mutate({ operation, target, subresource, object }) {
       const { group, resource } = target.resource.definition;
       if (operation !== "CREATE" || resource !== "persistentvolumeclaims" || group !== "" || subresource !== "") return;
-      if (object !== undefined && findStorageClass(object) === undefined) return withClass(setClassOf(object));
+      if (object !== undefined && findStorageClass(object) === undefined) return setClass(object);
     },
-  };
-}
-
-function setClassOf(claim: KubeObject): (name: string) => void {
-  return (name) => {
-    claim.spec = { ...claim.spec, storageClassName: name };
   };
 }

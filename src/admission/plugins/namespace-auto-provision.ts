@@ -26,17 +26,14 @@ const writer = "kube-apiserver";
 export function namespaceAutoProvision({ namespaces, registry }: AutoProvisionNeeds): AdmissionPlugin {
   return {
     name: "NamespaceAutoProvision",
-    mutate(attributes) {
+    async mutate(attributes) {
       if (attributes.operation !== "CREATE" || attributes.dryRun || !isInNamespace(attributes)) return;
-      const found = namespaces.find(attributes.namespace);
-      if (!(found instanceof Promise)) return;
-      return found.then(
-        () => undefined,
-        (error: unknown) => {
-          if (!hasReason(error, "NotFound")) throw error;
-          return createNamespace(registry(), attributes);
-        },
-      );
+      try {
+        await namespaces.find(attributes.namespace);
+      } catch (error) {
+        if (!hasReason(error, "NotFound")) throw error;
+        await createNamespace(registry(), attributes);
+      }
     },
   };
 }

@@ -11,10 +11,9 @@ import type { Namespaces } from "../matching/namespaces.ts";
 export function namespaceExists(namespaces: Pick<Namespaces, "find">): AdmissionPlugin {
   return {
     name: "NamespaceExists",
-    validate(attributes) {
+    async validate(attributes) {
       if (attributes.operation === "CONNECT" || !isInNamespace(attributes)) return;
-      const found = namespaces.find(attributes.namespace);
-      if (found instanceof Promise) return found.then(() => undefined);
+      await namespaces.find(attributes.namespace);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { AdmissionAttributes } from "../../registry/admission-attributes.ts
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { AdmissionPlugin } from "../contract.ts";
 import { unreadableName } from "../lookup.ts";
+import { readyStore } from "../ready-store.ts";
 import { rejection } from "../rejection.ts";
 
 const namespaces = { group: "", resource: "namespaces" };
@@ -16,17 +17,22 @@ const namespaces = { group: "", resource: "namespaces" };
 /** @returns the plugin NamespaceLifecycle */
 export function namespaceLifecycle(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
   let ready: ResourceStore | undefined;
+  /** A cache that lags behind a remote storage engine may not have the namespace yet. */
+  const checkCurrent = async (attributes: AdmissionAttributes): Promise<void> => {
+    ready = await readyStore(catalog, namespaces);
+    if (ready === undefined) return;
+    const key = ready.keyOf("", attributes.namespace);
+    const found = ready.cache.latest().get(key) ?? (await ready.cache.current()).get(key);
+    if (found === undefined) throw missing(attributes.namespace);
+    checkPhase(attributes, found);
+  };
   return {
     name: "NamespaceLifecycle",
+    // Every write passes through it, so it is synchronous for a namespace in the watch cache.
     mutate(attributes) {
       if (!needsNamespace(attributes)) return;
-      if (ready !== undefined) return check(attributes, ready);
-      const store = catalog.findResource(namespaces.group, namespaces.resource)?.store;
-      if (store === undefined) return;
-      return store.cache.ready().then(() => {
-        ready = store;
-        return check(attributes, store);
-      });
+      const found = ready?.cache.latest().get(ready.keyOf("", attributes.namespace));
+      return found === undefined ? checkCurrent(attributes) : checkPhase(attributes, found);
     },
   };
 }
@@ -40,18 +46,6 @@ function needsNamespace({ operation, namespace, target }: AdmissionAttributes): 
   const { group, resource } = target.resource.definition;
   if (group === namespaces.group && resource === namespaces.resource) return false;
   return !(group === "authorization.k8s.io" && resource === "localsubjectaccessreviews");
-}
-
-function check(attributes: AdmissionAttributes, store: ResourceStore): void | Promise<void> {
-  const key = store.keyOf("", attributes.namespace);
-  const found = store.cache.latest().get(key);
-  if (found !== undefined) return checkPhase(attributes, found);
-  // A cache that lags behind a remote storage engine may not have it yet.
-  return store.cache.current().then((snapshot) => {
-    const entry = snapshot.get(key);
-    if (entry === undefined) throw missing(attributes.namespace);
-    checkPhase(attributes, entry);
-  });
 }
 
 function missing(namespace: string): ApiError {

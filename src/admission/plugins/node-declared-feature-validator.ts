@@ -10,6 +10,7 @@ import { items } from "../../apis/fields.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../contract.ts";
 import { lookUp } from "../lookup.ts";
 import { rejection } from "../rejection.ts";
@@ -31,6 +32,18 @@ export function nodeDeclaredFeatureValidator(
   const name = "NodeDeclaredFeatureValidator";
   if (!enabled) return { name };
   const nodes = lookUp(catalog, { group: "", resource: "nodes" }, featuresOf);
+  const checkDeclared = async (
+    node: string,
+    needed: readonly string[],
+    attributes: AdmissionAttributes,
+  ): Promise<void> => {
+    const declared = await nodes.find("", node);
+    if (declared === undefined) throw rejection(attributes, `node ${quoteGo(node)} not found`);
+    const missing = needed.filter((feature) => !declared.has(feature));
+    if (missing.length === 0) return;
+    const why = `pod update requires features ${missing.join(", ")} which are not available on node ${quoteGo(node)}`;
+    throw rejection(attributes, why);
+  };
   return {
     name,
     validate(attributes) {
@@ -42,16 +55,7 @@ export function nodeDeclaredFeatureValidator(
       if (object === undefined || oldObject === undefined || node === "") return;
       if (object.metadata.generation === oldObject.metadata.generation) return;
       const needed = needs.filter(([, isNeeded]) => isNeeded(object, oldObject)).map(([feature]) => feature);
-      if (needed.length === 0) return;
-      const check = (declared: ReadonlySet<string> | undefined): void => {
-        if (declared === undefined) throw rejection(attributes, `node ${quoteGo(node)} not found`);
-        const missing = needed.filter((feature) => !declared.has(feature));
-        if (missing.length === 0) return;
-        const why = `pod update requires features ${missing.join(", ")} which are not available on node ${quoteGo(node)}`;
-        throw rejection(attributes, why);
-      };
-      const declared = nodes.find("", node);
-      return declared instanceof Promise ? declared.then(check) : check(declared);
+      if (needed.length > 0) return checkDeclared(node, needed, attributes);
     },
   };
 }

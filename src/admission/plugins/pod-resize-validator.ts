@@ -36,6 +36,11 @@ type Counted = "cpu" | "memory";
 /** @returns the plugin PodResizeValidator */
 export function podResizeValidator(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
   const nodes = lookUp(catalog, { group: "", resource: "nodes" }, resizingNode);
+  const checkNodeNamed = async (name: string, attributes: AdmissionAttributes): Promise<void> => {
+    const node = await nodes.find("", name);
+    if (node === undefined) throw rejection(attributes, `node ${quoteGo(name)} not found`);
+    checkNode(attributes, attributes.object?.spec, node);
+  };
   return {
     name: "PodResizeValidator",
     validate(attributes) {
@@ -44,12 +49,7 @@ export function podResizeValidator(catalog: Pick<Catalog, "findResource">): Admi
       if (subresource !== "resize" || resource !== "pods" || group !== "" || operation !== "UPDATE") return;
       const name: string = object?.spec?.nodeName ?? "";
       if (name === "" || object?.metadata.generation === oldObject?.metadata.generation) return;
-      const check = (node: ResizingNode | undefined): void => {
-        if (node === undefined) throw rejection(attributes, `node ${quoteGo(name)} not found`);
-        checkNode(attributes, object?.spec, node);
-      };
-      const node = nodes.find("", name);
-      return node instanceof Promise ? node.then(check) : check(node);
+      return checkNodeNamed(name, attributes);
     },
   };
 }

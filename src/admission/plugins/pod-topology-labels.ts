@@ -18,6 +18,8 @@ export function podTopologyLabels(catalog: Pick<Catalog, "findResource">, enable
   const name = "PodTopologyLabels";
   if (!enabled) return { name };
   const nodes = lookUp(catalog, { group: "", resource: "nodes" }, topologyOf);
+  const labelFrom = async (node: string, object: KubeObject): Promise<void> =>
+    setLabels(object, (await nodes.find("", node)) ?? {});
   return {
     name,
     mutate({ target, subresource, operation, object }) {
@@ -25,10 +27,7 @@ export function podTopologyLabels(catalog: Pick<Catalog, "findResource">, enable
       if (resource !== "pods" || group !== "" || operation !== "CREATE" || object === undefined) return;
       const node =
         subresource === "" ? object.spec?.nodeName : subresource === "binding" ? boundNode(object) : undefined;
-      if (node === undefined || node === "") return;
-      const topology = nodes.find("", node);
-      if (topology instanceof Promise) return topology.then((found) => setLabels(object, found ?? {}));
-      setLabels(object, topology);
+      if (node !== undefined && node !== "") return labelFrom(node, object);
     },
   };
 }

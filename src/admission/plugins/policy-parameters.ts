@@ -136,12 +136,12 @@ function resourceOf(catalog: Catalog, paramKind: KubeObject["spec"]): ParamResou
   return found && { group, version, resource: found.resource.definition.resource };
 }
 
-function checkAccess(
+async function checkAccess(
   authorize: Authorizer,
   user: UserInfo,
   verb: string,
   object: ParamResource & { readonly namespace: string; readonly name: string },
-): Decision | Promise<Decision> {
+): Promise<Decision> {
   return authorize({
     user,
     verb,

@@ -7,7 +7,6 @@ import { OutOfBudget, type PolicyBindings, type PolicyEvaluator } from "../../ce
 import { type CelValue, typeNameOf } from "../../lib/cel/index.ts";
 import { type ConditionsResult, evaluateConditions } from "../expressions/match-conditions.ts";
 import type { Pauses } from "../expressions/pauses.ts";
-import type { Steps } from "../expressions/steps.ts";
 import type { CompiledValidations } from "./compile-validations.ts";
 import type { Policy } from "./contract.ts";
 
@@ -61,13 +60,13 @@ interface Options {
  * Evaluates match conditions, validations, messages and audit annotations. Errors become decisions
  * by the failure policy.
  */
-export function* evaluateValidations(
+export async function evaluateValidations(
   compiled: CompiledValidations,
   bindings: ValidationBindings,
   options: Options,
-): Steps<ValidationResult> {
+): Promise<ValidationResult> {
   const conditions =
-    compiled.conditions && (yield* timedConditions(compiled.conditions, bindings.conditions(), options));
+    compiled.conditions && (await timedConditions(compiled.conditions, bindings.conditions(), options));
   if (conditions !== undefined && !conditions.result.matches) {
     const { error } = conditions.result;
     return { decisions: error === undefined ? [] : failed(error, options), annotations: [], conditions };
@@ -76,18 +75,17 @@ export function* evaluateValidations(
     const evaluator = compiled.compiler.evaluator(bindings.validations(), runtimeBudget);
     const results: Timed[] = [];
     for (const { expression } of compiled.validations) {
-      const pause = options.pauses.due();
-      if (pause !== undefined) yield pause;
+      if (options.pauses.isDue()) await options.pauses.pause();
       results.push(timed(options, evaluator, expression));
     }
     const messages = compiled.hasMessages
-      ? yield* evaluateMessages(compiled, bindings, evaluator.budget, options)
+      ? await evaluateMessages(compiled, bindings, evaluator.budget, options)
       : noMessages;
     const decisions: Decision[] = [];
     for (let index = 0; index < results.length; index++)
       decisions.push(decide(compiled, results[index] as Timed, { messages, index, options }));
     const annotations =
-      compiled.annotations.length === 0 ? noAnnotations : yield* evaluateAnnotations(compiled, bindings, options);
+      compiled.annotations.length === 0 ? noAnnotations : await evaluateAnnotations(compiled, bindings, options);
     return { decisions, annotations, conditions };
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error;
@@ -113,14 +111,14 @@ function timed({ now }: Options, evaluator: PolicyEvaluator, expression: Validat
   return { value, error, seconds: (now() - start) / 1000 };
 }
 
-function* timedConditions(
+async function timedConditions(
   conditions: NonNullable<CompiledValidations["conditions"]>,
   bindings: PolicyBindings,
   { now, pauses }: Options,
-): Steps<NonNullable<ValidationResult["conditions"]>> {
+): Promise<NonNullable<ValidationResult["conditions"]>> {
   const start = now();
   const counts = { errors: 0 };
-  const result = yield* evaluateConditions(conditions, bindings, pauses, counts);
+  const result = await evaluateConditions(conditions, bindings, pauses, counts);
   return { result, errors: counts.errors, seconds: (now() - start) / 1000 };
 }
 
@@ -130,18 +128,17 @@ type Messages = readonly (string | undefined)[] | { readonly error: string };
 const noMessages: Messages = [];
 
 /** Messages are evaluated for all validations, with the budget that these left. */
-function* evaluateMessages(
+async function evaluateMessages(
   { compiler, validations }: CompiledValidations,
   bindings: ValidationBindings,
   budget: number,
   { pauses }: Options,
-): Steps<Messages> {
+): Promise<Messages> {
   const evaluator = compiler.evaluator(bindings.messages(), budget);
   const texts: (string | undefined)[] = [];
   try {
     for (const { message } of validations) {
-      const pause = pauses.due();
-      if (pause !== undefined) yield pause;
+      if (pauses.isDue()) await pauses.pause();
       const { value } = message === undefined ? {} : evaluator.evaluate(message);
       texts.push(typeof value === "string" ? usable(value.trim()) : undefined);
     }
@@ -190,16 +187,15 @@ function errorDecision(failurePolicy: Policy["failurePolicy"], message: string):
 const noAnnotations: readonly Annotation[] = [];
 
 /** @throws OutOfBudget */
-function* evaluateAnnotations(
+async function evaluateAnnotations(
   { compiler, annotations }: CompiledValidations,
   bindings: ValidationBindings,
   options: Options,
-): Steps<readonly Annotation[]> {
+): Promise<readonly Annotation[]> {
   const evaluator = compiler.evaluator(bindings.messages(), runtimeBudget);
   const results: Annotation[] = [];
   for (const annotation of annotations) {
-    const pause = options.pauses.due();
-    if (pause !== undefined) yield pause;
+    if (options.pauses.isDue()) await options.pauses.pause();
     results.push(annotationOf(annotation, timed(options, evaluator, annotation.expression), options));
   }
   return results;

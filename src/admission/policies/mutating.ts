@@ -15,7 +15,6 @@ import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { type ConditionsResult, evaluateConditions, recordConditions } from "../expressions/match-conditions.ts";
 import { Pauses } from "../expressions/pauses.ts";
 import { requestBindings } from "../expressions/request-bindings.ts";
-import { runSteps, type Steps } from "../expressions/steps.ts";
 import { requestedResource } from "../matching/kinds.ts";
 import { applyConfiguration, applyPatch, MutationError } from "./apply-mutation.ts";
 import { type CompiledMutation, compiledMutations } from "./compile-mutations.ts";
@@ -120,7 +119,7 @@ async function evaluateMatchConditions(
   const bindings = requestBindings({ attributes, match: asRequested, objects, params: param, checks });
   const start = now();
   const counts = { errors: 0 };
-  const result = await runSteps(checks.evaluate(() => evaluateConditions(conditions, bindings, pauses, counts)));
+  const result = await checks.evaluate(() => evaluateConditions(conditions, bindings, pauses, counts));
   const owner = { name: policy.name, kind: "policy", type: "validate" } as const;
   const seconds = (now() - start) / 1000;
   recordConditions(observer, { owner, operation: attributes.operation, result, errors: counts.errors, seconds });
@@ -158,7 +157,7 @@ async function applyMutation(
 ): Promise<void> {
   const { policy, match, param } = invocation;
   const bindings = requestBindings({ attributes, match, objects: mutated, params: param, namespace, checks });
-  const value = await runSteps(checks.evaluate(() => resultOf(policy, mutation, bindings, pauses)));
+  const value = await checks.evaluate(() => resultOf(policy, mutation, bindings, pauses));
   const schema = objects.schemaOf(match);
   const apply = mutation.type === "JSONPatch" ? applyPatch : applyConfiguration;
   const patched = apply(value, mutated.object as unknown as KubeObject, schema);
@@ -174,14 +173,13 @@ function checkConvertible({ target }: AdmissionAttributes, { kind: { group, vers
 }
 
 /** @throws MutationError */
-function* resultOf(
+async function resultOf(
   policy: Invocation["policy"],
   { expression }: CompiledMutation,
   bindings: PolicyBindings,
   pauses: Pauses,
-): Steps<CelValue> {
-  const pause = pauses.due();
-  if (pause !== undefined) yield pause;
+): Promise<CelValue> {
+  if (pauses.isDue()) await pauses.pause();
   if (expression.error !== undefined) throw new MutationError(expression.error);
   try {
     const { value, error } = compiledMutations(policy).compiler.evaluator(bindings, runtimeBudget).evaluate(expression);

@@ -6,23 +6,20 @@
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import { combined } from "../configurations.ts";
 import type { AdmissionPlugin } from "../contract.ts";
-import type { Match } from "../matching/contract.ts";
+import { findPossible } from "../matching/possible.ts";
 import type { BoundPolicy, Candidate } from "./contract.ts";
-import { possiblePolicies } from "./possible-policies.ts";
 import type { StoredPolicies } from "./stored-policies.ts";
 import { tracePolicy } from "./trace-policies.ts";
 
 /** Evaluates the policies that match a request. @throws ApiError that rejects the request */
-export type EvaluatePolicies = (
-  candidates: readonly Candidate[],
-  attributes: AdmissionAttributes,
-) => void | Promise<void>;
+export type EvaluatePolicies = (candidates: readonly Candidate[], attributes: AdmissionAttributes) => Promise<void>;
 
 interface PolicyPluginOptions {
   readonly stored: StoredPolicies;
   /** Policies of static manifests, which are evaluated first, and also for policies. */
-  readonly statics?: Pick<StoredPolicies, "current"> | undefined;
+  readonly statics?: StoredPolicies | undefined;
   readonly catalog: Pick<Catalog, "generation">;
   /** Loads the code that compiles and evaluates expressions. */
   load(): Promise<EvaluatePolicies>;
@@ -45,45 +42,27 @@ export function mutatingAdmissionPolicy(options: PolicyPluginOptions): Admission
 function runner(
   kind: "validatingadmission" | "mutatingadmission",
   { stored, statics, load, catalog }: PolicyPluginOptions,
-): (attributes: AdmissionAttributes) => void | Promise<void> {
+): NonNullable<AdmissionPlugin["validate"]> {
   let evaluate: EvaluatePolicies | undefined;
-  const all = statics === undefined ? stored : combined(statics, stored);
-  const findPossible = possiblePolicies(catalog);
-  const loadAndRun = async (candidates: readonly Candidate[], attributes: AdmissionAttributes): Promise<void> => {
-    evaluate = await load();
+  const all =
+    statics === undefined ? stored : combined(statics, stored, (ofFiles, ofClients) => [...ofFiles, ...ofClients]);
+  const possibleOf = findPossible<BoundPolicy>(catalog, ({ policy }) => policy.matcher);
+  const run = async (source: StoredPolicies, attributes: AdmissionAttributes): Promise<void> => {
+    if (!source.isLoaded()) await source.load();
+    const policies = source.current();
+    const isTraced = attributes.trace !== undefined;
+    const candidates = await candidatesOf(isTraced ? policies : possibleOf(policies, attributes), attributes);
+    if (isTraced) traceSkipped(kind, policies, candidates, attributes);
+    if (candidates.length === 0) return;
+    evaluate ??= await load();
     await evaluate(candidates, attributes);
   };
-  const run = (
-    policies: readonly BoundPolicy[],
-    candidates: readonly Candidate[],
-    attributes: AdmissionAttributes,
-  ): void | Promise<void> => {
-    if (attributes.trace !== undefined) traceSkipped(kind, policies, candidates, attributes);
-    if (candidates.length === 0) return;
-    return evaluate === undefined ? loadAndRun(candidates, attributes) : evaluate(candidates, attributes);
-  };
-  const runSelected = async (
-    policies: readonly BoundPolicy[],
-    selecting: Promise<readonly Candidate[]>,
-    attributes: AdmissionAttributes,
-  ): Promise<void> => run(policies, await selecting, attributes);
-  const select = (policies: readonly BoundPolicy[], attributes: AdmissionAttributes): void | Promise<void> => {
-    const possible = attributes.trace === undefined ? findPossible(policies, attributes) : policies;
-    const selected = candidatesOf(possible, attributes);
-    return selected instanceof Promise
-      ? runSelected(policies, selected, attributes)
-      : run(policies, selected, attributes);
-  };
-  const selectLater = async (
-    loading: Promise<readonly BoundPolicy[]>,
-    attributes: AdmissionAttributes,
-  ): Promise<void> => select(await loading, attributes);
   return (attributes) => {
     const source = sourceFor(attributes, all, statics);
     if (source === undefined) return;
+    if (!source.isLoaded() || attributes.trace !== undefined) return run(source, attributes);
     const policies = source.current();
-    if (policies instanceof Promise) return selectLater(policies, attributes);
-    return policies.length === 0 ? undefined : select(policies, attributes);
+    if (policies.length > 0 && possibleOf(policies, attributes).length > 0) return run(source, attributes);
   };
 }
 
@@ -131,75 +110,24 @@ function sourceFor(
   return group === "admissionregistration.k8s.io" && policyKinds.has(resource) ? statics : all;
 }
 
-/** The list changes only if one of the sources does. */
-function combined(statics: StoredPolicies, stored: StoredPolicies): StoredPolicies {
-  let [seenStatic, seenStored]: (readonly BoundPolicy[])[] = [];
-  let list: readonly BoundPolicy[] = [];
-  const combine = (ofFiles: readonly BoundPolicy[], ofClients: readonly BoundPolicy[]): readonly BoundPolicy[] => {
-    if (seenStatic !== ofFiles || seenStored !== ofClients) list = [...ofFiles, ...ofClients];
-    [seenStatic, seenStored] = [ofFiles, ofClients];
-    return list;
-  };
-  return {
-    current() {
-      const [ofFiles, ofClients] = [statics.current(), stored.current()];
-      if (ofFiles instanceof Promise || ofClients instanceof Promise)
-        return Promise.all([ofFiles, ofClients]).then(([files, clients]) => combine(files, clients));
-      return combine(ofFiles, ofClients);
-    },
-  };
-}
-
-/** The policies whose rules match. A promise only if a namespace is not in the watch cache yet. */
-function candidatesOf(
+/** The policies whose rules and selectors match. */
+async function candidatesOf(
   policies: readonly BoundPolicy[],
   attributes: AdmissionAttributes,
-): readonly Candidate[] | Promise<readonly Candidate[]> {
-  const candidates: (Candidate | Promise<Candidate | undefined>)[] = [];
-  let isPending = false;
-  for (const bound of policies) {
-    const candidate = candidateOf(bound, attributes);
-    if (candidate === undefined) continue;
-    isPending ||= candidate instanceof Promise;
-    candidates.push(candidate);
-  }
-  return isPending ? presentOf(candidates) : (candidates as Candidate[]);
-}
-
-async function presentOf(
-  candidates: readonly (Candidate | Promise<Candidate | undefined>)[],
 ): Promise<readonly Candidate[]> {
-  const found = await Promise.all(candidates);
-  return found.filter((candidate) => candidate !== undefined);
+  const candidates = await Promise.all(policies.map((bound) => candidateOf(bound, attributes)));
+  return candidates.filter((candidate) => candidate !== undefined);
 }
 
-function candidateOf(
-  bound: BoundPolicy,
+async function candidateOf(
+  { policy, bindings }: BoundPolicy,
   attributes: AdmissionAttributes,
-): Candidate | undefined | Promise<Candidate | undefined> {
-  let match: Match | undefined | Promise<Match | undefined>;
-  try {
-    match = bound.policy.matcher.match(attributes);
-  } catch (error) {
-    return unmatchable(bound, error);
-  }
-  if (match instanceof Promise) return candidateLater(bound, match);
-  return match === undefined ? undefined : { policy: bound.policy, bindings: bound.bindings, match };
-}
-
-async function candidateLater(
-  bound: BoundPolicy,
-  matching: Promise<Match | undefined>,
 ): Promise<Candidate | undefined> {
   try {
-    const match = await matching;
-    return match === undefined ? undefined : { ...bound, match };
+    const match = await policy.matcher.match(attributes);
+    return match && { policy, bindings, match };
   } catch (error) {
-    return unmatchable(bound, error);
+    if (error instanceof ApiError) return { policy, bindings, match: { error: error.message } };
+    throw error;
   }
-}
-
-function unmatchable(bound: BoundPolicy, error: unknown): Candidate {
-  if (error instanceof ApiError) return { ...bound, match: { error: error.message } };
-  throw error;
 }

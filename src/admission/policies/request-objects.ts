@@ -24,10 +24,9 @@ export class ObjectsByKind {
   }
 
   /**
-   * @returns a promise only for resources with a conversion webhook
-   * @throws ApiError 500 if the webhook fails
+   * @throws ApiError 500 if a conversion webhook fails
    */
-  at(match: Match): RequestObjects | Promise<RequestObjects> {
+  async at(match: Match): Promise<RequestObjects> {
     for (const { kind, objects } of this.#found) if (isSameKind(kind, match.kind)) return objects;
     if (this.#attributes.target.converted !== undefined) return this.#convert(match);
     return this.#keep(match, new ObjectsOnDemand(this.#versioned, this.#attributes, match));
@@ -35,9 +34,12 @@ export class ObjectsByKind {
 
   async #convert(match: Match): Promise<RequestObjects> {
     const { object, oldObject } = this.#attributes;
-    const value = await objectValueOf(this.#versioned, this.#attributes, match, object);
-    const oldValue = await objectValueOf(this.#versioned, this.#attributes, match, oldObject);
-    return this.#keep(match, { object: value, oldObject: oldValue });
+    const value = await this.#convertOne(match, object);
+    return this.#keep(match, { object: value, oldObject: await this.#convertOne(match, oldObject) });
+  }
+
+  async #convertOne(match: Match, object: KubeObject | undefined): Promise<ObjectValue> {
+    return object === undefined ? null : shown(await this.#versioned.convert(object, this.#attributes, match));
   }
 
   #keep({ kind }: Match, objects: RequestObjects): RequestObjects {
@@ -76,21 +78,9 @@ class ObjectsOnDemand implements RequestObjects {
     return this.#oldObject;
   }
 
-  /** Only a conversion webhook makes it a promise. */
   #valueOf(object: KubeObject | undefined): ObjectValue {
-    return objectValueOf(this.#versioned, this.#attributes, this.#match, object) as ObjectValue;
+    return object === undefined ? null : shown(this.#versioned.show(object, this.#attributes, this.#match));
   }
-}
-
-function objectValueOf(
-  versioned: VersionedObjects,
-  attributes: AdmissionAttributes,
-  match: Match,
-  object: KubeObject | undefined,
-): ObjectValue | Promise<ObjectValue> {
-  if (object === undefined) return null;
-  const found = versioned.convert(object, attributes, match);
-  return found instanceof Promise ? found.then(shown) : shown(found);
 }
 
 const shown = ({ object, schema }: Versioned): ObjectValue => typedObject(object, schema);
@@ -101,10 +91,10 @@ const shown = ({ object, schema }: Versioned): ObjectValue => typedObject(object
  * @returns a function that decodes the namespace
  * @throws ApiError 404
  */
-export function findNamespace(
+export async function findNamespace(
   namespaces: Namespaces,
   { target, namespace }: AdmissionAttributes,
-): (() => KubeObject) | undefined | Promise<() => KubeObject> {
+): Promise<(() => KubeObject) | undefined> {
   const { group, kind } = target.resource.definition;
   return namespace === "" || (group === "" && kind === "Namespace") ? undefined : namespaces.find(namespace);
 }

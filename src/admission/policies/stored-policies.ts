@@ -5,16 +5,13 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import type { StaticManifests } from "../config/contract.ts";
-import { followConfigurations } from "../configurations.ts";
+import { type Configurations, combined, followConfigurations, inMemory } from "../configurations.ts";
 import type { MatchCriteria } from "../matching/contract.ts";
 import type { Matching } from "../matching/matcher.ts";
 import type { Binding, BoundPolicy, Policy } from "./contract.ts";
 
-/** Follows the policies of one kind. */
-export interface StoredPolicies {
-  /** The policies with bindings, by name. A promise only until the watch caches are loaded. */
-  current(): readonly BoundPolicy[] | Promise<readonly BoundPolicy[]>;
-}
+/** The policies with bindings, by name. */
+export type StoredPolicies = Configurations<BoundPolicy>;
 
 interface Needs {
   readonly catalog: Pick<Catalog, "findResource" | "generation">;
@@ -28,31 +25,8 @@ export function followPolicies(
 ): StoredPolicies {
   const policies = followConfigurations(catalog, `${kind}policies`, (object) => policyOf(object, matching));
   const bindings = followConfigurations(catalog, `${kind}policybindings`, (object) => bindingOf(object, matching));
-  let [seenPolicies, seenBindings]: [readonly Policy[], readonly Binding[]] = [[], []];
-  let bound: readonly BoundPolicy[] = [];
-  const combine = (currentPolicies: readonly Policy[], currentBindings: readonly Binding[]): readonly BoundPolicy[] => {
-    if (seenPolicies === currentPolicies && seenBindings === currentBindings) return bound;
-    bound = bind(currentPolicies, currentBindings);
-    seenPolicies = currentPolicies;
-    seenBindings = currentBindings;
-    return bound;
-  };
-  const combineLater = async (
-    ofPolicies: Loading<Policy>,
-    ofBindings: Loading<Binding>,
-  ): Promise<readonly BoundPolicy[]> => combine(await ofPolicies, await ofBindings);
-  return {
-    current() {
-      const ofPolicies = policies.current();
-      const ofBindings = bindings.current();
-      return ofPolicies instanceof Promise || ofBindings instanceof Promise
-        ? combineLater(ofPolicies, ofBindings)
-        : combine(ofPolicies, ofBindings);
-    },
-  };
+  return combined(policies, bindings, bind);
 }
-
-type Loading<T> = readonly T[] | Promise<readonly T[]>;
 
 /** Follows the policies of static manifests, which are replaced as a whole. */
 export function staticPolicies(
@@ -60,21 +34,14 @@ export function staticPolicies(
   manifests: Pick<StaticManifests, "current">,
   matching: Needs["matching"],
 ): StoredPolicies {
-  let seen: readonly (readonly KubeObject[])[] = [];
-  let bound: readonly BoundPolicy[] = [];
-  return {
-    current() {
-      const now = [manifests.current(kind), manifests.current(`${kind}Binding`)] as const;
-      if (now[0] === seen[0] && now[1] === seen[1]) return bound;
-      seen = now;
-      const policies = now[0].map((object) => policyOf(object, matching));
-      bound = bind(
-        policies,
-        now[1].map((object) => bindingOf(object, matching)),
-      );
-      return bound;
-    },
-  };
+  const policies = inMemory(() => manifests.current(kind));
+  const bindings = inMemory(() => manifests.current(`${kind}Binding`));
+  return combined(policies, bindings, (ofPolicies, ofBindings) =>
+    bind(
+      ofPolicies.map((object) => policyOf(object, matching)),
+      ofBindings.map((object) => bindingOf(object, matching)),
+    ),
+  );
 }
 
 /** Policies without bindings, and bindings without policies, have no effect. */

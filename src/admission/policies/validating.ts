@@ -13,7 +13,6 @@ import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { recordConditions } from "../expressions/match-conditions.ts";
 import { Pauses } from "../expressions/pauses.ts";
 import type { RequestObjects } from "../expressions/request-bindings.ts";
-import { runSteps, type Steps, wait } from "../expressions/steps.ts";
 import type { Match } from "../matching/contract.ts";
 import type { Namespaces } from "../matching/namespaces.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
@@ -56,35 +55,33 @@ interface Run {
  * answer.
  */
 export function validatingEvaluation(needs: PolicyNeeds): EvaluatePolicies {
-  return (candidates, attributes) => runSteps(evaluateAll(needs, candidates, attributes));
+  return (candidates, attributes) => evaluateAll(needs, candidates, attributes);
 }
 
-function* evaluateAll(
+async function evaluateAll(
   needs: PolicyNeeds,
   candidates: readonly Candidate[],
   attributes: AdmissionAttributes,
-): Steps<void> {
+): Promise<void> {
   const checks = new AuthorizationChecks(needs.authorize, attributes);
   const objects = new ObjectsByKind(needs.versioned, attributes);
   const run: Run = { attributes, objects, checks, denials: [], pauses: new Pauses(needs.now) };
-  for (const candidate of candidates) yield* evaluatePolicy(needs, run, candidate);
+  for (const candidate of candidates) await evaluatePolicy(needs, run, candidate);
   const [first] = run.denials;
   if (first !== undefined) throw denialError(attributes, first);
 }
 
-function* evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, match }: Candidate): Steps<void> {
+async function evaluatePolicy(needs: PolicyNeeds, run: Run, { policy, bindings, match }: Candidate): Promise<void> {
   if ("error" in match) return configurationError(run, policy, undefined, match.error);
   const annotations = new AuditAnnotations();
   try {
     const resource = paramResource(needs.catalog, policy.spec.paramKind);
     for (const binding of bindings) {
-      const preparing = prepare(run, policy, binding, { match, resource });
-      const prepared = preparing instanceof Promise ? yield* wait(preparing) : preparing;
+      const prepared = await prepare(run, policy, binding, { match, resource });
       if (prepared === undefined) continue;
-      const finding = findNamespace(needs.namespaces, run.attributes);
-      const namespace = finding instanceof Promise ? yield* wait(finding) : finding;
+      const namespace = await findNamespace(needs.namespaces, run.attributes);
       for (const param of prepared.params) {
-        const result = yield* evaluate(needs, run, { ...prepared, policy, match, namespace, param });
+        const result = await evaluate(needs, run, { ...prepared, policy, match, namespace, param });
         if (run.attributes.trace !== undefined) {
           const params = resource && param ? { resource, param } : undefined;
           const step = traceOfResult(result, binding.validationActions);
@@ -113,24 +110,8 @@ interface PrepareInput {
   readonly resource: Resolved | undefined;
 }
 
-/**
- * @returns undefined if the binding does not match, or has an error, which is recorded; a promise
- *   only if the binding has rules or parameters, or a webhook converts the objects
- */
-function prepare(
-  run: Run,
-  policy: Policy,
-  binding: Binding,
-  input: PrepareInput,
-): Prepared | undefined | Promise<Prepared | undefined> {
-  if (binding.matcher !== undefined || input.resource !== undefined) return prepareBinding(run, policy, binding, input);
-  const objects = run.objects.at(input.match);
-  return objects instanceof Promise ? prepareBinding(run, policy, binding, input) : { params: noParams, objects };
-}
-
-const noParams: readonly Param[] = [null];
-
-async function prepareBinding(
+/** @returns undefined if the binding does not match, or has an error, which is recorded */
+async function prepare(
   run: Run,
   policy: Policy,
   binding: Binding,
@@ -162,7 +143,7 @@ function evaluate(
   { now }: PolicyNeeds,
   { attributes, checks, pauses }: Run,
   { policy, match, namespace, param, objects = noObjects }: Input,
-): Steps<ValidationResult> {
+): Promise<ValidationResult> {
   const compiled = compiledValidations(policy);
   const bindings = new RequestVariables({ attributes, match, objects, params: param, namespace, checks });
   const options = { failurePolicy: policy.failurePolicy, now, pauses };

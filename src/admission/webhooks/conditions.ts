@@ -15,7 +15,6 @@ import {
 } from "../expressions/match-conditions.ts";
 import { Pauses } from "../expressions/pauses.ts";
 import { requestBindings } from "../expressions/request-bindings.ts";
-import { runSteps } from "../expressions/steps.ts";
 import { requestedResource } from "../matching/kinds.ts";
 import type { ConditionsInput, WebhookConditions, WebhookType } from "./contract.ts";
 
@@ -49,7 +48,7 @@ export function openConditions(spec: ConditionsSpec, needs: ConditionsNeeds): We
     const startedAt = needs.elapsed();
     const counts = { errors: 0 };
     const pauses = new Pauses(needs.elapsed);
-    const result = await runSteps(checks.evaluate(() => evaluateConditions(conditions, bindings, pauses, counts)));
+    const result = await checks.evaluate(() => evaluateConditions(conditions, bindings, pauses, counts));
     const seconds = (needs.elapsed() - startedAt) / 1000;
     recordConditions(needs.observer, { owner, operation, result, errors: counts.errors, seconds });
     const matches = isMatch(result, input);

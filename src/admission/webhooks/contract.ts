@@ -51,9 +51,6 @@ export interface ReviewedObjects {
 /** The compiled webhooks of one configuration object, in its order. */
 export type Configuration = readonly Webhook[];
 
-/** The webhooks that see a request, in the order of their names and lists. */
-export type WebhookSource = (attributes: AdmissionAttributes) => readonly Webhook[] | Promise<readonly Webhook[]>;
-
 /** The types of webhooks as metrics name them. */
 export type WebhookType = "admit" | "validating";
 

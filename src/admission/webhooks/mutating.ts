@@ -15,7 +15,7 @@ import { withOutcome } from "./outcome.ts";
 import { applyPatch } from "./patch.ts";
 import { reinvocationState } from "./reinvocation.ts";
 import { RequestObjects } from "./reviewed-objects.ts";
-import { calledMatch, firstMatch, type StartedMatching } from "./select.ts";
+import { calledMatch, type FirstMatch, webhookDispatcher } from "./select.ts";
 import { failedOpen, tracedCall } from "./trace-webhooks.ts";
 import type { DispatchNeeds } from "./validating.ts";
 
@@ -23,20 +23,10 @@ const pluginName = "MutatingAdmissionWebhook";
 
 /** @returns the plugin MutatingAdmissionWebhook */
 export function mutatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
-  const dispatch = (attributes: AdmissionAttributes, webhooks: readonly Webhook[]): void | Promise<void> => {
-    const first = firstMatch(webhooks, attributes, "admit");
-    return first && callInOrder(attributes, webhooks, first, needs);
-  };
-  const dispatchLater = async (attributes: AdmissionAttributes, loading: Promise<readonly Webhook[]>): Promise<void> =>
-    dispatch(attributes, await loading);
-  return {
-    name: pluginName,
-    mutate(attributes) {
-      const webhooks = needs.webhooks(attributes);
-      if (webhooks instanceof Promise) return dispatchLater(attributes, webhooks);
-      return webhooks.length === 0 ? undefined : dispatch(attributes, webhooks);
-    },
-  };
+  const mutate = webhookDispatcher(needs, "admit", (attributes, webhooks, first) =>
+    callInOrder(attributes, webhooks, first, needs),
+  );
+  return { name: pluginName, mutate };
 }
 
 /** One run of the plugin for a request. */
@@ -50,7 +40,7 @@ interface Run {
 async function callInOrder(
   attributes: AdmissionAttributes,
   webhooks: readonly Webhook[],
-  first: StartedMatching,
+  first: FirstMatch,
   needs: DispatchNeeds,
 ): Promise<void> {
   const reinvocation = reinvocationOf(attributes);
@@ -64,7 +54,7 @@ async function callInOrder(
   const managers = attributes.object?.metadata?.managedFields;
   for (let at = first.index; at < webhooks.length; at++) {
     const webhook = webhooks[at] as Webhook;
-    const selected = await (at === first.index ? first.match : webhook.matcher.match(attributes));
+    const selected = at === first.index ? first.match : await webhook.matcher.match(attributes);
     const match = await calledMatch(webhook, { attributes, type: "admit", match: selected, objects: run.objects });
     if (match === undefined || !state.isDue(webhook.uid)) continue;
     if (await callOne(webhook, match, at, run, needs)) state.changed();

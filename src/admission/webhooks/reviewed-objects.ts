@@ -7,8 +7,8 @@ import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import type { ReviewedObjects } from "./contract.ts";
 
-/** By group, version and kind; a promise while a conversion webhook converts the object. */
-type EncodedObjects = Map<string, Buffer | Promise<Buffer>>;
+/** By group, version and kind. */
+type EncodedObjects = Map<string, Promise<Buffer>>;
 
 /** Encodes objects when they are first reviewed. */
 export class RequestObjects {
@@ -22,20 +22,11 @@ export class RequestObjects {
     this.#versioned = versioned;
   }
 
-  /**
-   * @returns a promise only if a conversion webhook converts an object
-   * @throws ApiError 500 if the conversion webhook fails
-   */
-  at(match: Match): ReviewedObjects | Promise<ReviewedObjects> {
-    const oldObject = this.#encode(this.#oldObjects, this.#attributes.oldObject, match);
-    if (oldObject instanceof Promise) return oldObject.then((converted) => this.#withObject(converted, match));
-    return this.#withObject(oldObject, match);
-  }
-
-  #withObject(oldObject: Buffer | undefined, match: Match): ReviewedObjects | Promise<ReviewedObjects> {
-    const object = this.#encode(this.#objects, this.#attributes.object, match);
-    if (object instanceof Promise) return object.then((converted) => ({ oldObject, object: converted }));
-    return { oldObject, object };
+  /** @throws ApiError 500 if the conversion webhook fails */
+  async at(match: Match): Promise<ReviewedObjects> {
+    const oldObject = await this.#encode(this.#oldObjects, this.#attributes.oldObject, match);
+    const object = await this.#encode(this.#objects, this.#attributes.object, match);
+    return { object, oldObject };
   }
 
   /** The object has changed. */
@@ -43,16 +34,15 @@ export class RequestObjects {
     this.#objects.clear();
   }
 
-  #encode(encoded: EncodedObjects, object: KubeObject | undefined, match: Match): Buffer | undefined | Promise<Buffer> {
+  async #encode(encoded: EncodedObjects, object: KubeObject | undefined, match: Match): Promise<Buffer | undefined> {
     if (object === undefined) return undefined;
     const { group, version, kind } = match.kind;
     const key = `${group}/${version}/${kind}`;
     const existing = encoded.get(key);
     if (existing !== undefined) return existing;
-    const json = this.#versioned.encode(object, this.#attributes, match);
-    const result = json instanceof Promise ? json.catch(rethrowConversion) : json;
-    encoded.set(key, result);
-    return result;
+    const json = this.#versioned.encode(object, this.#attributes, match).catch(rethrowConversion);
+    encoded.set(key, json);
+    return json;
   }
 }
 

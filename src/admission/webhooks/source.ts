@@ -1,8 +1,11 @@
 /** The webhooks of static manifests and of configurations that clients have created. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-import type { Configurations } from "../configurations.ts";
-import type { Configuration, Webhook, WebhookSource } from "./contract.ts";
+import { type Configurations, combined, inMemory } from "../configurations.ts";
+import type { Configuration, Webhook } from "./contract.ts";
+
+/** Returns the webhooks that see a request, in the order of their names and lists. */
+export type WebhookSource = (attributes: AdmissionAttributes) => Configurations<Webhook>;
 
 /**
  * Configurations that could otherwise prevent their own repair. Source:
@@ -34,22 +37,9 @@ export function webhookSource(
   followed: Configurations<Configuration>,
   manifests: (() => readonly Webhook[]) | undefined,
 ): WebhookSource {
-  let lists: readonly unknown[] = [];
-  let webhooks: readonly Webhook[] = [];
-  const join = (current: readonly Configuration[]): readonly Webhook[] => {
-    const first = manifests?.() ?? none;
-    if (current !== lists[0] || first !== lists[1])
-      [lists, webhooks] = [
-        [current, first],
-        [...first, ...current.flat()],
-      ];
-    return webhooks;
-  };
-  return (attributes) => {
-    if (isExempt(attributes)) return manifests?.() ?? none;
-    const current = followed.current();
-    return current instanceof Promise ? current.then(join) : join(current);
-  };
+  const ofManifests = inMemory(manifests ?? ((): readonly Webhook[] => none));
+  const all = combined(ofManifests, followed, (first, current) => [...first, ...current.flat()]);
+  return (attributes) => (isExempt(attributes) ? ofManifests : all);
 }
 
 const none: readonly Webhook[] = [];

@@ -18,6 +18,7 @@ import type { Resolved, ServedVersion } from "../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { RequestAudit } from "../../request/audit.ts";
 import { sharedClients } from "../../webhook/shared-clients.ts";
+import { inMemory } from "../configurations.ts";
 import { openMatching } from "../matching/matcher.ts";
 import { versionedObjects } from "../matching/versioned.ts";
 import { compileConfiguration, releaseConfiguration } from "./configuration.ts";
@@ -112,7 +113,8 @@ async function outcomeOf({ plugin, webhooks: specs, request, answers: recorded =
     openConditions: () => assert.fail("no webhook has conditions"),
   });
   const needs: DispatchNeeds = {
-    webhooks: () => webhooks,
+    webhooks: () => inMemory(() => webhooks),
+    catalog,
     versioned: versionedObjects(catalog),
     observer: rejectionsInto(rejections),
     logger,

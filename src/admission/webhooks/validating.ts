@@ -2,7 +2,7 @@
  * ValidatingAdmissionWebhook: calls all matching webhooks in parallel. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/validating/dispatcher.go.
  */
-
+import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { TraceStep } from "../../request/admission-trace.ts";
 import { annotateAudit } from "../annotate.ts";
@@ -10,34 +10,26 @@ import type { AdmissionPlugin } from "../contract.ts";
 import type { Match } from "../matching/contract.ts";
 import type { VersionedObjects } from "../matching/versioned.ts";
 import { callWebhook } from "./call.ts";
-import type { CallNeeds, ReviewedObjects, Webhook, WebhookSource } from "./contract.ts";
+import type { CallNeeds, ReviewedObjects, Webhook } from "./contract.ts";
 import { withOutcome } from "./outcome.ts";
 import { RequestObjects } from "./reviewed-objects.ts";
-import { calledMatch, firstMatch, type StartedMatching } from "./select.ts";
+import { calledMatch, type FirstMatch, webhookDispatcher } from "./select.ts";
+import type { WebhookSource } from "./source.ts";
 import { failedOpen, tracedCall } from "./trace-webhooks.ts";
 
 /** What the plugins of webhooks need. */
 export interface DispatchNeeds extends CallNeeds {
   readonly webhooks: WebhookSource;
+  readonly catalog: Pick<Catalog, "generation">;
   readonly versioned: VersionedObjects;
 }
 
 /** @returns the plugin ValidatingAdmissionWebhook */
 export function validatingWebhooks(needs: DispatchNeeds): AdmissionPlugin {
-  const dispatch = (attributes: AdmissionAttributes, webhooks: readonly Webhook[]): void | Promise<void> => {
-    const first = firstMatch(webhooks, attributes, "validating");
-    return first && callAll(attributes, webhooks, first, needs);
-  };
-  const dispatchLater = async (attributes: AdmissionAttributes, loading: Promise<readonly Webhook[]>): Promise<void> =>
-    dispatch(attributes, await loading);
-  return {
-    name: "ValidatingAdmissionWebhook",
-    validate(attributes) {
-      const webhooks = needs.webhooks(attributes);
-      if (webhooks instanceof Promise) return dispatchLater(attributes, webhooks);
-      return webhooks.length === 0 ? undefined : dispatch(attributes, webhooks);
-    },
-  };
+  const validate = webhookDispatcher(needs, "validating", (attributes, webhooks, first) =>
+    callAll(attributes, webhooks, first, needs),
+  );
+  return { name: "ValidatingAdmissionWebhook", validate };
 }
 
 interface Review extends ReviewedObjects {
@@ -48,7 +40,7 @@ interface Review extends ReviewedObjects {
 async function callAll(
   attributes: AdmissionAttributes,
   webhooks: readonly Webhook[],
-  first: StartedMatching,
+  first: FirstMatch,
   needs: DispatchNeeds,
 ): Promise<void> {
   const reviews = await selectReviews(attributes, webhooks, first, needs);
@@ -63,20 +55,16 @@ async function callAll(
 async function selectReviews(
   attributes: AdmissionAttributes,
   webhooks: readonly Webhook[],
-  first: StartedMatching,
+  first: FirstMatch,
   { versioned }: DispatchNeeds,
 ): Promise<Review[]> {
   const objects = new RequestObjects(attributes, versioned);
   const reviews: Review[] = [];
   for (let at = first.index; at < webhooks.length; at++) {
     const webhook = webhooks[at] as Webhook;
-    const matching = at === first.index ? first.match : webhook.matcher.match(attributes);
-    const selected = matching instanceof Promise ? await matching : matching;
-    const calling = calledMatch(webhook, { attributes, type: "validating", match: selected, objects });
-    const match = calling instanceof Promise ? await calling : calling;
-    if (match === undefined) continue;
-    const reviewed = objects.at(match);
-    reviews.push({ webhook, match, ...(reviewed instanceof Promise ? await reviewed : reviewed) });
+    const selected = at === first.index ? first.match : await webhook.matcher.match(attributes);
+    const match = await calledMatch(webhook, { attributes, type: "validating", match: selected, objects });
+    if (match !== undefined) reviews.push({ webhook, match, ...(await objects.at(match)) });
   }
   return reviews;
 }

@@ -5,11 +5,11 @@
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
+import type { Catalog } from "../../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
 import { formatQuantity } from "../../../lib/quantity/quantity.ts";
-import { withReadyStore } from "../../ready-store.ts";
+import { readyStore } from "../../ready-store.ts";
 import { rejection } from "../../rejection.ts";
 import { claimProblems, joinProblems, podProblems } from "./check.ts";
 import { setDefaultResources } from "./defaults.ts";
@@ -19,23 +19,22 @@ const name = "LimitRanger";
 
 /** @returns the plugin LimitRanger */
 export function limitRanger(catalog: Pick<Catalog, "findResource">, gates: FeatureGates): AdmissionPlugin {
-  const withLimitRanges = withReadyStore(catalog, { group: "", resource: "limitranges" });
   const read = limitsReader();
   const podLevel = gates.enabled("PodLevelResources");
-  const inNamespace = function* (store: ResourceStore, namespace: string): Generator<Limits> {
-    for (const entry of store.cache.latest().range(store.keyOf(namespace, ""))) yield read(store, entry);
+  const limitsIn = async (namespace: string): Promise<Limits[]> => {
+    const store = await readyStore(catalog, { group: "", resource: "limitranges" });
+    if (store === undefined) return [];
+    return [...store.cache.latest().range(store.keyOf(namespace, ""))].map((entry) => read(store, entry));
   };
-  const setDefaults = (pod: KubeObject, namespace: string): void | Promise<void> =>
-    withLimitRanges((store) => {
-      for (const limits of inNamespace(store, namespace)) setDefaultResources(pod, limits);
-    });
-  const check = (attributes: AdmissionAttributes, object: KubeObject, kind: string): void | Promise<void> =>
-    withLimitRanges((store) => {
-      for (const limits of inNamespace(store, attributes.namespace)) {
-        const problems = kind === "pods" ? podProblems(object, limits, podLevel) : claimProblems(object, limits);
-        rejectProblems(attributes, limits, problems);
-      }
-    });
+  const setDefaults = async (pod: KubeObject, namespace: string): Promise<void> => {
+    for (const limits of await limitsIn(namespace)) setDefaultResources(pod, limits);
+  };
+  const check = async (attributes: AdmissionAttributes, object: KubeObject, kind: string): Promise<void> => {
+    for (const limits of await limitsIn(attributes.namespace)) {
+      const problems = kind === "pods" ? podProblems(object, limits, podLevel) : claimProblems(object, limits);
+      rejectProblems(attributes, limits, problems);
+    }
+  };
   return {
     name,
     mutate(attributes) {

@@ -6,7 +6,7 @@ import type { Struct } from "../../../lib/schema/schema.ts";
 import { rejection } from "../../rejection.ts";
 import type { Check } from "./contract.ts";
 
-export const checkClaim: Check = ({ node, attributes }) => {
+export const checkClaim: Check = async ({ node, attributes }) => {
   const { operation, subresource, object, oldObject, target } = attributes;
   if (subresource !== "status") throw rejection(attributes, "may only update PVC status");
   if (operation !== "UPDATE") throw rejection(attributes, `unexpected operation ${quoteGo(operation)}`);

@@ -38,4 +38,4 @@ export type LookedUpKind =
   | "csidriver";
 
 /** @throws ApiError to reject the write */
-export type Check = (write: NodeWrite) => void | Promise<void>;
+export type Check = (write: NodeWrite) => Promise<void>;

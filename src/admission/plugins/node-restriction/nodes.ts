@@ -8,7 +8,7 @@ import { rejection } from "../../rejection.ts";
 import { sameField } from "../../same-field.ts";
 import type { Check } from "./contract.ts";
 
-export const checkNode: Check = ({ node, attributes }) => {
+export const checkNode: Check = async ({ node, attributes }) => {
   const { operation, name, object, oldObject } = attributes;
   const self = quoteGo(node);
   if (name !== node) throw rejection(attributes, `node ${self} is not allowed to modify node ${quoteGo(name)}`);

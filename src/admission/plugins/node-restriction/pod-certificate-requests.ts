@@ -8,7 +8,7 @@ import type { Check, LookedUpKind, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
 
 /** Mismatches that may be temporary give an error 500, which clients retry, instead of 403. */
-export const checkPodCertificateRequest: Check = (write) => {
+export const checkPodCertificateRequest: Check = async (write) => {
   const { node, attributes, needs } = write;
   const { operation, subresource } = attributes;
   if (!needs.enabled("PodCertificateRequest"))

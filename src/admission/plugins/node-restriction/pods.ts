@@ -11,7 +11,7 @@ import { apiReference } from "./api-reference.ts";
 import type { Check, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
 
-export const checkPod: Check = (write) => {
+export const checkPod: Check = async (write) => {
   const { attributes } = write;
   switch (attributes.subresource) {
     case "":
@@ -28,7 +28,7 @@ export const checkPod: Check = (write) => {
   }
 };
 
-function checkPodWrite(write: NodeWrite): void | Promise<void> {
+async function checkPodWrite(write: NodeWrite): Promise<void> {
   const { node, attributes } = write;
   const { operation, oldObject } = attributes;
   if (operation === "CREATE") return checkCreation(write);

@@ -8,7 +8,7 @@ import { checkAudience } from "./audiences.ts";
 import type { Check, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
 
-export const checkServiceAccount: Check = (write) => {
+export const checkServiceAccount: Check = async (write) => {
   const { operation, subresource } = write.attributes;
   if (operation === "CREATE" && subresource === "token") return checkToken(write);
 };

@@ -9,7 +9,7 @@ const kubeletSigners: readonly string[] = [
   "kubernetes.io/kube-apiserver-client-kubelet",
 ];
 
-export const checkSigningRequest: Check = (write) => {
+export const checkSigningRequest: Check = async (write) => {
   const { attributes, needs } = write;
   if (needs.enabled("AllowInsecureKubeletCertificateSigningRequests") || attributes.operation !== "CREATE") return;
   if (kubeletSigners.includes(attributes.object?.spec?.signerName))

@@ -31,16 +31,10 @@ export function podNodeSelector(
   const namespaces = lookUp<Annotated>(catalog, { group: "", resource: "namespaces" }, ({ metadata }) => ({
     selector: metadata.annotations?.[annotation],
   }));
-  const useSelector = (
-    { namespace }: AdmissionAttributes,
-    use: (selector: ReadonlyMap<string, string>) => void,
-  ): void | Promise<void> => {
-    const useFound = (found: Annotated | undefined): void => {
-      if (found === undefined) throw internalError(`namespace ${namespace} does not exist`);
-      use(parseEqualitySelector(found.selector ?? selectors.get(defaultKey) ?? ""));
-    };
-    const found = namespaces.find("", namespace);
-    return found instanceof Promise ? found.then(useFound) : useFound(found);
+  const selectorOf = async (namespace: string): Promise<ReadonlyMap<string, string>> => {
+    const found = await namespaces.find("", namespace);
+    if (found === undefined) throw internalError(`namespace ${namespace} does not exist`);
+    return parseEqualitySelector(found.selector ?? selectors.get(defaultKey) ?? "");
   };
   const check = (pod: KubeObject, selector: ReadonlyMap<string, string>, namespace: string): void => {
     checkConflicts(pod, selector);
@@ -48,19 +42,17 @@ export function podNodeSelector(
   };
   return {
     name: "PodNodeSelector",
-    mutate(attributes) {
+    async mutate(attributes) {
       const pod = createdPod(attributes);
       if (pod === undefined) return;
-      return useSelector(attributes, (selector) => {
-        checkConflicts(pod, selector);
-        if (selector.size > 0) pod.spec.nodeSelector = { ...Object.fromEntries(selector), ...pod.spec.nodeSelector };
-        check(pod, selector, attributes.namespace);
-      });
+      const selector = await selectorOf(attributes.namespace);
+      checkConflicts(pod, selector);
+      if (selector.size > 0) pod.spec.nodeSelector = { ...Object.fromEntries(selector), ...pod.spec.nodeSelector };
+      check(pod, selector, attributes.namespace);
     },
-    validate(attributes) {
+    async validate(attributes) {
       const pod = createdPod(attributes);
-      if (pod === undefined) return;
-      return useSelector(attributes, (selector) => check(pod, selector, attributes.namespace));
+      if (pod !== undefined) check(pod, await selectorOf(attributes.namespace), attributes.namespace);
     },
   };
 }

@@ -30,18 +30,17 @@ export interface PodSecurity {
   readonly configuration: PodSecurityConfiguration;
   readonly observer: PodSecurityObserver;
   /**
-   * Returns the policy of the namespace of a request. A promise only when the watch cache lacks the
-   * namespace.
+   * Returns the policy of the namespace of a request.
    *
    * @throws ApiError 404
    */
-  policyOf(attributes: AdmissionAttributes): ParsedPolicy | Promise<ParsedPolicy>;
+  policyOf(attributes: AdmissionAttributes): Promise<ParsedPolicy>;
   /**
-   * Rejects, annotates and warns. A promise only when the checks are not loaded yet.
+   * Rejects, annotates and warns.
    *
    * @throws ApiError 403 if the pod violates the enforced standard
    */
-  evaluate(attributes: AdmissionAttributes, evaluation: Evaluation): void | Promise<void>;
+  evaluate(attributes: AdmissionAttributes, evaluation: Evaluation): Promise<void>;
 }
 
 /** The pod of a request, and the policy of its namespace. */

@@ -13,24 +13,21 @@ interface Options {
 }
 
 /** @throws ApiError 403 if the pod violates the enforced standard */
-export function evaluateTemplate(
+export async function evaluateTemplate(
   plugin: PodSecurity,
   attributes: AdmissionAttributes,
   { kind, parsed, enforces }: Options,
-): void | Promise<void> {
+): Promise<void> {
   const pod = podOf(attributes.object ?? {}, kind);
   if (pod === undefined || isExemptRuntimeClass(plugin, attributes, pod.spec.runtimeClassName)) return;
-  return plugin.evaluate(attributes, { kind, parsed, enforces, pod });
+  await plugin.evaluate(attributes, { kind, parsed, enforces, pod });
 }
 
 /** Returns a function that loads the checks at its first call. */
 export function lazyEvaluation(observer: PodSecurityObserver): PodSecurity["evaluate"] {
   let evaluate: typeof evaluateModes | undefined;
-  return (attributes, evaluation) => {
-    if (evaluate !== undefined) return evaluate(observer, attributes, evaluation);
-    return import("./evaluate-modes.ts").then((loaded) => {
-      evaluate = loaded.evaluateModes;
-      evaluate(observer, attributes, evaluation);
-    });
+  return async (attributes, evaluation) => {
+    evaluate ??= (await import("./evaluate-modes.ts")).evaluateModes;
+    evaluate(observer, attributes, evaluation);
   };
 }

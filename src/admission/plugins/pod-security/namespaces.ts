@@ -30,11 +30,11 @@ interface Needs {
 }
 
 /** @throws ApiError 422 for invalid labels that the request sets */
-export function checkNamespace(
+export async function checkNamespace(
   plugin: PodSecurity,
   attributes: AdmissionAttributes,
   needs: Needs,
-): void | Promise<void> {
+): Promise<void> {
   const { subresource, object, oldObject } = attributes;
   if (subresource !== "" || object === undefined) return;
   const next = policyOf(plugin, object);
@@ -45,7 +45,7 @@ export function checkNamespace(
   if (plugin.configuration.exemptions.namespaces.has(attributes.namespace))
     return warnExempt(plugin, attributes, object, next.policy);
   if (old === undefined) return;
-  return warnAboutPods(plugin, attributes, next.policy, needs);
+  await warnAboutPods(plugin, attributes, next.policy, needs);
 }
 
 function policyOf({ configuration }: PodSecurity, { metadata }: KubeObject): ParsedPolicy {

@@ -10,30 +10,31 @@ import { evaluateTemplate } from "./evaluate-template.ts";
 import { isExempt } from "./exemptions.ts";
 
 /** Checks the pod template of a pod controller. */
-export function checkController(
+export async function checkController(
   plugin: PodSecurity,
   attributes: AdmissionAttributes,
   kind: PodTemplateKind,
-): void | Promise<void> {
+): Promise<void> {
   if (attributes.subresource !== "" || isExempt(plugin, attributes)) return;
-  const parsed = plugin.policyOf(attributes);
-  if (!(parsed instanceof Promise)) return checkWith(plugin, attributes, kind, parsed);
-  return parsed.then(
-    (found) => checkWith(plugin, attributes, kind, found),
-    (error: unknown) => reportLookup(plugin, attributes, error),
-  );
+  let parsed: ParsedPolicy;
+  try {
+    parsed = await plugin.policyOf(attributes);
+  } catch (error) {
+    return reportLookup(plugin, attributes, error);
+  }
+  await checkWith(plugin, attributes, kind, parsed);
 }
 
-function checkWith(
+async function checkWith(
   plugin: PodSecurity,
   attributes: AdmissionAttributes,
   kind: PodTemplateKind,
   parsed: ParsedPolicy,
-): void | Promise<void> {
+): Promise<void> {
   const { policy, problems } = parsed;
   const isIgnored = policy.warn.level === "privileged" && policy.audit.level === "privileged";
   if (problems.length === 0 && isIgnored) return;
-  return evaluateTemplate(plugin, attributes, { kind, parsed, enforces: false });
+  await evaluateTemplate(plugin, attributes, { kind, parsed, enforces: false });
 }
 
 function reportLookup({ observer }: PodSecurity, attributes: AdmissionAttributes, error: unknown): void {

@@ -26,7 +26,7 @@ interface Needs {
 
 interface CheckedResource {
   readonly group: string;
-  readonly check: (attributes: AdmissionAttributes) => void | Promise<void>;
+  readonly check: (attributes: AdmissionAttributes) => Promise<void>;
 }
 
 /** @returns the plugin PodSecurity */

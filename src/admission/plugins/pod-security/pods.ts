@@ -23,26 +23,27 @@ const ignoredSubresources: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws ApiError 403 for violations, 500 if the namespace cannot be read */
-export function checkPod(
+export async function checkPod(
   plugin: PodSecurity,
   attributes: AdmissionAttributes,
   kind: PodTemplateKind,
-): void | Promise<void> {
+): Promise<void> {
   if (ignoredSubresources.has(attributes.subresource) || isExempt(plugin, attributes)) return;
-  const parsed = plugin.policyOf(attributes);
-  if (!(parsed instanceof Promise)) return checkWith(plugin, attributes, kind, parsed);
-  return parsed.then(
-    (found) => checkWith(plugin, attributes, kind, found),
-    (error: unknown) => failLookup(plugin, attributes, error),
-  );
+  let parsed: ParsedPolicy;
+  try {
+    parsed = await plugin.policyOf(attributes);
+  } catch (error) {
+    failLookup(plugin, attributes, error);
+  }
+  await checkWith(plugin, attributes, kind, parsed);
 }
 
-function checkWith(
+async function checkWith(
   plugin: PodSecurity,
   attributes: AdmissionAttributes,
   kind: PodTemplateKind,
   parsed: ParsedPolicy,
-): void | Promise<void> {
+): Promise<void> {
   const { policy, problems } = parsed;
   if (problems.length === 0 && isPrivileged(policy)) {
     plugin.observer.evaluated("allow", policy.enforce, "enforce", attributes);
@@ -50,7 +51,7 @@ function checkWith(
     return;
   }
   if (!isSignificantUpdate(attributes)) return;
-  return evaluateTemplate(plugin, attributes, { kind, parsed, enforces: true });
+  await evaluateTemplate(plugin, attributes, { kind, parsed, enforces: true });
 }
 
 function failLookup({ observer }: PodSecurity, attributes: AdmissionAttributes, error: unknown): never {

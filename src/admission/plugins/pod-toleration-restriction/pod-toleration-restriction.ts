@@ -37,30 +37,25 @@ const memoryPressure = { key: "node.kubernetes.io/memory-pressure", operator: "E
 export function podTolerationRestriction(needs: RestrictionNeeds): AdmissionPlugin {
   const { configuration = none, podResources } = needs;
   const { find } = lookUp<Annotated>(needs.catalog, namespaces, annotated);
-  const withNamespace = ({ namespace }: AdmissionAttributes, use: (found: Annotated) => void): void | Promise<void> => {
-    const checked = (found: Annotated | undefined): void => {
-      if (found === undefined) throw notFound(namespaces, namespace);
-      use(found);
-    };
-    const found = find("", namespace);
-    return found instanceof Promise ? found.then(checked) : checked(found);
+  const getNamespace = async ({ namespace }: AdmissionAttributes): Promise<Annotated> => {
+    const found = await find("", namespace);
+    if (found === undefined) throw notFound(namespaces, namespace);
+    return found;
   };
   return {
     name: "PodTolerationRestriction",
-    mutate(attributes) {
+    async mutate(attributes) {
       const pod = writtenPod(attributes);
       if (pod === undefined) return;
       checkTolerationCount(attributes, pod.spec);
-      return withNamespace(attributes, (found) => {
-        const defaults =
-          attributes.operation === "CREATE" ? (tolerationsOf(found.defaults) ?? configuration.defaults) : [];
-        addTolerations(pod, defaults, podResources);
-        check(pod, found, configuration);
-      });
+      const found = await getNamespace(attributes);
+      const isNew = attributes.operation === "CREATE";
+      addTolerations(pod, isNew ? (tolerationsOf(found.defaults) ?? configuration.defaults) : [], podResources);
+      check(pod, found, configuration);
     },
-    validate(attributes) {
+    async validate(attributes) {
       const pod = writtenPod(attributes);
-      if (pod !== undefined) return withNamespace(attributes, (found) => check(pod, found, configuration));
+      if (pod !== undefined) check(pod, await getNamespace(attributes), configuration);
     },
   };
 }

@@ -18,20 +18,16 @@ export interface PriorityClasses {
   readonly byDefault: PriorityClass | undefined;
 }
 
-/** @returns a function that returns a promise only until the watch cache is loaded */
-export function priorityClasses(
-  catalog: Pick<Catalog, "findResource" | "generation">,
-): () => PriorityClasses | Promise<PriorityClasses> {
+/** @returns a function that returns the classes stored before the call */
+export function priorityClasses(catalog: Pick<Catalog, "findResource" | "generation">): () => Promise<PriorityClasses> {
   const classes = followObjects(catalog, { group: "scheduling.k8s.io", resource: "priorityclasses" }, priorityClassOf);
   let indexed: readonly PriorityClass[] | undefined;
   let index: PriorityClasses;
-  const indexOf = (current: readonly PriorityClass[]): PriorityClasses => {
+  return async () => {
+    if (!classes.isLoaded()) await classes.load();
+    const current = classes.current();
     if (current !== indexed) [index, indexed] = [createIndex(current), current];
     return index;
-  };
-  return () => {
-    const current = classes.current();
-    return current instanceof Promise ? current.then(indexOf) : indexOf(current);
   };
 }
 

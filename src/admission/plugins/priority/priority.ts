@@ -25,10 +25,8 @@ type Step = (attributes: AdmissionAttributes, classes: PriorityClasses) => void;
 export function priority({ catalog, enabled }: PriorityNeeds): AdmissionPlugin {
   const classesOf = priorityClasses(catalog);
   const prioritizesGroups = enabled("WorkloadAwarePreemption");
-  const withClasses = (attributes: AdmissionAttributes, step: Step): void | Promise<void> => {
-    const classes = classesOf();
-    return classes instanceof Promise ? classes.then((loaded) => step(attributes, loaded)) : step(attributes, classes);
-  };
+  const withClasses = async (attributes: AdmissionAttributes, step: Step): Promise<void> =>
+    step(attributes, await classesOf());
   return {
     name: "Priority",
     mutate(attributes) {

@@ -96,8 +96,8 @@ test("a quota that changes between admission and commit is checked with its new 
   const { promise, resolve } = Promise.withResolvers<void>();
   held = promise;
   const created = outcomes([cluster.create(maps, map("m"))]);
-  held = undefined;
   await new Promise(setImmediate);
+  held = undefined;
   const lower = (quota: KubeObject): void => {
     quota.status = { hard: { configmaps: "1" }, used: { configmaps: "1" } };
   };
@@ -172,7 +172,7 @@ async function checkUsage(): Promise<void> {
   );
 }
 
-test("writes that no quota concerns are decided without waiting", async () => {
+test("writes that no quota concerns are not charged, and wait only in a namespace with quotas", async () => {
   await createQuota("q", { pods: "1" });
   await cluster.create(maps, map("m"));
   const { catalog } = cluster.registry;
@@ -186,14 +186,16 @@ test("writes that no quota concerns are decided without waiting", async () => {
       done: [],
       joint: [],
     }) as unknown as Parameters<NonNullable<AdmissionPlugin["validate"]>>[0];
-  for (const [namespace, resource] of [
-    ["other", "configmaps"],
-    ["n", "configmaps"],
-    ["n", "events"],
-    ["", "nodes"],
+  for (const [namespace, resource, waits] of [
+    ["other", "configmaps", false],
+    ["n", "configmaps", true],
+    ["n", "events", true],
+    ["", "nodes", false],
   ] as const) {
     const attributes = attributesOf(namespace, resource);
-    assert.equal(plugin.validate?.(attributes), undefined);
+    const pending = plugin.validate?.(attributes);
+    assert.equal(pending !== undefined, waits);
+    await pending;
     assert.deepEqual(attributes.joint, []);
   }
 });

@@ -76,15 +76,17 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
     }
   };
 
-  const validateLoaded = (attributes: AdmissionAttributes, store: ResourceStore): void | Promise<void> => {
+  const validateWith = async (attributes: AdmissionAttributes, store: ResourceStore): Promise<void> => {
+    await store.cache.ready();
+    isLoaded = true;
     const found = quotasOf(store, attributes.namespace);
     if (found.quotas.length === 0 && limited.length === 0) return;
     const { group, resource } = attributes.target.resource.definition;
     const evaluator = evaluators.of(group, resource);
     const write = writeOf(attributes);
     if (evaluator === undefined || write === undefined || !evaluator.handles(write)) return;
-    if (resource !== "resourceclaims") return check(attributes, write, evaluator, found);
-    return relations.ready().then(() => check(attributes, write, evaluator, found));
+    if (resource === "resourceclaims") await relations.ready();
+    check(attributes, write, evaluator, found);
   };
 
   return {
@@ -96,11 +98,8 @@ export function resourceQuota({ catalog, clock, gates, limited = [] }: ResourceQ
       if (group === "" && resource === "namespaces") return;
       const store = catalog.findResource("", "resourcequotas")?.store;
       if (store === undefined) return;
-      if (isLoaded) return validateLoaded(attributes, store);
-      return store.cache.ready().then(() => {
-        isLoaded = true;
-        return validateLoaded(attributes, store);
-      });
+      const isUnlimited = isLoaded && limited.length === 0 && quotasOf(store, namespace).quotas.length === 0;
+      if (!isUnlimited) return validateWith(attributes, store);
     },
   };
 }

@@ -23,35 +23,33 @@ interface RuntimeClass {
   readonly scheduling: { readonly nodeSelector?: Texts; readonly tolerations?: readonly Part[] } | undefined;
 }
 
-type Check = (spec: Part, runtimeClass: RuntimeClass | undefined) => void;
-
 /** @returns the plugin RuntimeClass */
 export function runtimeClass(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
   const classes = lookUp(catalog, { group: "node.k8s.io", resource: "runtimeclasses" }, runtimeClassOf);
-  const withClass = (attributes: AdmissionAttributes, spec: Part, check: Check): void | Promise<void> => {
+  const getClass = async (attributes: AdmissionAttributes, name: string): Promise<RuntimeClass> => {
+    const found = await classes.find("", name);
+    if (found === undefined) throw missingClass(attributes, name);
+    return found;
+  };
+  const applyClass = async (attributes: AdmissionAttributes, spec: Part): Promise<void> => {
+    const { overhead, scheduling } = await getClass(attributes, spec.runtimeClassName);
+    if (overhead !== undefined) setOverhead(attributes, spec, overhead);
+    if (scheduling !== undefined) setPlacement(attributes, spec, scheduling);
+  };
+  const checkClass = async (attributes: AdmissionAttributes, spec: Part): Promise<void> => {
     const name: string | undefined = spec.runtimeClassName;
-    if (name === undefined) return check(spec, undefined);
-    const continueWith = (found: RuntimeClass | undefined): void => {
-      if (found === undefined) throw missingClass(attributes, name);
-      check(spec, found);
-    };
-    const found = classes.find("", name);
-    return found instanceof Promise ? found.then(continueWith) : continueWith(found);
+    const found = name === undefined ? undefined : await getClass(attributes, name);
+    checkOverhead(attributes, spec, found?.overhead);
   };
   return {
     name: "RuntimeClass",
     mutate(attributes) {
       const spec = newPodSpec(attributes);
-      if (spec?.runtimeClassName === undefined) return;
-      return withClass(attributes, spec, (_, found) => {
-        if (found?.overhead !== undefined) setOverhead(attributes, spec, found.overhead);
-        if (found?.scheduling !== undefined) setPlacement(attributes, spec, found.scheduling);
-      });
+      if (spec?.runtimeClassName !== undefined) return applyClass(attributes, spec);
     },
     validate(attributes) {
       const spec = newPodSpec(attributes);
-      if (spec?.runtimeClassName === undefined && spec?.overhead === undefined) return;
-      return withClass(attributes, spec, (_, found) => checkOverhead(attributes, spec, found?.overhead));
+      if (spec?.runtimeClassName !== undefined || spec?.overhead !== undefined) return checkClass(attributes, spec);
     },
   };
 }

@@ -29,10 +29,10 @@ export interface Account {
 /** Finds service accounts. */
 export interface Accounts {
   /**
-   * A promise only when the watch cache lacks the account; for the account `default` it waits a
-   * short time until the account is created.
+   * Finds an account that was stored before the call; for the account `default` it waits a short
+   * time until the account is created.
    */
-  find(namespace: string, name: string): Account | Promise<Account | undefined>;
+  find(namespace: string, name: string): Promise<Account | undefined>;
 }
 
 /** What finding accounts needs of the server. */
@@ -44,21 +44,14 @@ export interface AccountsNeeds {
 /** Finds accounts in the watch cache. */
 export function serviceAccounts({ catalog, clock }: AccountsNeeds): Accounts {
   const accounts = lookUp(catalog, resource, accountOf);
-  const findLater = async (
-    found: Promise<Account | undefined>,
-    namespace: string,
-    name: string,
-  ): Promise<Account | undefined> => {
-    const account = await found;
-    const store = catalog.findResource(resource.group, resource.resource)?.store;
-    if (account !== undefined || name !== defaultAccountName || store === undefined) return account;
-    await untilStored(store.cache, store.keyOf(namespace, name), clock);
-    return accounts.find(namespace, name);
-  };
   return {
-    find(namespace, name) {
-      const found = accounts.find(namespace, name);
-      return found instanceof Promise ? findLater(found, namespace, name) : found;
+    async find(namespace, name) {
+      const account = await accounts.find(namespace, name);
+      if (account !== undefined || name !== defaultAccountName) return account;
+      const store = catalog.findResource(resource.group, resource.resource)?.store;
+      if (store === undefined) return undefined;
+      await untilStored(store.cache, store.keyOf(namespace, name), clock);
+      return accounts.find(namespace, name);
     },
   };
 }

@@ -19,48 +19,47 @@ import { containerSecretProblem, secretProblem } from "./mountable-secrets.ts";
 import { mountToken } from "./token-volume.ts";
 
 type Needs = AccountsNeeds & Pick<RegistryContext, "random">;
-type Checked = (account: Account) => void;
 
 /** @returns the plugin ServiceAccount */
 export function serviceAccount(needs: Needs): AdmissionPlugin {
   const accounts = serviceAccounts(needs);
-  const withAccount = (attributes: AdmissionAttributes, spec: Part, check: Checked): void | Promise<void> => {
+  const getAccount = async (attributes: AdmissionAttributes, spec: Part): Promise<Account> => {
     const { namespace } = attributes;
     const name: string = spec.serviceAccountName ?? "";
     if (name === "") throw rejection(attributes, `no service account specified for pod ${podName(attributes)}`);
-    const continueWith = (account: Account | undefined): void => {
-      if (account !== undefined) return check(account);
-      const why = unreadableName(name) ?? `serviceaccount ${quoteGo(name)} not found`;
-      throw rejection(attributes, `error looking up service account ${namespace}/${name}: ${why}`);
-    };
-    const account = accounts.find(namespace, name);
-    return account instanceof Promise ? account.then(continueWith) : continueWith(account);
+    const account = await accounts.find(namespace, name);
+    if (account !== undefined) return account;
+    const why = unreadableName(name) ?? `serviceaccount ${quoteGo(name)} not found`;
+    throw rejection(attributes, `error looking up service account ${namespace}/${name}: ${why}`);
+  };
+  const mutatePod = async (attributes: AdmissionAttributes, pod: KubeObject): Promise<void> => {
+    if (isMirrorPod(pod)) return checkMirrorPod(attributes, pod);
+    const spec = struct(pod, "spec");
+    if ((spec.serviceAccountName ?? "") === "") {
+      spec.serviceAccountName = defaultAccountName;
+      spec.serviceAccount = defaultAccountName; // The deprecated name of the field.
+    }
+    const account = await getAccount(attributes, spec);
+    setDefaults(spec, account, needs);
+    checkSecrets(attributes, account, spec);
+  };
+  const validatePod = async (attributes: AdmissionAttributes, pod: KubeObject): Promise<void> => {
+    const spec = pod.spec ?? {};
+    if (attributes.operation === "UPDATE" && attributes.subresource === "ephemeralcontainers")
+      return checkEphemeralContainers(await getAccount(attributes, spec), spec);
+    if (attributes.operation !== "CREATE") return;
+    if (isMirrorPod(pod)) return checkMirrorPod(attributes, pod);
+    checkSecrets(attributes, await getAccount(attributes, spec), spec);
   };
   return {
     name: "ServiceAccount",
     mutate(attributes) {
       const pod = podOf(attributes);
-      if (pod === undefined || attributes.operation !== "CREATE") return;
-      if (isMirrorPod(pod)) return checkMirrorPod(attributes, pod);
-      const spec = struct(pod, "spec");
-      if ((spec.serviceAccountName ?? "") === "") {
-        spec.serviceAccountName = defaultAccountName;
-        spec.serviceAccount = defaultAccountName; // The deprecated name of the field.
-      }
-      return withAccount(attributes, spec, (account) => {
-        setDefaults(spec, account, needs);
-        checkSecrets(attributes, account, spec);
-      });
+      if (pod !== undefined && attributes.operation === "CREATE") return mutatePod(attributes, pod);
     },
     validate(attributes) {
       const pod = podOf(attributes);
-      if (pod === undefined) return;
-      const spec = pod.spec ?? {};
-      if (attributes.operation === "UPDATE" && attributes.subresource === "ephemeralcontainers")
-        return withAccount(attributes, spec, (account) => checkEphemeralContainers(account, spec));
-      if (attributes.operation !== "CREATE") return;
-      if (isMirrorPod(pod)) return checkMirrorPod(attributes, pod);
-      return withAccount(attributes, spec, (account) => checkSecrets(attributes, account, spec));
+      if (pod !== undefined) return validatePod(attributes, pod);
     },
   };
 }
