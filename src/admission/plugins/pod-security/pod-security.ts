@@ -72,8 +72,5 @@ function namespacePolicies(namespaces: Namespaces, defaults: Policy): PodSecurit
     }
     return policy;
   };
-  return (attributes) => {
-    const labels = namespaces.labels(attributes);
-    return labels instanceof Promise ? labels.then(policyOf) : policyOf(labels);
-  };
+  return async (attributes) => policyOf(await namespaces.labels(attributes));
 }
