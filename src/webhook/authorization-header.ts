@@ -7,21 +7,21 @@ import { type WebhookEndpoint, WebhookError } from "./contract.ts";
 const tokenFileMs = 60_000;
 
 /**
- * Returns a function that returns the value of the header, or undefined. It returns a promise only
- * if the token is in a file, which is read again after a minute. As client-go's cache, it keeps the
- * last token when the file becomes unreadable.
+ * Returns a function that returns the value of the header, or undefined. A token in a file is read
+ * again after a minute. As client-go's cache, it keeps the last token when the file becomes
+ * unreadable.
  */
 export function authorizationOf(
   endpoint: Pick<WebhookEndpoint, "token" | "tokenFile" | "basic">,
   clock: Clock,
-): () => string | undefined | Promise<string | undefined> {
+): () => Promise<string | undefined> {
   const { token, tokenFile, basic } = endpoint;
   const password = basic && `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
   const headerOf = (bearer: string | undefined): string | undefined =>
     bearer === undefined ? password : `Bearer ${bearer}`;
   if (tokenFile === undefined) {
     const fixed = headerOf(token);
-    return () => fixed;
+    return async () => fixed;
   }
   let current = token;
   let readAt = Number.NEGATIVE_INFINITY;

@@ -51,12 +51,11 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
       const bytes = typeof body === "string" ? Buffer.from(body) : body;
       let answer: WebhookAnswer | undefined;
       try {
-        const sent = authorization();
         const post: Post = {
           query: query(postOptions.timeoutMs),
           body: bytes,
           userAgent,
-          authorization: sent instanceof Promise ? await sent : sent,
+          authorization: await authorization(),
           answerBytesMax,
           deadline,
         };

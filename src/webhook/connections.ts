@@ -91,11 +91,10 @@ export class Connections {
   /**
    * Returns a connection, or a use of a shared one, for one call. The call releases or destroys it.
    *
-   * @returns a promise if there is none yet; it rejects with a WebhookError if none can be opened, or
-   *   the call ends before
+   * @throws WebhookError if none can be opened, or the call ends before
    */
-  acquire(deadline: Deadline): Connection | Promise<Connection> {
-    if (this.#isClosed) return Promise.reject(closedReason());
+  async acquire(deadline: Deadline): Promise<Connection> {
+    if (this.#isClosed) throw closedReason();
     const ready = this.#share() ?? this.#idle.pop();
     if (ready !== undefined) return ready;
     const mustWait = this.#free() <= 0 || (this.#isShared && this.#isOpening());

@@ -59,9 +59,7 @@ export function exchange(
     };
     const start = (): void => {
       if (deadline.reason !== undefined) return failed(deadline.reason);
-      const acquired = connections.acquire(deadline);
-      if (acquired instanceof Promise) acquired.then(send).catch(failed);
-      else send(acquired);
+      connections.acquire(deadline).then(send).catch(failed);
     };
     start();
   });
