@@ -34,36 +34,34 @@ export function createAdmission(
       const step = { plugin: plugin.name, phase: verb === "mutate" ? "mutating" : "validating" } as const;
       return run === undefined ? [] : [{ run: traced(step, run), observe: observe(plugin.name) }];
     });
-  const chain = (type: AdmissionType, verb: "mutate" | "validate"): Run => {
+  const chain = (type: AdmissionType, verb: "mutate" | "validate"): Admission["validate"] => {
     const observe = (name: string): Observe => observer.plugin(name, type);
     const both: Steps = { steps: stepsOf(plugins, verb, observe), last: stepsOf(rules, verb, observe) };
     const all = [...both.steps, ...both.last];
     const run: Run =
       verb === "mutate"
         ? (attributes) => runTwice(both, attributes, observer.clock)
-        : (attributes) => runFrom(all, 0, attributes, observer.clock);
-    const whole: Step = { run, observe: observer.step(type) };
-    return (attributes) => observed(whole, attributes, observer.clock);
+        : (attributes) => runAll(all, attributes, observer.clock);
+    const whole: readonly Step[] = [{ run, observe: observer.step(type) }];
+    return (attributes) => runAll(whole, attributes, observer.clock);
   };
   const authorizing = stepsOf([...plugins, ...rules], "authorize", () => () => {});
   return {
     mutate: chain("admit", "mutate"),
-    authorize: (attributes) => runFrom(authorizing, 0, attributes, observer.clock),
+    authorize: (attributes) => runAll(authorizing, attributes, observer.clock),
     validate: chain("validate", "validate"),
     removed: removedBy([...plugins, ...rules]),
   };
 }
 
-/** @returns a promise only when a plugin waits */
 function removedBy(plugins: readonly AdmissionPlugin[]): Admission["removed"] {
   const calls = plugins.flatMap((plugin) => plugin.removed?.bind(plugin) ?? []);
-  return (resource, object, registry) => {
-    const pending = calls.map((call) => call(resource, object, registry)).filter((one) => one !== undefined);
-    return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
+  return async (resource, object, registry) => {
+    await Promise.all(calls.map((call) => call(resource, object, registry)));
   };
 }
 
-type Run = (attributes: AdmissionAttributes) => void | Promise<void>;
+type Run = NonNullable<AdmissionPlugin["validate"]>;
 
 interface Step {
   readonly run: Run;
@@ -77,91 +75,37 @@ interface Steps {
   readonly last: readonly Step[];
 }
 
-// Most calls of plugins do nothing. Functions that such a call passes through contain no closures,
-// because V8 allocates the variables of closures when the function starts.
-
 /**
  * Runs the steps a second time if a plugin changed the object after others had seen it. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/reinvocation.go.
  */
-function runTwice(both: Steps, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
-  const pending = runFrom(both.steps, 0, attributes, clock);
-  return pending === undefined ? runAgain(both, attributes, clock) : runAgainLater(pending, both, attributes, clock);
-}
-
-async function runAgainLater(
-  pending: Promise<void>,
-  both: Steps,
-  attributes: AdmissionAttributes,
-  clock: Clock,
-): Promise<void> {
-  await pending;
-  await runAgain(both, attributes, clock);
-}
-
-function runAgain({ steps, last }: Steps, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
+async function runTwice({ steps, last }: Steps, attributes: AdmissionAttributes, clock: Clock): Promise<void> {
+  await runAll(steps, attributes, clock);
   const { reinvocation } = attributes;
-  if (reinvocation?.isRequested !== true) return runFrom(last, 0, attributes, clock);
-  reinvocation.isSecondRun = true;
-  const pending = runFrom(steps, 0, attributes, clock);
-  return pending === undefined
-    ? runFrom(last, 0, attributes, clock)
-    : runLater(pending, { steps: last, from: 0 }, attributes, clock);
-}
-
-interface Rest {
-  readonly steps: readonly Step[];
-  readonly from: number;
-}
-
-async function runLater(
-  pending: Promise<void>,
-  { steps, from }: Rest,
-  attributes: AdmissionAttributes,
-  clock: Clock,
-): Promise<void> {
-  await pending;
-  await runFrom(steps, from, attributes, clock);
-}
-
-/** Stays synchronous until a plugin returns a promise. */
-function runFrom(
-  steps: readonly Step[],
-  start: number,
-  attributes: AdmissionAttributes,
-  clock: Clock,
-): void | Promise<void> {
-  for (let at = start; at < steps.length; at++) {
-    const pending = observed(steps[at] as Step, attributes, clock);
-    if (pending !== undefined) return runLater(pending, { steps, from: at + 1 }, attributes, clock);
+  if (reinvocation?.isRequested === true) {
+    reinvocation.isSecondRun = true;
+    await runAll(steps, attributes, clock);
   }
+  await runAll(last, attributes, clock);
 }
 
-/** A synchronous call is reported with a duration of zero, so that it does not read the clock. */
-function observed(step: Step, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
-  let pending: void | Promise<void>;
-  try {
-    pending = step.run(attributes);
-  } catch (error) {
-    step.observe(attributes.operation, true, 0);
-    throw error;
-  }
-  if (pending !== undefined) return observedLater(pending, step, attributes, clock);
-  step.observe(attributes.operation, false, 0);
-}
-
-async function observedLater(
-  pending: Promise<void>,
-  { observe }: Step,
-  { operation }: AdmissionAttributes,
-  clock: Clock,
-): Promise<void> {
-  const since = clock.now();
-  let isRejected = true;
-  try {
-    await pending;
-    isRejected = false;
-  } finally {
-    observe(operation, isRejected, (clock.now() - since) / 1000);
+/**
+ * Runs steps one after the other. Most calls of plugins do nothing, so this waits only for a step
+ * that returns a promise, and reports other steps with a duration of zero, without reading the clock.
+ */
+async function runAll(steps: readonly Step[], attributes: AdmissionAttributes, clock: Clock): Promise<void> {
+  for (const { run, observe } of steps) {
+    let since: number | undefined;
+    let isRejected = true;
+    try {
+      const pending = run(attributes);
+      if (pending !== undefined) {
+        since = clock.now();
+        await pending;
+      }
+      isRejected = false;
+    } finally {
+      observe(attributes.operation, isRejected, since === undefined ? 0 : (clock.now() - since) / 1000);
+    }
   }
 }

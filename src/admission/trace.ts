@@ -3,8 +3,9 @@ import { diffJson } from "../lib/json/diff.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 import type { AdmissionTrace, TraceStep } from "../request/admission-trace.ts";
+import type { AdmissionPlugin } from "./contract.ts";
 
-type Run = (attributes: AdmissionAttributes) => void | Promise<void>;
+type Run = NonNullable<AdmissionPlugin["validate"]>;
 
 /** Wraps a step of a plugin; only requests with a trace pay for it. */
 export function traced({ plugin, phase }: Pick<TraceStep, "plugin" | "phase">, run: Run): Run {

@@ -53,13 +53,13 @@ for (const isAsync of [false, true]) {
   });
 }
 
-test("a validation that fails for another reason fails", () => {
-  assert.throws(() => {
+test("a validation that fails for another reason fails", () =>
+  assert.rejects(
     new FieldErrors().collect(() => {
       throw new TypeError("a defect");
-    });
-  }, /a defect/);
-});
+    }),
+    /a defect/,
+  ));
 
 /** As kube-apiserver shows a Service's `type`, and the `kind` of a roleRef, which is a string in Go. */
 for (const [what, value, shown] of [

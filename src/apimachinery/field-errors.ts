@@ -77,10 +77,6 @@ interface Shared {
 /** Ends a validation whose list of errors is full. */
 class FullListError extends Error {}
 
-function ignoreFullList(error: unknown): void {
-  if (!(error instanceof FullListError)) throw error;
-}
-
 const noMarks: ReadonlyMap<StatusCause, RuleMark> = new Map();
 
 /**
@@ -237,19 +233,15 @@ export class FieldErrors {
    * Runs a validation that adds to this list, at most until the list is full: a body of 3 MiB can have a million
    * items with errors.
    */
-  collect(validate: () => void | Promise<void>): void | Promise<void> {
+  async collect(validate: () => void | Promise<void>): Promise<void> {
     this.#shared.endsWhenFull = true;
     try {
-      const validating = validate();
-      if (validating !== undefined) return validating.catch(ignoreFullList).finally(() => this.#keepOpen());
+      await validate();
     } catch (error) {
-      ignoreFullList(error);
+      if (!(error instanceof FullListError)) throw error;
+    } finally {
+      this.#shared.endsWhenFull = false;
     }
-    this.#keepOpen();
-  }
-
-  #keepOpen(): void {
-    this.#shared.endsWhenFull = false;
   }
 
   /** @throws FullListError within `collect` */

@@ -30,7 +30,7 @@ async function act(key: string, name: string, body: KubeObject): Promise<void> {
     warnings: [],
   };
   const request: WriteRequest = { target, name, ...common, fieldManager: "test", userAgent: "test" };
-  await createActions[key]?.(cluster.registry, request, body, () => {});
+  await createActions[key]?.(cluster.registry, request, body, async () => {});
 }
 
 /** The pod `p` is bound to node `n`. */

@@ -14,7 +14,7 @@ type CreateAction = (
   registry: RegistryContext,
   request: WriteRequest,
   body: KubeObject,
-  admit: () => void | Promise<void>,
+  admit: () => Promise<void>,
 ) => Promise<void>;
 
 /**

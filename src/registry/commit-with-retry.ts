@@ -52,7 +52,7 @@ const attemptsMax = 100;
  * Computes the step from the existing object; called again for each retry. An error that it throws
  * ends the write.
  */
-type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
+type Attempt = (existing: Entry | undefined) => Promise<Step>;
 
 /**
  * Runs the attempt on the current state and commits its step; runs it again from the new state

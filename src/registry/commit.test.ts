@@ -167,10 +167,10 @@ test("waits for asynchronous validating admission before the write", async () =>
   const { registry, close } = await withNamespace();
   const rejection = new Error("rejected later") as ApiError;
   const waiting = {
-    mutate() {},
-    authorize() {},
+    async mutate() {},
+    async authorize() {},
     validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(rejection))),
-    removed() {},
+    async removed() {},
   };
   await assert.rejects(
     send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }),

@@ -232,13 +232,9 @@ function isSame({ json, revision }: Entry, encoded: Encoded): boolean {
  * kind's strategy removed. Source: crdConversionRESTOptionsGetter of
  * k8s.io/apiextensions-apiserver@v0.36.0.
  * @param object valid; must not be used afterwards
- * @returns a promise only for resources with a conversion webhook
- * @throws ApiError 500 when the webhook fails
+ * @throws ApiError 500 when a conversion webhook fails
  */
-export function settle(
-  { resource, version, converted }: Resolved,
-  object: KubeObject,
-): KubeObject | Promise<KubeObject> {
+export async function settle({ resource, version, converted }: Resolved, object: KubeObject): Promise<KubeObject> {
   if (converted !== undefined) return converted.stored(object);
   const losses = version.conversion?.losses;
   if (losses !== undefined) return losses.stored(object);

@@ -182,15 +182,15 @@ export interface Decision {
 }
 
 /**
- * The checks and changes around a write, which admission plugins implement. Each step returns undefined if no plugin waited, so that callers need not yield, and
- * throws or rejects with the ApiError of the first plugin that rejects the write.
+ * The checks and changes around a write, which admission plugins implement. Each step throws the
+ * ApiError of the first plugin that rejects the write.
  */
 export interface Admission {
-  mutate(attributes: AdmissionAttributes): void | Promise<void>;
-  authorize(attributes: AdmissionAttributes): void | Promise<void>;
-  validate(attributes: AdmissionAttributes): void | Promise<void>;
+  mutate(attributes: AdmissionAttributes): Promise<void>;
+  authorize(attributes: AdmissionAttributes): Promise<void>;
+  validate(attributes: AdmissionAttributes): Promise<void>;
   /** Calls `removed` of all plugins; a plugin handles its own errors. */
-  removed(resource: Resource, object: () => KubeObject, registry: RegistryContext): void | Promise<void>;
+  removed(resource: Resource, object: () => KubeObject, registry: RegistryContext): Promise<void>;
 }
 
 /** The dependencies of the verbs; one per server. */

@@ -77,22 +77,17 @@ export async function createOnce<Result>(
   wipeSystemFields(object.metadata);
   checkNamespace(object, request.namespace);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  const tracking = trackManagers(registry, request, object, undefined);
-  if (tracking !== undefined) await tracking;
+  await trackManagers(registry, request, object, undefined);
   const attributes = admissionAttributes(request, { operation: "CREATE", object });
   try {
     registry.entered?.("mutate");
-    const mutating = registry.admission.mutate(attributes);
-    if (mutating !== undefined) await mutating;
+    await registry.admission.mutate(attributes);
     checkNamespace(object, request.namespace); // Admission may have changed it.
-    const preparing = prepareNew(registry, request, object);
-    if (preparing !== undefined) await preparing;
+    await prepareNew(registry, request, object);
     registry.entered?.("authorize");
-    const authorizing = registry.admission.authorize(attributes);
-    if (authorizing !== undefined) await authorizing;
+    await registry.admission.authorize(attributes);
     registry.entered?.("validate");
-    const validating = registry.admission.validate(withGeneratedName(attributes, object));
-    if (validating !== undefined) await validating;
+    await registry.admission.validate(withGeneratedName(attributes, object));
     return await finish(registry, request, object, attributes);
   } catch (error) {
     undoAll(attributes.undo);
@@ -117,10 +112,9 @@ export function undoAll(undo: (() => void)[]): void {
 
 /**
  * Prepares and validates a new object, between mutating and validating admission.
- * @returns a promise only when the kind's validation is asynchronous
  * @throws ApiError 422
  */
-export function prepareNew(registry: RegistryContext, request: WriteRequest, object: KubeObject): void | Promise<void> {
+export async function prepareNew(registry: RegistryContext, request: WriteRequest, object: KubeObject): Promise<void> {
   const { resource } = request.target;
   const { strategy, namespaced } = resource.definition;
   const context = strategyContext(registry, request);
@@ -142,16 +136,12 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
       errors,
     );
   if (!strategy.checksMetaLast) checkMeta();
-  const finish = (): void => {
-    if (strategy.checksMetaLast && errors.empty) checkMeta();
-    if (strategy.declarative !== undefined)
-      validateDeclared(registry, request, strategy.declarative, { object, errors });
-    if (!errors.empty) throw invalidObject(resource, metadata.name ?? "", errors);
-    checkPathSegment(request, object);
-    request.warnings.push(...strategy.warnings(object, undefined, context));
-  };
-  const validating = errors.collect(() => strategy.validate(object, errors, context));
-  return validating === undefined ? finish() : validating.then(finish);
+  await errors.collect(() => strategy.validate(object, errors, context));
+  if (strategy.checksMetaLast && errors.empty) checkMeta();
+  if (strategy.declarative !== undefined) validateDeclared(registry, request, strategy.declarative, { object, errors });
+  if (!errors.empty) throw invalidObject(resource, metadata.name ?? "", errors);
+  checkPathSegment(request, object);
+  request.warnings.push(...strategy.warnings(object, undefined, context));
 }
 
 /** Every name must be valid in a path, whatever the kind allows. */
@@ -175,8 +165,7 @@ async function store(
   const { metadata } = object;
   if (!request.dryRun) checkNoVersion(object); // Upstream checks it in the store, so not in a dry run.
   const key = target.keyOf(request.namespace, metadata.name as string);
-  const settling = settle(request.target, object);
-  const settled = settling instanceof Promise ? await settling : settling;
+  const settled = await settle(request.target, object);
   if (!request.dryRun) {
     const stopTimer = request.audit?.timing("etcd");
     const stored = await insert(registry, resource, key, { object: settled, joint });

@@ -195,10 +195,8 @@ export async function admitDeletion(
 ): Promise<void> {
   const name = request.isOfCollection === true ? "" : request.name;
   const attributes = admissionAttributes({ ...request, name }, { operation: "DELETE", oldObject });
-  const mutating = admission.mutate(attributes);
-  if (mutating !== undefined) await mutating;
-  const validating = admission.validate(attributes);
-  if (validating !== undefined) await validating;
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
 }
 
 /** Marks an object that a controller removes later, such as a namespace. */

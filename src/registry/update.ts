@@ -50,7 +50,7 @@ export interface UpdateRequest extends WriteRequest {
    * the server itself.
    * @throws ApiError
    */
-  readonly checkCreate?: () => void | Promise<void>;
+  readonly checkCreate?: () => Promise<void>;
   /** The owner references of a patched object are checked only after admission. */
   readonly isPatch?: boolean;
   /**
@@ -152,14 +152,12 @@ async function replace(
   const next = await request.next(current, old);
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
-  const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
-  if (tracking !== undefined) await tracking;
+  if (request.tracksManagers !== false) await trackManagers(registry, request, next, old);
   const joint: JointChange[] = [];
   const change = { object: next, oldObject: old, joint, ...attempted };
   const attributes = admissionAttributes(request, { operation: "UPDATE", ...change });
   registry.entered?.("mutate");
-  const mutating = request.admittedAs === undefined ? registry.admission.mutate(attributes) : undefined;
-  if (mutating !== undefined) await mutating;
+  if (request.admittedAs === undefined) await registry.admission.mutate(attributes);
   checkNamespace(next, request.namespace); // Admission may have changed it.
   dedupOwnerReferences(next.metadata, request.warnings, "admitted");
   checkVersion(resource, next, existing.revision);
@@ -167,17 +165,13 @@ async function replace(
   keepSystemFields(next.metadata, old.metadata);
   if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // Never stored.
   rules.prepare(next, old, context);
-  const checking = checkValidUpdate(registry, request, rules, next, old, context);
-  if (checking !== undefined) await checking;
+  await checkValidUpdate(registry, request, rules, next, old, context);
   registry.entered?.("authorize");
-  const authorizing = registry.admission.authorize(attributes);
-  if (authorizing !== undefined) await authorizing;
+  await registry.admission.authorize(attributes);
   registry.entered?.("validate");
-  const validating = registry.admission.validate(asAdmitted(attributes, request));
-  if (validating !== undefined) await validating;
+  await registry.admission.validate(asAdmitted(attributes, request));
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
-  const settling = settle(request.target, next);
-  const settled = settling instanceof Promise ? await settling : settling;
+  const settled = await settle(request.target, next);
   if (converted !== undefined && request.dryRun)
     return { do: "put", object: await converted.readBack(settled, next.metadata) };
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
@@ -202,16 +196,15 @@ function keepTimes(next: KubeObject, old: KubeObject, schema: Struct): void {
 
 /**
  * @throws ApiError 422
- * @returns a promise only where the kind's rules are asynchronous
  */
-function checkValidUpdate(
+async function checkValidUpdate(
   registry: RegistryContext,
   request: UpdateRequest,
   rules: SubresourceRules,
   next: KubeObject,
   old: KubeObject,
   context: StrategyContext,
-): void | Promise<void> {
+): Promise<void> {
   const { target, subresource, warnings } = request;
   const { name = "" } = next.metadata; // Admission may have changed it.
   const { strategy } = target.resource.definition;
@@ -219,18 +212,15 @@ function checkValidUpdate(
   const custom = acceptsAnyFinalizer(target.resource.definition);
   const metaOf = ({ metadata }: KubeObject) => internalMetadata(metadata, strategy);
   validateObjectMetaUpdate(metaOf(next), metaOf(old), errors, { custom, repeated: strategy.repeatsMetaRules });
-  const conclude = (): void => {
-    if (strategy.declarative !== undefined)
-      validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
-    if (!errors.empty) {
-      registry.validation.rejectedUpdate(errors.causes);
-      throw invalidObject(target.resource, name, errors);
-    }
-    const warningsOf = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
-    warnings.push(...warningsOf(next, old, context));
-  };
-  const validating = errors.collect(() => rules.validate(next, old, errors, context));
-  return validating === undefined ? conclude() : validating.then(conclude);
+  await errors.collect(() => rules.validate(next, old, errors, context));
+  if (strategy.declarative !== undefined)
+    validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
+  if (!errors.empty) {
+    registry.validation.rejectedUpdate(errors.causes);
+    throw invalidObject(target.resource, name, errors);
+  }
+  const warningsOf = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
+  warnings.push(...warningsOf(next, old, context));
 }
 
 /** The rules for the path: of the main resource, of `status`, or of another subresource. */

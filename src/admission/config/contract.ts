@@ -11,11 +11,7 @@ import type { Address, WebhookEndpoint } from "../../webhook/contract.ts";
  * @param bytes the content of the file, or the embedded configuration as JSON
  * @throws Error with upstream's message, which the caller prefixes with the name of the plugin
  */
-export type ParseConfiguration<T> = (
-  bytes: Buffer,
-  gates: FeatureGates,
-  logger: Pick<Logger, "warn">,
-) => Promise<T>;
+export type ParseConfiguration<T> = (bytes: Buffer, gates: FeatureGates, logger: Pick<Logger, "warn">) => Promise<T>;
 
 /** The plugins that can have static manifests. */
 export type ManifestPlugin =

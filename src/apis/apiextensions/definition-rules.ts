@@ -40,14 +40,13 @@ import { checkColumn, checkSelectableFields, checkSubresources, deprecationWarni
  *
  * @param definition with defaults and a status
  * @param ruleChecker if undefined, rules are not compiled
- * @returns a promise for large schemas only
  */
-export function checkDefinition(
+export async function checkDefinition(
   definition: KubeObject,
   ruleChecker: RuleChecker | undefined,
   errors: FieldErrors,
-): void | Promise<void> {
-  return runInSlices(newSteps(definition, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
+): Promise<void> {
+  await runInSlices(newSteps(definition, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
 }
 
 function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): Generator<void> {
@@ -63,15 +62,14 @@ function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined,
  *
  * @param old the stored definition
  * @param ruleChecker if undefined, rules are not compiled
- * @returns a promise for large schemas only
  */
-export function checkDefinitionUpdate(
+export async function checkDefinitionUpdate(
   definition: KubeObject,
   old: KubeObject,
   ruleChecker: RuleChecker | undefined,
   errors: FieldErrors,
-): void | Promise<void> {
-  return runInSlices(updateSteps(definition, old, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
+): Promise<void> {
+  await runInSlices(updateSteps(definition, old, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
 }
 
 function* updateSteps(

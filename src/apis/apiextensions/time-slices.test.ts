@@ -39,10 +39,10 @@ for (const [what, fields, rules, turnsMin] of rows) {
     };
     const errors = new FieldErrors();
     const validating = checkDefinition(definition(fields, rules), definitionRules, errors);
-    assert.equal(validating instanceof Promise, turnsMin > 0);
     setImmediate(count);
     await validating;
     ended = true;
+    if (turnsMin === 0) assert.equal(turns, 0);
     assert.deepEqual(errors.causes, []);
     assert.ok(turns >= turnsMin, `${turns} turns`);
   });

@@ -15,11 +15,10 @@ const smallMax = 1000;
  *
  * @param steps yields where the event loop may continue
  * @param schemas of the definition; only large ones are validated in slices
- * @returns a promise for large schemas only
  */
-export function runInSlices(steps: Iterator<void>, schemas: readonly JsonSchemaProps[]): void | Promise<void> {
-  if (isLarge(schemas)) return runSliced(steps);
-  while (!steps.next().done);
+export async function runInSlices(steps: Iterator<void>, schemas: readonly JsonSchemaProps[]): Promise<void> {
+  const yields = isLarge(schemas);
+  while (!steps.next().done) if (yields) await nextTurn();
 }
 
 /** Size of patterns, in instructions, that is usually compiled within some tens of milliseconds. */
@@ -42,10 +41,6 @@ export function* compilePatterns(schema: JsonSchemaProps): Generator<void> {
     size %= patternSliceMax;
     patternError(pattern);
   }
-}
-
-async function runSliced(steps: Iterator<void>): Promise<void> {
-  while (!steps.next().done) await nextTurn();
 }
 
 function isLarge(schemas: readonly JsonSchemaProps[]): boolean {

@@ -49,7 +49,7 @@ function goForm(spec: Part): Part {
   };
 }
 
-function validateSpec(spec: Part, errors: FieldErrors): void | Promise<void> {
+async function validateSpec(spec: Part, errors: FieldErrors): Promise<void> {
   const { signerName = "", podName = "", serviceAccountName = "", nodeName = "", maxExpirationSeconds: seconds } = spec;
   validateSignerName(signerName, "spec.signerName", errors);
   if (spec.unverifiedUserAnnotations !== undefined)
@@ -73,7 +73,7 @@ function validateUid(uid: string, path: string, errors: FieldErrors): void {
   if (Buffer.byteLength(uid) > uidBytesMax) errors.tooLong(path, uidBytesMax);
 }
 
-function validateKey(spec: Part, errors: FieldErrors): void | Promise<void> {
+async function validateKey(spec: Part, errors: FieldErrors): Promise<void> {
   const isSet = (field: string): boolean => (spec[field] ?? "") !== "";
   const [stub, key, proof] = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].map(isSet);
   if (stub && !key && !proof) return validateStubRequest(spec, errors);

@@ -19,12 +19,12 @@ const minuteMs = 60_000;
 const outcomes = ["Issued", "Denied", "Failed"];
 
 /** @param now milliseconds since the Unix epoch */
-export function validateCertificateStatus(
+export async function validateCertificateStatus(
   next: KubeObject,
   old: KubeObject,
   now: number,
   errors: FieldErrors,
-): void | Promise<void> {
+): Promise<void> {
   const { status = {} } = next;
   const conditions = items(status.conditions);
   validateOutcomes(conditions, errors);

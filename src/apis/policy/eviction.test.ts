@@ -222,7 +222,7 @@ async function evict(
     userAgent: "t",
   };
   try {
-    await evictPod(cluster.registry, request, body, () => {});
+    await evictPod(cluster.registry, request, body, async () => {});
     return "201";
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

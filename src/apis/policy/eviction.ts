@@ -32,7 +32,7 @@ export async function evictPod(
   registry: RegistryContext,
   request: WriteRequest,
   body: KubeObject,
-  admit: () => void | Promise<void>,
+  admit: () => Promise<void>,
 ): Promise<void> {
   const { name } = request;
   if (body.metadata.name !== name) throw badRequest("name in URL does not match name in Eviction object");
@@ -128,13 +128,17 @@ async function remove({ registry, request, target }: Eviction, options: RawDelet
   const dryRun = isDryRun(options);
   let { preconditions } = options;
   if (!dryRun) {
-    const { entry } = await commitWithRetry(registry, { resource: target.resource, ...request, dryRun }, (existing) => {
-      const pod = existing && target.resource.store?.decode(existing);
-      if (pod === undefined) throw notFound(pods, request.name);
-      checkDeletePreconditions(target.resource, pod, withoutEmpty(preconditions));
-      setDisruptionTarget(pod, registry.clock.now());
-      return { do: "put", object: pod };
-    });
+    const { entry } = await commitWithRetry(
+      registry,
+      { resource: target.resource, ...request, dryRun },
+      async (existing) => {
+        const pod = existing && target.resource.store?.decode(existing);
+        if (pod === undefined) throw notFound(pods, request.name);
+        checkDeletePreconditions(target.resource, pod, withoutEmpty(preconditions));
+        setDisruptionTarget(pod, registry.clock.now());
+        return { do: "put", object: pod };
+      },
+    );
     if (preconditions?.resourceVersion !== undefined)
       preconditions = { ...preconditions, resourceVersion: String(entry?.revision) };
   }

@@ -110,14 +110,14 @@ function inGo(type: string, spec: Part = {}): Part {
 const adminLabel = "resource.kubernetes.io/admin-access";
 
 /** As upstream, reports the path of a claim for templates too. */
-function checkRequests(
+async function checkRequests(
   object: KubeObject,
   spec: Part | undefined,
   errors: FieldErrors,
   context: StrategyContext,
-): Promise<void> | undefined {
+): Promise<void> {
   const index = items(spec?.devices?.requests).findIndex(({ exactly }) => exactly?.adminAccess === true);
-  return index < 0 ? undefined : checkLabel(object, `spec.devices.requests[${index}].adminAccess`, errors, context);
+  if (index >= 0) await checkLabel(object, `spec.devices.requests[${index}].adminAccess`, errors, context);
 }
 
 function adminAccessIndex({ status }: KubeObject): number {

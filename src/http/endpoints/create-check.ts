@@ -14,10 +14,10 @@ import type { RequestContext } from "../contract.ts";
  *   when the authorizer fails without allowing.
  */
 export function createCheck(context: RequestContext, authorize: Authorizer): () => Promise<void> {
-  let answer: Decision | Promise<Decision> | undefined;
+  let answer: Promise<Decision> | undefined;
   return async () => {
     const attributes = { ...attributesOf(context), verb: "create" };
-    answer ??= authorize(attributes);
+    answer ??= Promise.resolve(authorize(attributes));
     const { decision, reason, error } = await answer;
     if (decision === "allow") return;
     if (error !== undefined) throw internalError(error);

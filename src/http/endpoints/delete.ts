@@ -81,18 +81,18 @@ async function checkUnsafeDeletion(context: RequestContext, resource: Resource, 
 /**
  * Sends the object if it remains for now or the kind returns deleted objects, otherwise a Status.
  */
-function sendDeleted(
+async function sendDeleted(
   context: RequestContext,
   { resource }: Resolved,
   deleted: Deleted,
   status: number,
-): void | Promise<void> {
+): Promise<void> {
   const { deleteReturnsObject } = resource.definition;
   if (deleted.kind === "dryRun") {
     if (!deleted.pending && !deleteReturnsObject) sendSuccess(context, resource, deleted.object.metadata.uid ?? "");
     else sendObject(context, deleted.object, status);
   } else if (deleted.kind === "gone" && !deleteReturnsObject) sendSuccess(context, resource, deleted.uid);
-  else return sendEntry(context, deleted.entry, status);
+  else await sendEntry(context, deleted.entry, status);
 }
 
 function sendSuccess(context: RequestContext, resource: Resource, uid: string): void {

@@ -25,7 +25,7 @@ type Action = (
   registry: RegistryContext,
   request: WriteRequest,
   body: KubeObject,
-  admit: () => void | Promise<void>,
+  admit: () => Promise<void>,
 ) => Promise<void>;
 
 /** The subresources of a server. */

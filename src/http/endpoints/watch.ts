@@ -77,7 +77,7 @@ export async function watchObjects(
 }
 
 /** @returns undefined when a WebSocket handshake was rejected */
-function openStream(context: RequestContext, contentType: string): BodyStream | Promise<BodyStream | undefined> {
+async function openStream(context: RequestContext, contentType: string): Promise<BodyStream | undefined> {
   const { exchange } = context;
   if (exchange.webSocket !== undefined) return openWatchSocket(exchange, exchange.webSocket);
   return exchange.stream(200, answerHeaders(context, contentType));

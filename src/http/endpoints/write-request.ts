@@ -131,14 +131,11 @@ export function checkView({ info }: RequestContext, { resource, version }: Resol
   if (subresource?.kind !== resource.definition.kind) throw methodNotAllowed();
 }
 
-/**
- * Sends the outcome of a write.
- * @returns a promise only for resources with a conversion webhook
- */
-export function sendWritten(context: RequestContext, written: Written): void | Promise<void> {
+/** Sends the outcome of a write. */
+export async function sendWritten(context: RequestContext, written: Written): Promise<void> {
   const status = written.created ? 201 : 200;
-  if ("entry" in written) return sendEntry(context, written.entry, status);
-  sendObject(context, written.object, status);
+  if ("entry" in written) await sendEntry(context, written.entry, status);
+  else sendObject(context, written.object, status);
 }
 
 /** The options of a create, update or patch, validated. */

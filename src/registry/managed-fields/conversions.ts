@@ -15,13 +15,13 @@ const conversionsMax = 200;
 /**
  * Runs a merge, again after each conversion that it needs.
  * @param run must not change its inputs; called once per missing conversion
- * @returns what `run` returns; a promise only for resources with a conversion webhook
+ * @returns what `run` returns
  * @throws ApiError 500 when a conversion fails
  */
-export function withConversions<T>(
+export async function withConversions<T>(
   { resource }: Resolved,
   run: (conversions: Conversions | undefined) => T,
-): T | Promise<T> {
+): Promise<T> {
   const { converter } = resource.definition;
   return converter === undefined ? run(undefined) : runUntilConverted(new Conversions(converter), run);
 }

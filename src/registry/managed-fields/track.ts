@@ -24,25 +24,25 @@ import { generalUpdate, isTyped, type TrackedWrite } from "./general-update.ts";
 /**
  * As {@link trackManagedFields}. When the object cannot be converted to the version of a manager,
  * all managed fields are removed, as upstream does.
- * @returns a promise only for resources with a conversion webhook
  */
-export function trackManagers(
+export async function trackManagers(
   registry: RegistryContext,
   request: WriteRequest,
   next: KubeObject,
   old: KubeObject | undefined,
-): void | Promise<void> {
+): Promise<void> {
   if (request.target.resource.definition.converter === undefined)
     return trackManagedFields(registry, request, next, old);
   const { managedFields: sent } = next.metadata;
-  const tracking = withConversions(request.target, (conversions) => {
-    setEntries(next, sent);
-    trackManagedFields(registry, request, next, old, conversions);
-  });
-  return tracking?.catch((error: unknown) => {
+  try {
+    await withConversions(request.target, (conversions) => {
+      setEntries(next, sent);
+      trackManagedFields(registry, request, next, old, conversions);
+    });
+  } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     setEntries(next, undefined);
-  });
+  }
 }
 
 /**

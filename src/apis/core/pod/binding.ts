@@ -27,7 +27,7 @@ export async function bindPod(
   registry: RegistryContext,
   request: WriteRequest,
   body: KubeObject,
-  admit: () => void | Promise<void>,
+  admit: () => Promise<void>,
 ): Promise<void> {
   const bindingName = body.metadata.name ?? "";
   const name = request.name || bindingName;
@@ -38,7 +38,7 @@ export async function bindPod(
   const resource = registry.catalog.findResource("", "pods");
   if (resource === undefined) throw notFound(pods, name); // Disabled by --runtime-config.
   const { namespace, dryRun } = request;
-  await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
+  await commitWithRetry(registry, { resource, namespace, name, dryRun }, async (existing) => {
     const object = existing && resource.store?.decode(existing);
     if (existing === undefined || object === undefined) throw notFound(pods, name);
     checkPreconditions(
