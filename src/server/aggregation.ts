@@ -99,7 +99,7 @@ export async function openAggregation(options: ServerOptions, needs: Needs): Pro
 }
 
 /** As upstream, one of the two files alone has no effect. */
-function proxyCertificate(options: ServerOptions): Promise<Live<KeyPair | undefined>> | Live<undefined> {
+async function proxyCertificate(options: ServerOptions): Promise<Live<KeyPair | undefined>> {
   const { proxyClientCertFile: cert, proxyClientKeyFile: key } = options;
   if (cert === undefined || key === undefined) return constantly(undefined);
   return keyPairFiles(options, "aggregator-proxy-cert", [cert, key]);

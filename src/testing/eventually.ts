@@ -33,7 +33,7 @@ export async function eventually<T>(
   let failure: unknown = new Error("the check did not end");
   for (let checks = 1, pauseMs = firstPauseMs; ; checks++, pauseMs *= 2) {
     try {
-      const result = await within(check(), end - performance.now());
+      const result = await within(Promise.resolve(check()), end - performance.now());
       if (result === expired) throw notInTime(timeoutMs, checks, failure);
       if (result !== false) return result as Exclude<T, false>;
       failure = new Error("the check returned false");
@@ -59,7 +59,7 @@ function notInTime(timeoutMs: number, checks: number, cause: unknown): NotInTime
 const expired = Symbol("expired");
 
 /** @returns {@link expired} when the result takes longer */
-async function within<T>(result: T | Promise<T>, timeoutMs: number): Promise<T | typeof expired> {
+async function within<T>(result: Promise<T>, timeoutMs: number): Promise<T | typeof expired> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<typeof expired>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, timeoutMs), expired);

@@ -29,12 +29,12 @@ interface ApplyNeeds {
  * @returns the registry that serves the request
  * @throws ApiError to answer with it instead
  */
-export function applyFault(
+export async function applyFault(
   rule: ActiveRule,
   context: RequestContext,
   registry: RegistryContext,
   { delays, logger, history }: ApplyNeeds,
-): RegistryContext | Promise<RegistryContext> {
+): Promise<RegistryContext> {
   const { info, exchange } = context;
   const { fault } = rule;
   switch (fault.type) {
@@ -52,7 +52,8 @@ export function applyFault(
       context.exchange = insteadOfSuccess(context, () => sendError(context, requestTimedOut(info.verb), logger));
       return registry;
     case "latency":
-      return delays.wait(exchange, fault.ms, rule).then(() => registry);
+      await delays.wait(exchange, fault.ms, rule);
+      return registry;
     case "cutConnection":
       if (fault.when === "after") {
         context.exchange = insteadOfSuccess(context, () => exchange.endConnection("now"));

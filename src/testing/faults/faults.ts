@@ -22,11 +22,7 @@ export interface OpenFaults extends Faults {
    * @returns the registry that serves the request
    * @throws ApiError to answer with it instead
    */
-  enter(
-    context: RequestContext,
-    registry: RegistryContext,
-    record: RequestRecord,
-  ): RegistryContext | Promise<RegistryContext>;
+  enter(context: RequestContext, registry: RegistryContext, record: RequestRecord): Promise<RegistryContext>;
   /** Called when a watch starts. */
   watch(context: RequestContext, options: WatchStreamOptions, record: RequestRecord): WatchStreamOptions;
   /** Called for each change of an object. */
@@ -73,7 +69,7 @@ export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
       }
       return handle;
     },
-    enter(context, registry, record) {
+    async enter(context, registry, record) {
       const rule = isExempt(context) ? undefined : rules.take(context);
       if (rule === undefined) return registry;
       hit(rule, context, record);
