@@ -4,12 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 const sliceMs = 8;
 
 /** @returns a function to call between steps; it yields to the event loop after `sliceMs` */
-export function createPause(): () => Promise<void> | undefined {
+export function createPause(): () => Promise<void> {
   let since = performance.now();
-  return () => {
-    if (performance.now() - since < sliceMs) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
-    });
+  return async () => {
+    if (performance.now() - since < sliceMs) return;
+    await nextTurn();
+    since = performance.now();
   };
 }
