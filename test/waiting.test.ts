@@ -48,7 +48,6 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   "src/authorization/webhook/open-webhook.ts": "reads",
   "src/catalog/contract.ts": "awaited",
   "src/catalog/converted-version.ts": "converted",
-  "src/cli/subcommands.ts": "awaited",
   "src/flow-control/filter.ts": "reads",
   "src/http/contract.ts": "reads",
   "src/http/custom-paths.ts": "reads",
