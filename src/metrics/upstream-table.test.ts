@@ -21,31 +21,6 @@ interface Row {
 const documented: Readonly<Record<string, Row>> = {
   declarative_validation_mismatch_total: { type: "counter", stability: "BETA" },
 };
-/**
- * Metrics that upstream's list does not have: k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/certificates/storage/metrics.go
- * and pkg/serviceaccount/externaljwt/metrics/metrics.go.
- */
-const unlisted: Readonly<Record<string, Row>> = {
-  apiserver_certificates_registry_csr_requested_duration_total: {
-    type: "counter",
-    stability: "ALPHA",
-    labels: ["signerName"],
-  },
-  apiserver_certificates_registry_csr_honored_duration_total: {
-    type: "counter",
-    stability: "ALPHA",
-    labels: ["signerName"],
-  },
-  apiserver_externaljwt_fetch_keys_success_timestamp: { type: "gauge", stability: "ALPHA" },
-  apiserver_externaljwt_fetch_keys_data_timestamp: { type: "gauge", stability: "ALPHA" },
-  apiserver_externaljwt_fetch_keys_request_total: { type: "counter", stability: "ALPHA", labels: ["code"] },
-  apiserver_externaljwt_sign_request_total: { type: "counter", stability: "ALPHA", labels: ["code"] },
-  apiserver_externaljwt_request_duration_seconds: {
-    type: "histogram",
-    stability: "ALPHA",
-    labels: ["code", "method"],
-  },
-};
 /** Labels with one value, which the table does not have. */
 const constantLabels: Readonly<Record<string, readonly string[]>> = {
   apiserver_flowcontrol_priority_level_seat_utilization: ["phase"],
@@ -59,7 +34,7 @@ const upstreamRows = metricRows.filter(({ stability }) => stability !== undefine
 
 for (const { name, type, stability, deprecatedSince, labels = [], buckets } of upstreamRows) {
   test(`${name} has upstream's type, stability, deprecation, labels and buckets`, () => {
-    const row = table[name] ?? documented[name] ?? unlisted[name];
+    const row = table[name] ?? documented[name];
     assert.ok(row !== undefined, "is not upstream's");
     assert.deepEqual([type, stability, deprecatedSince], [row.type, row.stability, row.deprecatedSince]);
     assert.deepEqual([...labels].sort(), [...(row.labels ?? []), ...(constantLabels[name] ?? [])].sort());
