@@ -137,7 +137,7 @@ interface Series {
 /** Records requests. */
 export interface RequestMetrics {
   /** The first filter: observes a request until its exchange closes. */
-  readonly filter: Filter;
+  readonly filter: Filter<CountedRequest>;
   /** Records a request that was ended by its timeout (504), or rejected by flow control (429). */
   terminated(context: CountedRequest, code?: 429 | 504): void;
   /** Records a request for another server that this server has answered with an error. */
