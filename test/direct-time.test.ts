@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   "src/apimachinery/run-script.ts": "cpu",
   "src/apis/apiextensions/conversion/webhook-converter.ts": "duration",
   "src/authentication/egress/http-connect.ts": "peer",
+  "src/authentication/external-signer/client.ts": "peer",
   "src/authentication/oidc/document-client.ts": "peer",
   "src/authentication/oidc/jwt-authenticators.ts": "duration",
   "src/cel-environment/time-limit.ts": "cpu",

@@ -51,12 +51,7 @@ export interface Http2Connection {
 
 /** @param socket whose handshake has chosen `h2` */
 export function openHttp2(socket: net.Socket, { origin, changed, closed }: Options): Http2Connection {
-  const session = http2.connect(origin, {
-    createConnection: () => socket,
-    settings: { enablePush: false, initialWindowSize: windowBytes, maxHeaderListSize: headerBytesMax },
-    maxSessionMemory: sessionMegabytesMax,
-  });
-  session.once("connect", () => session.setLocalWindowSize(sessionWindowBytes));
+  const session = connect(socket, origin);
   let calls = 0;
   let callsMax = 1;
   let isNew = true;
@@ -112,6 +107,15 @@ export function openHttp2(socket: net.Socket, { origin, changed, closed }: Optio
     },
     destroy: () => session.destroy(),
   };
+}
+
+function connect(socket: net.Socket, origin: string): http2.ClientHttp2Session {
+  const session = http2.connect(origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: windowBytes, maxHeaderListSize: headerBytesMax },
+    maxSessionMemory: sessionMegabytesMax,
+  });
+  return session.once("connect", () => session.setLocalWindowSize(sessionWindowBytes));
 }
 
 /** @returns ends the pings */

@@ -82,11 +82,7 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
     const upgrade = acceptsUpgrade(requestedUpgrade(request)) ? { socket, head } : undefined;
     begin(new Http1Exchange(request, responseOf(request, socket), connection, upgrade));
   });
-  server.on("clientError", (error, socket) => {
-    const connection = connections.get(socket as TLSSocket);
-    if (connection === undefined) socket.destroy();
-    else endMalformed(error, socket, connection);
-  });
+  server.on("clientError", (error, socket) => endMalformed(error, socket, connections.get(socket as TLSSocket)));
   // The server never listens, but starts checking timeouts only after this event.
   server.emit("listening");
   return {

@@ -18,7 +18,12 @@ export interface MalformedConnection {
 }
 
 /** Ends a connection that has failed, or whose client has sent something that the parser of Node.js rejects. */
-export function endMalformed(error: NodeJS.ErrnoException, socket: Duplex, connection: MalformedConnection): void {
+export function endMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  connection: MalformedConnection | undefined,
+): void {
+  if (connection === undefined) return void socket.destroy();
   const { latest } = connection;
   const isAnswered = latest === undefined || latest.writableFinished;
   const end = (): void => endWith(socket, statusOf(error), connection);
