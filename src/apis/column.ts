@@ -3,7 +3,7 @@
  * shows one field.
  */
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { Column } from "../catalog/contract.ts";
+import type { Column } from "../catalog/strategy-contract.ts";
 import { items, type Part } from "./fields.ts";
 
 type Value = Column["value"];

@@ -4,7 +4,7 @@
  */
 import { formatGroupResource, type KubeObject } from "../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../catalog/common-columns.ts";
-import type { Column } from "../catalog/contract.ts";
+import type { Column } from "../catalog/strategy-contract.ts";
 import { admissionregistrationColumns } from "./admissionregistration/columns.ts";
 import { appsColumns } from "./apps/columns.ts";
 import { autoscalingColumns } from "./autoscaling/columns.ts";

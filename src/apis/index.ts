@@ -2,8 +2,10 @@
  * The strategies of built-in kinds, by the names in src/apimachinery/data/resources.json. Kinds without an entry
  * have the default strategy.
  */
-import type { Column, Conversion, Strategy } from "../catalog/contract.ts";
+
+import type { Conversion } from "../catalog/contract.ts";
 import { strategy } from "../catalog/strategy.ts";
+import type { Column, Strategy } from "../catalog/strategy-contract.ts";
 import type { LoadExpressionChecker } from "./admissionregistration/expression-checker.ts";
 import { admissionKinds } from "./admissionregistration/kinds.ts";
 import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";

@@ -1,6 +1,6 @@
 /** The subresource `scale` of workloads: autoscaling/v1 Scale. */
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { ScaleMapping } from "../catalog/contract.ts";
+import type { ScaleMapping } from "../catalog/strategy-contract.ts";
 import { type Part, struct } from "./fields.ts";
 import { formatLabelSelector } from "./label-selector.ts";
 

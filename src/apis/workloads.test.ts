@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { created, updated } from "../../test/support/strategy-driver.ts";
-import type { Strategy } from "../catalog/contract.ts";
+import type { Strategy } from "../catalog/strategy-contract.ts";
 import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
 import { replicaSet } from "./apps/replica-set.ts";

@@ -11,11 +11,11 @@ import type {
   ServedVersion,
   StorageForm,
   StoredConversion,
-  Strategy,
   SubresourceDefinition,
 } from "./contract.ts";
 import { type ResourceRow, readResourcesTable, type SubresourceRow, type VersionRow } from "./resources-table.ts";
 import { strategy } from "./strategy.ts";
+import type { Strategy } from "./strategy-contract.ts";
 
 interface BuiltinOptions {
   /** By `group/resource`; kinds without an entry have the default strategy. */

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../apimachinery/object.ts";
 import { humanDuration } from "../lib/duration/duration.ts";
-import type { Column, TimedCell } from "./contract.ts";
+import type { Column, TimedCell } from "./strategy-contract.ts";
 
 /** The name of the object. */
 export const nameColumn: Column = {

@@ -10,9 +10,10 @@ import type { Storage } from "../storage/contract.ts";
 import type { Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { type EntrySource, entryFromStored, schemaFor } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";
-import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
+import type { Resource, ResourceDefinition, ResourceStore, StorageForm } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { decodeValue } from "./stored-value.ts";
+import type { Strategy } from "./strategy-contract.ts";
 
 interface InstallOptions {
   /** Returns the store that has the keys with the prefix. */

@@ -1,6 +1,6 @@
 /** The default strategy, on which those of all kinds are based. */
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
-import type { Strategy } from "./contract.ts";
+import type { Strategy } from "./strategy-contract.ts";
 
 const nothing = (): void => {};
 

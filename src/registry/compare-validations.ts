@@ -7,7 +7,7 @@
  */
 import type { StatusCause } from "../apimachinery/errors.ts";
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
-import type { DeclarativeValidation } from "../catalog/contract.ts";
+import type { DeclarativeValidation } from "../catalog/strategy-contract.ts";
 import type { ValidationMismatch } from "./contract.ts";
 
 export interface Comparison {

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import { FieldErrors, type RuleLevel } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { DeclarativeValidation } from "../catalog/contract.ts";
+import type { DeclarativeValidation } from "../catalog/strategy-contract.ts";
 import type { Field, Struct, Type } from "../lib/schema/schema.ts";
 import type { RegistryContext, ValidationMismatch } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";

@@ -1,7 +1,8 @@
 /** Reads one object. */
 import { notFound, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
-import type { Resource, Strategy } from "../catalog/contract.ts";
+import type { Resource } from "../catalog/contract.ts";
+import type { Strategy } from "../catalog/strategy-contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { currentEntry, readAfterCacheFailure } from "./current-entry.ts";
 import { parseResourceVersion } from "./list-options.ts";

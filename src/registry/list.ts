@@ -1,7 +1,8 @@
 /** Reads a collection: selects the state, the keys and the chunk. */
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
-import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../catalog/contract.ts";
+import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
+import type { Strategy } from "../catalog/strategy-contract.ts";
 import type { ListOptions } from "../request/list-options.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName } from "./candidates.ts";

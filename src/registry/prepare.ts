@@ -7,7 +7,8 @@ import { formatTime } from "../apimachinery/clock.ts";
 import { badRequest } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
 import { randomUuid } from "../apimachinery/random.ts";
-import type { ResourceDefinition, StrategyContext } from "../catalog/contract.ts";
+import type { ResourceDefinition } from "../catalog/contract.ts";
+import type { StrategyContext } from "../catalog/strategy-contract.ts";
 import type { AdmissionAttributes, AdmissionOperation } from "./admission-attributes.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 

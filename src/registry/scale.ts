@@ -12,7 +12,8 @@ import {
 } from "../apimachinery/object.ts";
 import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
 import { storeOf } from "../catalog/catalog.ts";
-import type { Resolved, Resource, ScaleMapping } from "../catalog/contract.ts";
+import type { Resolved, Resource } from "../catalog/contract.ts";
+import type { ScaleMapping } from "../catalog/strategy-contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { setEntries } from "../lib/managed-fields/entries.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";

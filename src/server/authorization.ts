@@ -22,7 +22,7 @@ import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
 import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
-import type { FindDenial } from "../catalog/contract.ts";
+import type { FindDenial } from "../catalog/strategy-contract.ts";
 import { nodeRules } from "../controllers/bootstrap/rbac/policy.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";

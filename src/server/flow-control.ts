@@ -35,7 +35,8 @@ export function openFlowControl(options: ServerOptions, { registry, metrics }: N
   const rejected = (context: RequestState): void => {
     const { isResourceRequest, group, version, resource } = context.info;
     const resolved = isResourceRequest ? registry.catalog.find(group, version, resource) : undefined;
-    metrics.requests.terminated({ ...context, resolved }, 429);
+    Object.assign(context, { resolved }); // For its labels, when it has ended, too.
+    metrics.requests.terminated(context, 429);
   };
   if (!enablePriorityAndFairness) {
     const limits = { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight };

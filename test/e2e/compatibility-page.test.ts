@@ -217,7 +217,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "a method that no standard defines is a bad request over HTTP/1.1",
       { method: "FOO", path: configMaps },
       400,
-      /^$/,
+      /^400 Bad Request$/,
     ],
     [
       "a method that another standard defines is not allowed",

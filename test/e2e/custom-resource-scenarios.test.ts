@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { systemClock } from "../../src/apimachinery/clock.ts";
 import { skipWithout } from "../support/needs.ts";
 import { rawClient } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
@@ -21,7 +22,9 @@ if (updates) writeFileSync(file, `${JSON.stringify(await askUpstream(), null, 1)
 const recorded: readonly unknown[] = Object.values(JSON.parse(readFileSync(file, "utf8")));
 assert.equal(recorded.length, scenarios.length);
 
-const { client } = await startServerWithClient();
+// Managers are ordered by time: a second that begins between two writes would change the answers.
+const now = systemClock.now();
+const { client } = await startServerWithClient({ clock: { ...systemClock, now: () => now } });
 
 for (const [index, scenario] of scenarios.entries()) {
   test(`answers as upstream: ${scenario.title}`, async () => {

@@ -2,7 +2,7 @@
 import { FieldErrors } from "../../src/apimachinery/field-errors.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { validateObjectMeta } from "../../src/apimachinery/validation/metadata.ts";
-import type { Strategy, StrategyContext } from "../../src/catalog/contract.ts";
+import type { Strategy, StrategyContext } from "../../src/catalog/strategy-contract.ts";
 
 export const testContext: StrategyContext = {
   user: { name: "alice", uid: "", groups: ["system:authenticated"], extra: new Map() },

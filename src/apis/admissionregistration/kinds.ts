@@ -7,8 +7,8 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
-import type { Strategy, StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";

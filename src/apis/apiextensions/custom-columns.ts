@@ -5,7 +5,7 @@
  */
 
 import { nameColumn, since } from "../../catalog/common-columns.ts";
-import type { Column } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { formatGoFloat, formatGoValue } from "../../lib/json/go-value.ts";
 import { isNumber, toFloat } from "../../lib/json/number-literal.ts";

@@ -14,11 +14,11 @@ import type {
   ResourceDefinition,
   ServedVersion,
   StorageForm,
-  Strategy,
   SubresourceDefinition,
 } from "../../catalog/contract.ts";
 import type { Converter } from "../../catalog/converter.ts";
 import { compareVersions } from "../../catalog/discovery.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";

@@ -5,8 +5,8 @@
  *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/v1/defaults.go
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { Strategy } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { isSupportedFormat } from "../../lib/structural-schema/formats/formats.ts";

@@ -7,8 +7,8 @@
 import { plainError } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { ScaleMapping, Strategy, StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { ScaleMapping, Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";

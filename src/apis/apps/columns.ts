@@ -6,7 +6,7 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatGroupKind, parseGroupVersion } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
-import type { Column } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { containerColumns, formatLabels, formatSelector, integer, text, wide } from "../column.ts";
 import type { Part } from "../fields.ts";
 import { formatLabelSelector } from "../label-selector.ts";

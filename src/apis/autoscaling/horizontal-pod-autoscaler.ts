@@ -7,8 +7,8 @@
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { StrategyContext } from "../../catalog/strategy-contract.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { checkCounts } from "../workload.ts";
 import { dropAnnotations } from "./annotations.ts";

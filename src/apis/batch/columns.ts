@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn, since } from "../../catalog/common-columns.ts";
-import type { Column, TimedCell } from "../../catalog/contract.ts";
+import type { Column, TimedCell } from "../../catalog/strategy-contract.ts";
 import { humanDuration } from "../../lib/duration/duration.ts";
 import { containerColumns, count, flag, formatSelector, integer, isTrue, text, wide } from "../column.ts";
 

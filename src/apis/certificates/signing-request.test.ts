@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { anyCertificate, certificateRequest } from "../../../test/support/certificate-request.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { StrategyContext } from "../../catalog/contract.ts";
+import type { StrategyContext } from "../../catalog/strategy-contract.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 
 const context = { now: Date.parse("2026-01-02T03:04:05Z") } as StrategyContext;

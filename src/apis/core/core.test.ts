@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { created, testContext, updated } from "../../../test/support/strategy-driver.ts";
-import type { Strategy } from "../../catalog/contract.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { configMap } from "./configmap.ts";
 import { coreEvent, event, eventConversion } from "./event/event.ts";
 import { limitRange } from "./limit-range.ts";

@@ -9,8 +9,8 @@ import { forbidden } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
-import type { DependentsOptions } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { DependentsOptions } from "../../catalog/strategy-contract.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { selectableAt, setAbsent, struct } from "../fields.ts";
 

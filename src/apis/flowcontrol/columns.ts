@@ -3,7 +3,7 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
  */
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
-import type { Column } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 

@@ -3,8 +3,8 @@
  * has conditions only.
  */
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
-import type { Strategy } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { keepMeta, validateConditionTypes } from "./status.ts";
 

@@ -5,7 +5,7 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatGroupResource } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
-import type { Column } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { formatSelector, text } from "../column.ts";
 import { loadBalancerAddresses } from "../core/service/columns.ts";
 import { items } from "../fields.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { created, updated } from "../../../test/support/strategy-driver.ts";
-import type { Strategy } from "../../catalog/contract.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./kinds.ts";
 
 const group = "rbac.authorization.k8s.io";

@@ -2,8 +2,8 @@
 import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
-import type { Strategy } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";

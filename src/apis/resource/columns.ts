@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { age, ageColumn, nameColumn } from "../../catalog/common-columns.ts";
-import type { Column } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { integer, text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 

@@ -1,5 +1,5 @@
 /** resource.k8s.io: strategies of its kinds, some of which have CEL selectors. */
-import type { Strategy } from "../../catalog/contract.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { deviceClassWith } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";
 import { resourcePoolStatusRequest } from "./pool-status-request.ts";

@@ -9,10 +9,10 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
-import type { Strategy, StrategyContext } from "../../catalog/contract.ts";
 import { equalGoForms } from "../../catalog/go-equality.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateTemplateMeta } from "../core/pod/claim-template.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";

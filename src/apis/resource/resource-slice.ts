@@ -7,9 +7,9 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
-import type { DeclarativeValidation } from "../../catalog/contract.ts";
 import { goForms } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { DeclarativeValidation } from "../../catalog/strategy-contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";

@@ -1,5 +1,5 @@
 /** Compiles the CEL selectors of devices. Without an implementation, selectors are not checked. */
-import type { StrategyContext } from "../../catalog/contract.ts";
+import type { StrategyContext } from "../../catalog/strategy-contract.ts";
 
 /** Features of devices that depend on feature gates. */
 export interface DeviceFeatures {

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
-import type { Column } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { flag, integer, text } from "../column.ts";
 import { items } from "../fields.ts";
 

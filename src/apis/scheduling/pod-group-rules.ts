@@ -4,7 +4,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
-import type { DeclarativeValidation } from "../../catalog/contract.ts";
+import type { DeclarativeValidation } from "../../catalog/strategy-contract.ts";
 import {
   longNameProblems,
   pathSegmentNameProblems,

@@ -3,8 +3,8 @@
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/csidriver`.
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
-import type { StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { StrategyContext } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { checkImmutable, items, type Part, struct } from "../fields.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { badRequest } from "../../apimachinery/errors.ts";
-import type { FindDenial } from "../../catalog/contract.ts";
+import type { FindDenial } from "../../catalog/strategy-contract.ts";
 import { explainHeader, type TracedObject, type TraceStep } from "../../request/admission-trace.ts";
 import { send } from "../../request/answer.ts";
 import type { Filter } from "../../request/context.ts";

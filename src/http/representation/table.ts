@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import { internalMetadata, type KubeObject } from "../../apimachinery/object.ts";
 import { defaultColumns } from "../../catalog/common-columns.ts";
-import type { Column, Resolved, ResourceStore, TimedCell } from "../../catalog/contract.ts";
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
+import type { Column, TimedCell } from "../../catalog/strategy-contract.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";

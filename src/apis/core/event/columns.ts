@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { age, nameColumn } from "../../../catalog/common-columns.ts";
-import type { Column, TimedCell } from "../../../catalog/contract.ts";
+import type { Column, TimedCell } from "../../../catalog/strategy-contract.ts";
 import { text, wide } from "../../column.ts";
 
 /** Columns of `events`. */

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn, since } from "../../../catalog/common-columns.ts";
-import type { Column, RowCondition, TimedCell } from "../../../catalog/contract.ts";
+import type { Column, RowCondition, TimedCell } from "../../../catalog/strategy-contract.ts";
 import { firstByKey } from "../../../lib/first-by-key/first-by-key.ts";
 import { containerColumns, formatLabels, isTrue, text, wide } from "../../column.ts";
 import { items, type Part } from "../../fields.ts";

@@ -3,7 +3,7 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`.
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import type { SubresourceRules } from "../../../catalog/contract.ts";
+import type { SubresourceRules } from "../../../catalog/strategy-contract.ts";
 import { addIntegers, cloneJson } from "../../../lib/json/values.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateEphemeralUpdate } from "./ephemeral-update.ts";
