@@ -1,13 +1,13 @@
 /** Opens the servers of the test kit, and their forks. */
 import { notFound } from "../apimachinery/errors.ts";
 import { silentLogger } from "../apimachinery/logger.ts";
-import { defaultOptions } from "../server/default-options.ts";
-import type { ServerOptions } from "../server/options.ts";
-import { openServer } from "../server/server.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { currentObject } from "../registry/current-entry.ts";
 import { serverWrite } from "../registry/server-write.ts";
 import { update } from "../registry/update.ts";
+import { defaultOptions } from "../server/default-options.ts";
+import type { ServerOptions } from "../server/options.ts";
+import { openServer } from "../server/server.ts";
 import type { TestServer } from "./contract.ts";
 import { type KitOptions, openKit } from "./kit.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";

@@ -6,9 +6,9 @@
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
+import { formatQuantity } from "../../../lib/quantity/quantity.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
-import { formatQuantity } from "../../../lib/quantity/quantity.ts";
 import { readyStore } from "../../ready-store.ts";
 import { rejection } from "../../rejection.ts";
 import { claimProblems, joinProblems, podProblems } from "./check.ts";

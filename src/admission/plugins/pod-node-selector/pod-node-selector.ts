@@ -6,10 +6,10 @@
 import { forbidden, internalError, plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
-import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
-import type { AdmissionPlugin } from "../../contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
+import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import type { AdmissionPlugin } from "../../contract.ts";
 import { lookUp } from "../../lookup.ts";
 import { writtenPod } from "../written-pod.ts";
 import type { NodeSelectorConfiguration } from "./contract.ts";

@@ -6,9 +6,9 @@
 import type { Clock } from "../../../apimachinery/clock.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import { podTemplateKinds } from "../../../lib/pod-security/pod-templates.ts";
+import { type ParsedPolicy, type Policy, parsePolicy } from "../../../lib/pod-security/policy.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
-import { type ParsedPolicy, type Policy, parsePolicy } from "../../../lib/pod-security/policy.ts";
 import { type Namespaces, namespacesOf } from "../../matching/namespaces.ts";
 import type { PodSecurity, PodSecurityConfiguration, PodSecurityObserver } from "./contract.ts";
 import { defaultConfiguration } from "./default-configuration.ts";
