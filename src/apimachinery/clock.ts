@@ -35,11 +35,14 @@ export function realClock(clock: Clock): Clock {
   return clock.real ?? clock;
 }
 
-/** The clock of the operating system. */
+/** The limit of Node.js, 24.8 days, beyond which a timer would fire at once. */
+const delayMaxMs = 2 ** 31 - 1;
+
+/** The clock of the operating system. A delay beyond 24.8 days ends then. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, delayMs).unref();
+    const timer = setTimeout(run, Math.min(delayMs, delayMaxMs)).unref();
     // Node.js keeps a list for each delay until it has passed, unless the cleared timer was ref'd:
     // a process in which many servers start and stop would keep one for each random delay.
     return () => clearTimeout(timer.ref());

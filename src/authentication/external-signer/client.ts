@@ -32,6 +32,15 @@ export class SignerError extends Error {
   }
 }
 
+/** Waits for a call. @throws what it throws; a {@link SignerError} has a text before its message */
+export async function within<T>(lead: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw error instanceof SignerError ? error.within(lead) : error;
+  }
+}
+
 /** The calls of the API. Each throws a {@link SignerError}. */
 export interface SignerClient {
   sign(request: SignRequest, timeoutMs: number): Promise<SignResponse>;

@@ -8,7 +8,7 @@ import type { Logger } from "../../apimachinery/logger.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { SignerObserver } from "../contract.ts";
 import { type PublicKey, publicKeyOf, type VerificationKeys } from "../service-account/keys.ts";
-import { type SignerClient, SignerError } from "./client.ts";
+import { type SignerClient, SignerError, within } from "./client.ts";
 import type { FetchKeysResponse, SentKey } from "./messages.ts";
 
 interface KeyCacheOptions {
@@ -33,7 +33,8 @@ const fetchTimeoutMs = 60_000;
 /** How long a request with an unknown key waits for the keys: upstream's limit of requests that write. */
 const lookupTimeoutMs = 34_000;
 const retryMs = 10_000;
-const keyIdBytesMax = 1024;
+/** Of the ids of keys. */
+export const keyIdBytesMax = 1024;
 
 /** Keeps the keys of a signer up to date. */
 export class KeyCache implements VerificationKeys {
@@ -119,11 +120,7 @@ export class KeyCache implements VerificationKeys {
   async #fetchNow(timeoutMs: number): Promise<void> {
     const { client, clock, observer } = this.#options;
     try {
-      const answer = await client.fetchKeys(timeoutMs).catch((error: unknown) => {
-        throw error instanceof SignerError
-          ? error.within("while getting externally supported jwt signing keys")
-          : error;
-      });
+      const answer = await within("while getting externally supported jwt signing keys", client.fetchKeys(timeoutMs));
       const keys = readKeys(answer);
       this.#fetched = {
         keys,

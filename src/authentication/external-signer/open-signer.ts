@@ -10,8 +10,8 @@ import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { SignerObserver } from "../contract.ts";
 import type { VerificationKeys } from "../service-account/keys.ts";
-import { type SignerClient, SignerError, signerClient } from "./client.ts";
-import { KeyCache } from "./key-cache.ts";
+import { type SignerClient, SignerError, signerClient, within } from "./client.ts";
+import { KeyCache, keyIdBytesMax } from "./key-cache.ts";
 
 interface ExternalSignerOptions {
   readonly issuer: string;
@@ -63,22 +63,12 @@ export async function openExternalSigner(
 
 /** @returns the longest lifetime of a token in seconds */
 async function setUp(client: SignerClient, keys: KeyCache): Promise<number> {
-  try {
-    await keys.start();
-  } catch (error) {
-    if (!(error instanceof SignerError)) throw error;
-    throw error.within(`${lead}: while initially filling key cache: while performing initial cache fill`);
-  }
-  try {
-    const { maxTokenExpirationSeconds: seconds } = await client.metadata(metadataTimeoutMs);
-    if (seconds >= expirationSecondsMin) return seconds;
-    throw new Error(
-      `max token life supported by external-jwt-signer (${seconds}s) is less than acceptable (min ${expirationSecondsMin}s)`,
-    );
-  } catch (error) {
-    if (!(error instanceof SignerError)) throw error;
-    throw error.within(lead);
-  }
+  await within(`${lead}: while initially filling key cache: while performing initial cache fill`, keys.start());
+  const { maxTokenExpirationSeconds: seconds } = await within(lead, client.metadata(metadataTimeoutMs));
+  if (seconds >= expirationSecondsMin) return seconds;
+  throw new Error(
+    `max token life supported by external-jwt-signer (${seconds}s) is less than acceptable (min ${expirationSecondsMin}s)`,
+  );
 }
 
 interface Signing {
@@ -90,9 +80,7 @@ interface Signing {
 async function signWith({ client, keys, observer }: Signing, claims: Record<string, unknown>): Promise<string> {
   const payload = Buffer.from(encodeSorted(claims)).toString("base64url");
   try {
-    const { header, signature } = await client.sign({ claims: payload }, signTimeoutMs).catch((error: unknown) => {
-      throw error instanceof SignerError ? error.within("while signing jwt") : error;
-    });
+    const { header, signature } = await within("while signing jwt", client.sign({ claims: payload }, signTimeoutMs));
     const problem = await headerProblem(header, keys);
     if (problem !== undefined) throw new SignerError(`while validating header: ${problem}`);
     if (signature === "") throw new SignerError("empty signature returned");
@@ -106,7 +94,6 @@ async function signWith({ client, keys, observer }: Signing, claims: Record<stri
 }
 
 const headerMembers = ["alg", "kid", "typ"];
-const keyIdBytesMax = 1024;
 
 async function headerProblem(encoded: string, keys: KeyCache): Promise<string | undefined> {
   const header = readHeader(encoded);
