@@ -1,11 +1,14 @@
 /** Starts a script in a separate process, and queries its CPU time and memory. */
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { type Profiler, Session } from "node:inspector/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 export interface Usage {
   /** User and system CPU time of the process, in milliseconds. */
   readonly cpuMs: number;
+  /** The part of the main thread. */
+  readonly mainCpuMs: number;
   readonly rssMiB: number;
   /** Anonymous memory, and mapped file pages (Linux; 0 elsewhere). */
   readonly rssAnonMiB: number;
@@ -21,6 +24,8 @@ export interface Child {
   usage(): Promise<Usage>;
   /** Bytes of objects and buffers after a garbage collection. */
   liveMiB(): Promise<number>;
+  startProfile(): Promise<void>;
+  stopProfile(): Promise<Profiler.Profile>;
   stop(): Promise<void>;
 }
 
@@ -44,13 +49,17 @@ export function startChild(script: URL, args: readonly string[], { core }: { cor
         readyMs: performance.now() - startedAt,
         usage: () => ask<Usage>(child, "usage"),
         liveMiB: () => ask<number>(child, "live"),
+        startProfile: () => ask<void>(child, "startProfile"),
+        stopProfile: () => ask<Profiler.Profile>(child, "stopProfile"),
         stop: () => stop(child),
       });
     });
   });
 }
 
-function ask<Answer>(child: ChildProcess, question: "usage" | "live"): Promise<Answer> {
+type Question = "usage" | "live" | "startProfile" | "stopProfile";
+
+function ask<Answer>(child: ChildProcess, question: Question): Promise<Answer> {
   return new Promise((resolve) => {
     child.once("message", (answer) => resolve(answer as Answer));
     child.send(question);
@@ -68,21 +77,38 @@ function stop(child: ChildProcess): Promise<void> {
 export function serveParent(ready: Record<string, string>): void {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  process.on("message", (question) => {
-    if (question === "live") return void process.send?.(liveMiB());
-    const { user, system } = process.cpuUsage();
-    const heldMs = delay.max / 1e6;
-    delay.reset();
-    const rssMiB = process.memoryUsage.rss() / (1 << 20);
-    process.send?.({
-      cpuMs: (user + system) / 1000,
-      rssMiB,
-      rssAnonMiB: statusMiB("RssAnon"),
-      rssFileMiB: statusMiB("RssFile"),
-      heldMs,
-    } satisfies Usage);
-  });
+  const session = new Session();
+  const answers: Readonly<Record<Question, () => unknown>> = {
+    usage: () => usageOf(delay),
+    live: liveMiB,
+    startProfile: () => startProfile(session),
+    stopProfile: async () => (await session.post("Profiler.stop")).profile,
+  };
+  process.on("message", async (question: Question) => process.send?.((await answers[question]()) ?? null));
   process.send?.(ready);
+}
+
+async function startProfile(session: Session): Promise<void> {
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.setSamplingInterval", { interval: 200 });
+  await session.post("Profiler.start");
+}
+
+function usageOf(delay: ReturnType<typeof monitorEventLoopDelay>): Usage {
+  const { user, system } = process.cpuUsage();
+  const main = process.threadCpuUsage();
+  const heldMs = delay.max / 1e6;
+  delay.reset();
+  const rssMiB = process.memoryUsage.rss() / (1 << 20);
+  return {
+    cpuMs: (user + system) / 1000,
+    mainCpuMs: (main.user + main.system) / 1000,
+    rssMiB,
+    rssAnonMiB: statusMiB("RssAnon"),
+    rssFileMiB: statusMiB("RssFile"),
+    heldMs,
+  };
 }
 
 function liveMiB(): number {

@@ -2,7 +2,7 @@
  * `npm run bench`: measures costs. What it compares runs at the same time or in turns, so that figures are ratios within one
  * run. The file of each bench says what it measures.
  */
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { parseCount } from "../test/support/parse-count.ts";
 
 interface Options {
@@ -86,6 +86,14 @@ const benches: Readonly<Record<string, Bench>> = {
     run: async (_: true, { objects, memory, profile }: Options) =>
       (await import("./etcd.ts")).etcdBench({ objects, memory, profile }),
   },
+  bill: {
+    flags: "--bill <request>",
+    description:
+      "where the CPU time of one request goes: create, get, update, patch, apply or delete (--objects, --profile)",
+    parse: parseBilled,
+    run: async (kind: string, { objects, profile: folder }: Options) =>
+      (await import("./bill.ts")).billBench(kind, { objects, ...(folder !== undefined && { folder }) }),
+  },
   start: {
     flags: "--start",
     description: "the start of the command, and of servers in one process",
@@ -99,7 +107,7 @@ const program = new Command("npm run bench --")
   )
   .option("--objects <count>", "the number of objects of the requests", parseCount, 5000)
   .option("--memory <objects>", "with --etcd: also the memory with so many objects", parseCount, 0)
-  .option("--profile <folder>", "with --etcd: writes CPU profiles");
+  .option("--profile <folder>", "with --etcd or --bill: writes CPU profiles");
 for (const { flags, description, parse } of Object.values(benches)) {
   if (parse === undefined) program.option(flags, description);
   else program.option(flags, description, parse);
@@ -113,6 +121,13 @@ const [name, bench] = chosen[0] ?? [];
 if (name === undefined || bench === undefined) await (await import("./requests.ts")).requestsBench(options.objects);
 else await bench.run(options[name] as never, options);
 process.exit();
+
+/** @throws InvalidArgumentError if that kind of request has no bill */
+function parseBilled(text: string): string {
+  if (!["create", "get", "update", "patch", "apply", "delete"].includes(text))
+    throw new InvalidArgumentError("It must be create, get, update, patch, apply or delete.");
+  return text;
+}
 
 /** The text of an option whose value may be missing. */
 function textOf(value: string | true): string {
