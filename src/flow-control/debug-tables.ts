@@ -110,11 +110,14 @@ function queueRows({ name, queues }: TrackedLevel): Row[] {
 }
 
 function requestRows({ name, queues }: TrackedLevel, epochMs: number, details: boolean): Row[] {
-  const row = (ticket: Ticket<TrackedRequest>, queue: number, position: number): Row => [
-    name,
-    ...requestCells(ticket, epochMs, queue, position),
-    ...(details ? detailCells(ticket.descriptor.context) : []),
-  ];
+  const row = (ticket: Ticket<TrackedRequest>, queue: number, position: number): Row => {
+    const { context } = ticket.descriptor;
+    return [
+      name,
+      ...requestCells(ticket, epochMs, queue, position),
+      ...(details && context !== undefined ? detailCells(context) : []),
+    ];
+  };
   const { queues: all, queueless } = queues.dump();
   return [
     ...all.flatMap(({ waiting, executing }, index) => [

@@ -17,7 +17,8 @@ import type { WatchCounts } from "./width/watch-counts.ts";
 
 /** A request that flow control tracks. */
 export interface TrackedRequest {
-  readonly context: RequestState;
+  /** Undefined after its end, so that little survives with the ticket until a full collection of garbage. */
+  readonly context: RequestState | undefined;
   /** Called when the request starts after it has waited. */
   readonly started: () => void;
 }
@@ -78,14 +79,14 @@ function start(options: FilterOptions, context: RequestState, schema: Schema): v
   }
   if (ticket.state === "executing") {
     if (!isExempt) observer.waited(0, true);
-    execute(options, schema, ticket);
-    return takeTurns(options, schema, ticket);
+    execute(options, context, schema, ticket, request);
+    return takeTurns(options, context, schema, ticket);
   }
-  return request.wait(options, schema, ticket).then((reason) => {
+  return request.wait(options, context, schema, ticket).then((reason) => {
     observer.waited((fairClock.now() - ticket.arrivedAt) / 1000, reason === undefined);
     if (reason !== undefined) throw reject(options, context, schema, reason);
-    execute(options, schema, ticket);
-    return takeTurns(options, schema, ticket);
+    execute(options, context, schema, ticket, request);
+    return takeTurns(options, context, schema, ticket);
   });
 }
 
@@ -98,12 +99,12 @@ const exemptWeight = 1000;
  */
 function takeTurns(
   { turns }: FilterOptions,
+  context: RequestState,
   { state: { name, config, limits, queues } }: Schema,
   ticket: Ticket<TrackedRequest>,
 ): Promise<void> | undefined {
   const weight = config.isExempt ? exemptWeight : Math.max(1, limits.nominal);
   const share = { level: name, weight, flow: ticket.flow };
-  const { context } = ticket.descriptor;
   context.turnWithSeats = (work) => turns.piece(share, work);
   context.turn = (work) => {
     queues.lendSeats(ticket);
@@ -114,18 +115,24 @@ function takeTurns(
 
 const startWaiting = ({ descriptor }: Ticket<TrackedRequest>): void => descriptor.started();
 
+const startedAtOnce = (): void => {};
+
 class WaitingRequest implements TrackedRequest {
-  readonly context: RequestState;
-  started = (): void => {};
+  context: RequestState | undefined;
+  started = startedAtOnce;
 
   constructor(context: RequestState) {
     this.context = context;
   }
 
   /** @returns why the request does not start; undefined when it starts */
-  wait(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>): Promise<RejectReason | undefined> {
+  wait(
+    options: FilterOptions,
+    context: RequestState,
+    schema: Schema,
+    ticket: Ticket<TrackedRequest>,
+  ): Promise<RejectReason | undefined> {
     const { clock, observer } = options;
-    const { context } = this;
     const kind = kindOf(context);
     observer.waiting(kind, 1);
     return new Promise((resolve) => {
@@ -167,10 +174,15 @@ function reject(
 }
 
 /** Occupies the seats until the request is served. */
-function execute(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedRequest>): void {
+function execute(
+  options: FilterOptions,
+  context: RequestState,
+  schema: Schema,
+  ticket: Ticket<TrackedRequest>,
+  request: WaitingRequest,
+): void {
   const { observer, fairClock, watches } = options;
   const { state, flows } = schema;
-  const { context } = ticket.descriptor;
   const kind = kindOf(context);
   const isWatch = context.info.verb === "watch";
   observer.executing(kind, 1);
@@ -180,6 +192,7 @@ function execute(options: FilterOptions, schema: Schema, ticket: Ticket<TrackedR
     observer.executing(kind, -1);
     flows.observer.executed((fairClock.now() - ticket.startedAt) / 1000, isWatch ? "watch" : "regular");
     state.queues.finish(ticket);
+    request.context = undefined;
     removeIfLast(options, schema);
   });
 }

@@ -1,5 +1,6 @@
 /** Reads that wait for a revision which a cache has not reached. */
 import { type Clock, realClock } from "../apimachinery/clock.ts";
+import { LinkedList } from "../lib/linked-list/linked-list.ts";
 
 interface Waiter {
   readonly revision: number;
@@ -9,7 +10,7 @@ interface Waiter {
 /** The waits of one cache. */
 export class RevisionWaits {
   readonly #clock: Clock;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new LinkedList<Waiter>();
 
   constructor(clock: Clock) {
     this.#clock = realClock(clock);
@@ -22,13 +23,12 @@ export class RevisionWaits {
   until(revision: number, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (woken: boolean): void => {
-        this.#waiters.delete(waiter);
+        this.#waiters.remove(member);
         cancel();
         resolve(woken);
       };
-      const waiter: Waiter = { revision, wake: () => finish(true) };
+      const member = this.#waiters.add({ revision, wake: () => finish(true) });
       const cancel = this.#clock.after(timeoutMs, () => finish(false));
-      this.#waiters.add(waiter);
     });
   }
 

@@ -1,5 +1,6 @@
 /** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
+import { LinkedList } from "../../lib/linked-list/linked-list.ts";
 import type { Filter, RequestState } from "../../request/context.ts";
 import { requestSweepMs } from "../../request/lifetime.ts";
 import type { RequestContext } from "../contract.ts";
@@ -30,9 +31,9 @@ export function openRequests(options: {
   timeoutMs: number;
   expire: (context: RequestContext) => void;
 }): OpenRequests {
-  const open = new Set<RequestContext>();
-  /** Those that have a limit, in the order of their arrival. */
-  const limited = new Set<RequestContext>();
+  const open = new LinkedList<RequestContext>();
+  /** Those that have a limit. */
+  const limited = new LinkedList<RequestContext>();
   let idleCallbacks: (() => void)[] = [];
   let cancelSweep: (() => void) | undefined;
 
@@ -54,9 +55,7 @@ export function openRequests(options: {
     cancelSweep ??= options.clock.after(requestSweepMs, sweep);
   }
 
-  function remove(context: RequestContext): void {
-    open.delete(context);
-    limited.delete(context);
+  function wakeWhenIdle(): void {
     if (idleCallbacks.length === 0 || !isIdle()) return;
     for (const wake of idleCallbacks) wake();
     idleCallbacks = [];
@@ -68,12 +67,14 @@ export function openRequests(options: {
 
   return {
     filter(context) {
-      open.add(context);
-      if (hasTimeLimit(context)) {
-        limited.add(context);
-        sweepLater();
-      }
-      context.exchange.onClose(() => remove(context));
+      const member = open.add(context);
+      const limitedMember = hasTimeLimit(context) ? limited.add(context) : undefined;
+      if (limitedMember !== undefined) sweepLater();
+      context.exchange.onClose(() => {
+        open.remove(member);
+        if (limitedMember !== undefined) limited.remove(limitedMember);
+        wakeWhenIdle();
+      });
     },
     get size() {
       return open.size;

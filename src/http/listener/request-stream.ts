@@ -18,6 +18,14 @@ interface BodyLimits {
   readonly received: (bytes: number) => void;
 }
 
+/** A body that is being read. */
+interface Reading {
+  readonly pieces: BytePieces;
+  readonly resolve: (body: Buffer) => void;
+  readonly reject: (error: Error) => void;
+  readonly received: (bytes: number) => void;
+}
+
 /**
  * Bytes beyond the limit that are read and discarded: many clients read no response before they
  * have sent everything.
@@ -33,38 +41,43 @@ export function readBody(
   source: Readable,
   { bytesMax, contentLength, clock, withinMs, received }: BodyLimits,
 ): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const pieces = new BytePieces();
-    let settled = false; // Listeners remain after success: no events follow the end, and removing them is expensive.
-    const fail = (error: Error): void => {
-      settled = true;
-      cancel();
-      source.off("data", take).off("end", finish).off("close", leave);
-      source.pause();
-      reject(error);
-    };
-    const take = (piece: Buffer): void => {
-      pieces.add(piece);
-      if (pieces.length <= bytesMax) return;
-      pieces.drop();
-      if (pieces.length > bytesMax + discardedBytesMax) fail(tooLarge(`limit is ${bytesMax}`));
-    };
-    const finish = (): void => {
-      if (pieces.length > bytesMax) return fail(tooLarge(`limit is ${bytesMax}`));
-      settled = true;
-      cancel();
-      received(pieces.length);
-      resolve(pieces.join());
-    };
-    const leave = (): void => {
-      if (!settled) fail(badRequest("the client went away while its request was read"));
-    };
-    const cancel = clock.after(withinMs, () => fail(timeout("request did not complete within the allotted timeout")));
-    if (source.destroyed) return leave();
-    if (contentLength !== undefined && Number(contentLength) > bytesMax + discardedBytesMax)
-      return fail(tooLarge(`limit is ${bytesMax}`));
-    source.on("data", take).on("end", finish).on("close", leave);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  // The listeners remain after success: no events follow the end, and removing them is expensive. All that they keep in
+  // memory is this, because Node's streams survive until a full collection of garbage.
+  let reading: Reading | undefined = { pieces: new BytePieces(), resolve, reject, received };
+  const fail = (error: Error): void => {
+    reading?.reject(error);
+    reading = undefined;
+    cancel();
+    source.off("data", take).off("end", finish).off("close", leave);
+    source.pause();
+  };
+  const take = (piece: Buffer): void => {
+    if (reading === undefined) return;
+    const { pieces } = reading;
+    pieces.add(piece);
+    if (pieces.length <= bytesMax) return;
+    pieces.drop();
+    if (pieces.length > bytesMax + discardedBytesMax) fail(tooLarge(`limit is ${bytesMax}`));
+  };
+  const finish = (): void => {
+    if (reading === undefined) return;
+    const { pieces, resolve: done, received: reached } = reading;
+    if (pieces.length > bytesMax) return fail(tooLarge(`limit is ${bytesMax}`));
+    reading = undefined;
+    cancel();
+    reached(pieces.length);
+    done(pieces.join());
+  };
+  const leave = (): void => {
+    if (reading !== undefined) fail(badRequest("the client went away while its request was read"));
+  };
+  const cancel = clock.after(withinMs, () => fail(timeout("request did not complete within the allotted timeout")));
+  if (source.destroyed) leave();
+  else if (contentLength !== undefined && Number(contentLength) > bytesMax + discardedBytesMax)
+    fail(tooLarge(`limit is ${bytesMax}`));
+  else source.on("data", take).on("end", finish).on("close", leave);
+  return promise;
 }
 
 /**

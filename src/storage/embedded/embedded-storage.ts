@@ -10,6 +10,7 @@
  */
 
 import { nothingToDo } from "../../apimachinery/clock.ts";
+import { LinkedList } from "../../lib/linked-list/linked-list.ts";
 import { checkWrites } from "../check-writes.ts";
 import {
   type Check,
@@ -81,7 +82,7 @@ class EmbeddedStorage implements Storage {
   #assigned: number;
   readonly #waiting: WaitingCommits;
   #writing: Promise<void> | undefined;
-  readonly #reading = new Set<Promise<void>>();
+  readonly #reading = new LinkedList<Promise<void>>();
   #compactionDue = false;
   #compactionRequested = 0;
   /** The error of the last compaction; undefined after a successful one. */
@@ -257,12 +258,11 @@ class EmbeddedStorage implements Storage {
   async #read<Answer>(read: () => Promise<Answer>): Promise<Answer> {
     this.#checkOpen();
     const reading = read();
-    const settled = reading.then(ignore, ignore);
-    this.#reading.add(settled);
+    const member = this.#reading.add(reading.then(ignore, ignore));
     try {
       return await reading;
     } finally {
-      this.#reading.delete(settled);
+      this.#reading.remove(member);
     }
   }
 

@@ -11,6 +11,17 @@ interface PendingKey {
   newest: Change;
 }
 
+/** Replaces the change of a key that has left the map, because a table of the map may outlive it, see `LinkedList`. */
+const settled: Change = {
+  type: "delete",
+  key: "",
+  position: 0,
+  at: 0,
+  previous: 0,
+  historyBytes: 0,
+  value: Buffer.alloc(0),
+};
+
 /** The put that is the newest state of a key, without its value. */
 interface NewestHead {
   readonly position: number;
@@ -78,8 +89,10 @@ export class PendingKeys {
   /** Marks the change as durable. */
   settle(change: Change): void {
     const pending = this.#keys.get(change.key) as PendingKey;
-    if (pending.newest === change) this.#keys.delete(change.key);
-    else pending.durable = change.type === "put" ? change.position : 0;
+    if (pending.newest === change) {
+      this.#keys.delete(change.key);
+      pending.newest = settled;
+    } else pending.durable = change.type === "put" ? change.position : 0;
   }
 
   /** Discards all pending changes, because their write failed. */
