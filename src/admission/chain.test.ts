@@ -60,17 +60,23 @@ test("the observer receives the duration and result of each plugin and of each s
     { name: "quick", mutate: () => {}, validate: reject },
   ];
   const admission = createAdmission(plugins, [], {
-    plugin: (name, type) => observe(`${name} ${type}`),
+    plugins: (names, type) => ({
+      accepted: (operation, from, to) =>
+        void observed.push(`${names.slice(from, to).join(" and ") || "none"} ${type} ${operation} accepted`),
+      timed: (plugin, operation, seconds) => observe(`${names[plugin]} ${type} timed`)(operation, false, seconds),
+      rejected: (plugin, operation, seconds) => observe(`${names[plugin]} ${type}`)(operation, true, seconds),
+    }),
     step: (type) => observe(type),
     clock,
   });
   await admission.mutate({ operation: "CREATE" } as AdmissionAttributes);
   await assert.rejects(admission.validate({ operation: "DELETE" } as AdmissionAttributes), /no/);
   assert.deepEqual(observed, [
-    "slow admit CREATE accepted 1.5",
-    "quick admit CREATE accepted 0",
+    "slow admit timed CREATE accepted 1.5",
+    "slow and quick admit CREATE accepted",
     "admit CREATE accepted 1.5",
     "quick validate DELETE rejected 0",
+    "none validate DELETE accepted",
     "validate DELETE rejected 0",
   ]);
 });

@@ -2,15 +2,16 @@
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 import type { Admission } from "../registry/contract.ts";
-import type { AdmissionObserver, AdmissionPlugin, AdmissionType, Observe } from "./contract.ts";
-import { traced } from "./trace.ts";
+import type { AdmissionObserver, AdmissionPlugin, AdmissionType, PluginsObserver } from "./contract.ts";
+import { runTraced, type TracedPlugin } from "./trace.ts";
 
 /** Receives the duration of each plugin and of each whole step, measured by `clock`. */
 interface ChainObserver extends AdmissionObserver {
   readonly clock: Clock;
 }
 
-const noObserver: ChainObserver = { plugin: () => () => {}, step: () => () => {}, clock: systemClock };
+const unobserved: PluginsObserver = { accepted() {}, timed() {}, rejected() {} };
+const noObserver: ChainObserver = { plugins: () => unobserved, step: () => () => {}, clock: systemClock };
 
 /**
  * Combines plugins into an admission chain.
@@ -24,34 +25,45 @@ export function createAdmission(
   rules: readonly AdmissionPlugin[] = [],
   observer = noObserver,
 ): Admission {
-  const stepsOf = (
-    from: readonly AdmissionPlugin[],
-    verb: "mutate" | "authorize" | "validate",
-    observe: (name: string) => Observe,
-  ): Step[] =>
-    from.flatMap((plugin) => {
-      const run = plugin[verb]?.bind(plugin);
-      const step = { plugin: plugin.name, phase: verb === "mutate" ? "mutating" : "validating" } as const;
-      return run === undefined ? [] : [{ run: traced(step, run), observe: observe(plugin.name) }];
-    });
+  const { clock } = observer;
   const chain = (type: AdmissionType, verb: "mutate" | "validate"): Admission["validate"] => {
-    const observe = (name: string): Observe => observer.plugin(name, type);
-    const both: Steps = { steps: stepsOf(plugins, verb, observe), last: stepsOf(rules, verb, observe) };
-    const all = [...both.steps, ...both.last];
-    const run: Run =
-      verb === "mutate"
-        ? (attributes) => runTwice(both, attributes, observer.clock)
-        : (attributes) => runAll(all, attributes, observer.clock);
-    const whole: readonly Step[] = [{ run, observe: observer.step(type) }];
-    return (attributes) => runAll(whole, attributes, observer.clock);
+    const first = stepsOf(plugins, verb);
+    const last = stepsOf(rules, verb);
+    const observe = observer.plugins(
+      [...first, ...last].map(({ plugin }) => plugin),
+      type,
+    );
+    const observeStep = observer.step(type);
+    const runFirst: Part = { steps: first, offset: 0, observe, clock };
+    const runLast: Part = { steps: last, offset: first.length, observe, clock };
+    return async (attributes) => {
+      const since = clock.now();
+      let isRejected = true;
+      try {
+        await runAll(runFirst, attributes);
+        if (verb === "mutate" && isRequestedAgain(attributes)) await runAll(runFirst, attributes);
+        if (last.length > 0) await runAll(runLast, attributes);
+        isRejected = false;
+      } finally {
+        observeStep(attributes.operation, isRejected, (clock.now() - since) / 1000);
+      }
+    };
   };
-  const authorizing = stepsOf([...plugins, ...rules], "authorize", () => () => {});
+  const authorizing = stepsOf([...plugins, ...rules], "authorize");
   return {
     mutate: chain("admit", "mutate"),
-    authorize: (attributes) => runAll(authorizing, attributes, observer.clock),
+    authorize: (attributes) => runAll({ steps: authorizing, offset: 0, observe: unobserved, clock }, attributes),
     validate: chain("validate", "validate"),
     removed: removedBy([...plugins, ...rules]),
   };
+}
+
+function stepsOf(from: readonly AdmissionPlugin[], verb: "mutate" | "authorize" | "validate"): TracedPlugin[] {
+  return from.flatMap((plugin) => {
+    const run = plugin[verb]?.bind(plugin);
+    const phase = verb === "mutate" ? "mutating" : "validating";
+    return run === undefined ? [] : [{ plugin: plugin.name, phase, run }];
+  });
 }
 
 function removedBy(plugins: readonly AdmissionPlugin[]): Admission["removed"] {
@@ -61,51 +73,46 @@ function removedBy(plugins: readonly AdmissionPlugin[]): Admission["removed"] {
   };
 }
 
-type Run = NonNullable<AdmissionPlugin["validate"]>;
-
-interface Step {
-  readonly run: Run;
-  readonly observe: Observe;
-}
-
-interface Steps {
-  /** Run again if one of them requests it. */
-  readonly steps: readonly Step[];
-  /** Run once. */
-  readonly last: readonly Step[];
+interface Part {
+  readonly steps: readonly TracedPlugin[];
+  /** The number of the first step for the observer. */
+  readonly offset: number;
+  readonly observe: PluginsObserver;
+  readonly clock: Clock;
 }
 
 /**
- * Runs the steps a second time if a plugin changed the object after others had seen it. Source:
+ * Whether the steps run a second time, because a plugin changed the object after others had seen it. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/reinvocation.go.
  */
-async function runTwice({ steps, last }: Steps, attributes: AdmissionAttributes, clock: Clock): Promise<void> {
-  await runAll(steps, attributes, clock);
-  const { reinvocation } = attributes;
-  if (reinvocation?.isRequested === true) {
-    reinvocation.isSecondRun = true;
-    await runAll(steps, attributes, clock);
-  }
-  await runAll(last, attributes, clock);
+function isRequestedAgain({ reinvocation }: AdmissionAttributes): boolean {
+  if (reinvocation?.isRequested !== true) return false;
+  reinvocation.isSecondRun = true;
+  return true;
 }
 
 /**
- * Runs steps one after the other. Most calls of plugins do nothing, so this waits only for a step
- * that returns a promise, and reports other steps with a duration of zero, without reading the clock.
+ * Runs steps one after the other. Most calls of plugins do nothing, so this waits only for a step that returns a promise,
+ * reads the clock only then, and reports the others together.
  */
-async function runAll(steps: readonly Step[], attributes: AdmissionAttributes, clock: Clock): Promise<void> {
-  for (const { run, observe } of steps) {
-    let since: number | undefined;
-    let isRejected = true;
-    try {
-      const pending = run(attributes);
-      if (pending !== undefined) {
-        since = clock.now();
-        await pending;
-      }
-      isRejected = false;
-    } finally {
-      observe(attributes.operation, isRejected, since === undefined ? 0 : (clock.now() - since) / 1000);
+async function runAll({ steps, offset, observe, clock }: Part, attributes: AdmissionAttributes): Promise<void> {
+  const { operation, trace } = attributes;
+  let at = 0;
+  let since: number | undefined;
+  try {
+    for (; at < steps.length; at++) {
+      const step = steps[at] as TracedPlugin;
+      const pending = trace === undefined ? step.run(attributes) : runTraced(step, attributes, trace);
+      if (pending === undefined) continue;
+      since = clock.now();
+      await pending;
+      observe.timed(offset + at, operation, (clock.now() - since) / 1000);
+      since = undefined;
     }
+  } catch (error) {
+    observe.rejected(offset + at, operation, since === undefined ? 0 : (clock.now() - since) / 1000);
+    throw error;
+  } finally {
+    observe.accepted(operation, offset, offset + at);
   }
 }

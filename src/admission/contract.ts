@@ -27,15 +27,20 @@ export interface AdmissionPlugin {
 /** The steps as metrics name them. */
 export type AdmissionType = "admit" | "validate";
 
-/** Records one call of a plugin or of a step. */
+/** Records how a plugin or a step ended. */
 export type Observe = (operation: AdmissionOperation, rejected: boolean, seconds: number) => void;
 
-/**
- * Each method is called once, when the chain is created; the function it returns is called for each
- * write.
- */
+/** Records how the plugins of one step end, which are numbered in their order. */
+export interface PluginsObserver {
+  /** These plugins have accepted: at once, unless {@link PluginsObserver.timed} reports the time of one. */
+  accepted(operation: AdmissionOperation, from: number, to: number): void;
+  timed(plugin: number, operation: AdmissionOperation, seconds: number): void;
+  rejected(plugin: number, operation: AdmissionOperation, seconds: number): void;
+}
+
+/** Each method is called once, when the chain is created; what it returns is called for each write. */
 export interface AdmissionObserver {
-  plugin(name: string, type: AdmissionType): Observe;
+  plugins(names: readonly string[], type: AdmissionType): PluginsObserver;
   /** For all plugins of one step together. */
   step(type: AdmissionType): Observe;
 }

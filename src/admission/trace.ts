@@ -5,17 +5,16 @@ import type { AdmissionAttributes } from "../registry/admission-attributes.ts";
 import type { AdmissionTrace, TraceStep } from "../request/admission-trace.ts";
 import type { AdmissionPlugin } from "./contract.ts";
 
-type Run = NonNullable<AdmissionPlugin["validate"]>;
+export type Run = NonNullable<AdmissionPlugin["validate"]>;
 
-/** Wraps a step of a plugin; only requests with a trace pay for it. */
-export function traced({ plugin, phase }: Pick<TraceStep, "plugin" | "phase">, run: Run): Run {
-  return (attributes) =>
-    attributes.trace === undefined ? run(attributes) : runTraced({ plugin, phase }, run, attributes, attributes.trace);
+/** A plugin, as a trace names it, and what it does. */
+export interface TracedPlugin extends Pick<TraceStep, "plugin" | "phase"> {
+  readonly run: Run;
 }
 
-async function runTraced(
-  step: Pick<TraceStep, "plugin" | "phase">,
-  run: Run,
+/** Runs a step of a plugin, and adds what it did. */
+export async function runTraced(
+  { plugin, phase, run }: TracedPlugin,
   attributes: AdmissionAttributes,
   trace: AdmissionTrace,
 ): Promise<void> {
@@ -25,10 +24,10 @@ async function runTraced(
   try {
     await run(attributes);
   } catch (error) {
-    trace.add({ ...step, outcome: "rejected", message: (error as Error).message, seconds: seconds() });
+    trace.add({ plugin, phase, outcome: "rejected", message: (error as Error).message, seconds: seconds() });
     throw error;
   }
   const patch = diffJson(before, attributes.object);
-  const unchanged = step.phase === "mutating" ? "unchanged" : "allowed";
-  trace.add({ ...step, outcome: patch.length > 0 ? "changed" : unchanged, patch, seconds: seconds() });
+  const unchanged = phase === "mutating" ? "unchanged" : "allowed";
+  trace.add({ plugin, phase, outcome: patch.length > 0 ? "changed" : unchanged, patch, seconds: seconds() });
 }

@@ -73,6 +73,8 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
       const enqueue = (namespace: string): void => {
         if (known.has(namespace)) queue.add(namespace);
       };
+      // The index of an entry takes memory as long as the entry exists.
+      const isNamed = ({ key }: Entry): boolean => key.endsWith(`/${options.name}`);
       const ofObjects = followCache({
         ...common,
         cache: store.cache,
@@ -81,11 +83,11 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
           known.forEach(enqueue); // The objects may have changed since their namespaces were read.
           return [];
         },
-        set: ({ index }) => {
-          if (options.correction !== undefined && index.name === options.name) enqueue(index.namespace);
+        set: (entry) => {
+          if (options.correction !== undefined && isNamed(entry)) enqueue(entry.index.namespace);
         },
-        deleted: ({ index }) => {
-          if (index.name === options.name) enqueue(index.namespace);
+        deleted: (entry) => {
+          if (isNamed(entry)) enqueue(entry.index.namespace);
         },
         knownKeys: () => [],
         missing: () => known.forEach(enqueue),

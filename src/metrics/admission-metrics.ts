@@ -1,9 +1,9 @@
 /** The metrics of admission. Source: k8s.io/apiserver@v0.36.0/pkg/admission/metrics/metrics.go. */
-import type { AdmissionObserver, AdmissionType, Observe } from "../admission/contract.ts";
+import type { AdmissionObserver, AdmissionType, Observe, PluginsObserver } from "../admission/contract.ts";
 import type { AdmissionOperation } from "../registry/admission-attributes.ts";
 import type { Metric } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
-import type { MetricRows } from "./metric-row.ts";
+import type { LabelValues, MetricRows } from "./metric-row.ts";
 import { distributed } from "./vectors.ts";
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
@@ -40,7 +40,7 @@ interface AdmissionMetrics extends AdmissionObserver {
 
 const operations: readonly AdmissionOperation[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
 
-/** The durations of one plugin or of one step. */
+/** The durations of one step, or of one plugin where they are not zero. */
 class Durations {
   readonly #accepted: Record<AdmissionOperation, Histogram>;
   readonly #rejected: Record<AdmissionOperation, Histogram>;
@@ -53,11 +53,16 @@ class Durations {
       (rejected ? this.#rejected : this.#accepted)[operation].observe(seconds);
   }
 
-  /** Those with values. */
-  *all(): Iterable<readonly [operation: string, rejected: string, histogram: Histogram]> {
+  accepted(operation: AdmissionOperation): Histogram {
+    return this.#accepted[operation];
+  }
+
+  /** Those with values. @param zeros accepted calls without a duration, for each operation */
+  *all(zeros?: Zeros): Iterable<readonly [operation: string, rejected: string, histogram: Histogram]> {
     for (const operation of operations) {
-      for (const [rejected, histograms] of [["false", this.#accepted] as const, ["true", this.#rejected] as const])
-        if (histograms[operation].count > 0) yield [operation, rejected, histograms[operation]];
+      const accepted = withZeros(this.#accepted[operation], zeros?.(operation) ?? 0);
+      const both = [["false", accepted] as const, ["true", this.#rejected[operation]] as const];
+      for (const [rejected, histogram] of both) if (histogram.count > 0) yield [operation, rejected, histogram];
     }
   }
 }
@@ -71,15 +76,66 @@ function perOperation(): Record<AdmissionOperation, Histogram> {
   };
 }
 
+type Zeros = (operation: AdmissionOperation) => number;
+
+function withZeros(values: Histogram, zeros: number): Histogram {
+  if (zeros === 0) return values;
+  const all = new Histogram(buckets);
+  all.add(values);
+  all.observe(0, zeros);
+  return all;
+}
+
+/** The plugins of one step. Most accept at once, which costs one count for all of a run. */
+class Plugins implements PluginsObserver {
+  readonly #names: readonly string[];
+  readonly #type: AdmissionType;
+  readonly #durations: readonly Durations[];
+  /** By operation: how many more runs have passed a plugin than the one before it. */
+  readonly #passed: Record<AdmissionOperation, Float64Array>;
+
+  constructor(names: readonly string[], type: AdmissionType) {
+    this.#names = names;
+    this.#type = type;
+    this.#durations = names.map(() => new Durations());
+    const counts = (): Float64Array => new Float64Array(names.length + 1);
+    this.#passed = { CREATE: counts(), UPDATE: counts(), DELETE: counts(), CONNECT: counts() };
+  }
+
+  accepted(operation: AdmissionOperation, from: number, to: number): void {
+    const passed = this.#passed[operation];
+    passed[from] = (passed[from] as number) + 1;
+    passed[to] = (passed[to] as number) - 1;
+  }
+
+  timed(plugin: number, operation: AdmissionOperation, seconds: number): void {
+    this.#durations[plugin]?.observe(operation, false, seconds);
+  }
+
+  rejected(plugin: number, operation: AdmissionOperation, seconds: number): void {
+    this.#durations[plugin]?.observe(operation, true, seconds);
+  }
+
+  *series(): Iterable<readonly [LabelValues<typeof admissionRows.plugins>, Histogram]> {
+    for (const [index, durations] of this.#durations.entries()) {
+      const zeros: Zeros = (operation) =>
+        this.#passed[operation].subarray(0, index + 1).reduce((all, one) => all + one, 0) -
+        durations.accepted(operation).count;
+      for (const [operation, rejected, histogram] of durations.all(zeros))
+        yield [[this.#names[index] as string, this.#type, operation, rejected], histogram];
+    }
+  }
+}
+
 /** @returns an observer of admission, with its metrics */
 export function admissionMetrics(): AdmissionMetrics {
-  const plugins: { readonly name: string; readonly type: AdmissionType; readonly durations: Durations }[] = [];
+  const plugins: Plugins[] = [];
   const steps: Record<AdmissionType, Durations> = { admit: new Durations(), validate: new Durations() };
   return {
-    plugin(name, type) {
-      const durations = new Durations();
-      plugins.push({ name, type, durations });
-      return durations.observe;
+    plugins(names, type) {
+      const added = new Plugins(names, type);
+      plugins.push(added);
+      return added;
     },
     step: (type) => steps[type].observe,
     collect() {
@@ -92,12 +148,7 @@ export function admissionMetrics(): AdmissionMetrics {
       return [
         distributed(
           admissionRows.plugins,
-          plugins.flatMap(({ name, type, durations }) =>
-            Array.from(
-              durations.all(),
-              ([operation, rejected, one]) => [[name, type, operation, rejected], one] as const,
-            ),
-          ),
+          plugins.flatMap((one) => [...one.series()]),
         ),
         ofSteps,
         { ...admissionRows.stepSummary, samples: ofSteps.samples.filter(({ suffix }) => suffix !== "_bucket") },

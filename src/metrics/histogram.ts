@@ -39,14 +39,14 @@ export class Histogram {
     return this.#count;
   }
 
-  /** Records a value. */
-  observe(value: number): void {
+  /** Records a value. @param times how often it occurred */
+  observe(value: number, times = 1): void {
     const bounds = this.#bounds;
     let at = 0;
     while (at < bounds.length && value > (bounds[at] as number)) at++;
-    this.#add(at, 1);
-    this.#sum += value;
-    this.#count++;
+    this.#add(at, times);
+    this.#sum += value * times;
+    this.#count += times;
   }
 
   /** Adds the values of another histogram, whose bounds must include all bounds of this one. */

@@ -191,7 +191,7 @@ function settingsMetrics(): Metric[] {
 
 function admissionMetricsOfAllKinds(): Metric[] {
   const admission = admissionMetrics();
-  admission.plugin("NamespaceLifecycle", "admit")("CREATE", false, 0);
+  admission.plugins(["NamespaceLifecycle"], "admit").accepted("CREATE", 0, 1);
   admission.step("validate")("DELETE", true, 1);
   const policies = policyMetrics();
   const labels = { policy: "p", binding: "b", errorType: "no_error" } as const;

@@ -31,27 +31,24 @@ export const orphansDependents = ({ deleting, finalizers }: CollectedMeta): bool
  *   searches in their bytes decide this
  */
 export function concernOf(entry: Entry): CollectedMeta | undefined {
-  const { meta } = readConcern(entry);
-  return meta;
+  return mayConcern(entry) ? readConcern(entry).meta : undefined;
 }
 
 /** Finds the objects that belong into the graph. */
 export const concerned: EntryFilter = { test: (entry) => concernOf(entry) !== undefined, without: new WeakSet() };
 
-const readConcern = derivedOnce((entry: Entry): { readonly meta: CollectedMeta | undefined } => {
-  const meta = searchConcern(entry);
-  return meta === undefined ? unconcerned : { meta };
-});
-const unconcerned = { meta: undefined };
-
-function searchConcern(entry: Entry): CollectedMeta | undefined {
-  const { json } = entry;
+function mayConcern({ json }: Entry): boolean {
   // Quotes in JSON strings are escaped, so these bytes can only be a key.
-  if (json.indexOf('"ownerReferences":[', 0, "latin1") < 0 && json.indexOf('"deletionTimestamp":"', 0, "latin1") < 0)
-    return undefined;
-  const meta = readMetadata(entry);
-  return meta.owners.length > 0 || waitsForDependents(meta) || orphansDependents(meta) ? meta : undefined;
+  return (
+    json.indexOf('"ownerReferences":[', 0, "latin1") >= 0 || json.indexOf('"deletionTimestamp":"', 0, "latin1") >= 0
+  );
 }
+
+const readConcern = derivedOnce((entry: Entry): { readonly meta: CollectedMeta | undefined } => {
+  const meta = readMetadata(entry);
+  const concerns = meta.owners.length > 0 || waitsForDependents(meta) || orphansDependents(meta);
+  return { meta: concerns ? meta : undefined };
+});
 
 const metadataLabel = Buffer.from('"metadata":');
 
