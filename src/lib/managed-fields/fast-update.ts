@@ -6,7 +6,7 @@
  */
 import { isObject } from "../json/values.ts";
 import { type Comparison, changedFields } from "../structured-merge/compare.ts";
-import { decodeFieldsV1, encodeFieldsV1, isCanonicalElement } from "../structured-merge/fields-v1.ts";
+import { decodeFieldsV1, encodeFieldsV1, encodeWithout, isCanonicalElement } from "../structured-merge/fields-v1.ts";
 import { typeBelow } from "../structured-merge/reconcile.ts";
 import type { Struct, Type } from "../structured-merge/schema.ts";
 import {
@@ -58,8 +58,10 @@ export function fastUpdate(
       rest.push(entry);
     }
   }
-  const mine = difference(changed, unmanaged);
-  const after = ownEntry(own, writer, mine, lost, now);
+  const after =
+    own === undefined
+      ? newEntry(writer, encodeWithout(changed, unmanaged), now)
+      : ownEntry(own, difference(changed, unmanaged), lost, now);
   if (after !== undefined) rest.push(after);
   if (rest.length > updateManagersMax) return undefined; // The oldest may have to be merged.
   return rest.length === 1 ? rest : rest.sort(inWrittenOrder);
@@ -77,27 +79,19 @@ function isOf(
   return entry.manager === manager && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 
-/** @returns undefined when the writer manages no fields */
-function ownEntry(
-  own: ManagedFieldsEntry | undefined,
+/** @returns undefined without fields */
+function newEntry(
   { manager, operation, apiVersion, subresource }: ManagerInfo,
-  mine: PathSet,
-  lost: PathSet,
-  now: string,
+  fieldsV1: Record<string, unknown> | undefined,
+  time: string,
 ): ManagedFieldsEntry | undefined {
-  if (own === undefined) {
-    if (isEmpty(mine)) return undefined;
-    const where = subresource === "" ? undefined : { subresource };
-    return {
-      manager,
-      operation,
-      apiVersion,
-      time: now,
-      fieldsType: "FieldsV1",
-      fieldsV1: encodeFieldsV1(mine),
-      ...where,
-    };
-  }
+  if (fieldsV1 === undefined) return undefined;
+  const where = subresource === "" ? undefined : { subresource };
+  return { manager, operation, apiVersion, time, fieldsType: "FieldsV1", fieldsV1, ...where };
+}
+
+/** @returns undefined when the writer manages no fields */
+function ownEntry(own: ManagedFieldsEntry, mine: PathSet, lost: PathSet, now: string): ManagedFieldsEntry | undefined {
   const written = own.fieldsV1 as Record<string, unknown>;
   const after: ManagedFieldsEntry = isEmpty(mine) ? own : { ...own, time: now };
   if (isEmpty(lost)) return holds(written, mine) ? after : { ...after, fieldsV1: withPaths(written, mine) };

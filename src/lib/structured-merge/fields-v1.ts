@@ -20,6 +20,25 @@ export function encodeFieldsV1(set: PathSet): Record<string, unknown> {
   return encodeNode(set, new Map());
 }
 
+/**
+ * Encodes the paths of a set that are not in another one.
+ * @returns undefined when there are none
+ */
+export function encodeWithout(set: PathSet, without: PathSet): Record<string, unknown> | undefined {
+  const result: Record<string, unknown> = {};
+  const member = set.member && !without.member;
+  let size = 0;
+  for (const element of sortedElements(set)) {
+    const child = set.children.get(element) as PathNode;
+    const excluded = without.children.get(element);
+    const part = excluded === undefined ? encodeFieldsV1(child) : encodeWithout(child, excluded);
+    if (part === undefined) continue;
+    if (size++ === 0 && member) result["."] = noFields;
+    result[element] = part;
+  }
+  return size > 0 || member ? result : undefined;
+}
+
 /** @param encoded the objects of nodes, because many items of a list share their node */
 function encodeNode(set: PathNode, encoded: Map<PathNode, Record<string, unknown>>): Record<string, unknown> {
   const result: Record<string, unknown> = {};

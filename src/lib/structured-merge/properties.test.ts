@@ -8,7 +8,7 @@ import fc, { type Arbitrary } from "fast-check";
 import { seed } from "../../../test/support/seed.ts";
 import { compare, isUnchanged } from "./compare.ts";
 import { fieldSetOf } from "./field-set.ts";
-import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
+import { decodeFieldsV1, encodeFieldsV1, encodeWithout } from "./fields-v1.ts";
 import { merge } from "./merge.ts";
 import { extractItems, removeItems } from "./remove.ts";
 import {
@@ -326,4 +326,6 @@ property("set operations follow the laws of sets", fc.tuple(sets, sets, sets), (
   assert.ok(isSubset(a, union(a, b)) && isSubset(intersection(a, b), a));
   assert.equal(union(a, intersection(a, b)), a);
   assert.equal(difference(a, difference(b, a)), a);
+  const rest = difference(a, b);
+  assert.equal(JSON.stringify(encodeWithout(a, b)), isEmpty(rest) ? undefined : JSON.stringify(encodeFieldsV1(rest)));
 });

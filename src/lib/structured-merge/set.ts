@@ -233,8 +233,27 @@ export function sortedElements(set: PathSet): string[] {
  * @param elements sorted in place if their texts have the order of their contents
  */
 export function sortElements(elements: string[]): string[] {
-  if (elements.length < 2) return elements;
+  if (elements.length < 2 || sortFewFields(elements)) return elements;
   return elements.some(sortsByContent) ? sortedByContent(elements) : elements.sort(byKindAndText);
+}
+
+/** Up to so many elements are sorted without memory. */
+const fewMax = 24;
+
+/** Sorts elements if they are few, and all are fields. @returns whether it did */
+function sortFewFields(elements: string[]): boolean {
+  if (elements.length > fewMax || !elements.every(isField)) return false;
+  for (let end = 1; end < elements.length; end++) {
+    const element = elements[end] as string;
+    let at = end;
+    for (; at > 0 && (elements[at - 1] as string) > element; at--) elements[at] = elements[at - 1] as string;
+    elements[at] = element;
+  }
+  return true;
+}
+
+function isField(element: string): boolean {
+  return element[0] === "f";
 }
 
 function byKindAndText(a: string, b: string): number {
