@@ -34,6 +34,7 @@ export class RevisionWaits {
 
   /** Wakes those that wait for a revision up to this one. */
   reached(revision: number): void {
+    if (this.#waiters.size === 0) return;
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.wake();
   }
 }
