@@ -4,46 +4,10 @@ import type { Profiler } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
-import { BenchClient, type BenchRequest, type Target } from "./client.ts";
+import { BenchClient, type Target } from "./client.ts";
+import { namespace, type RequestName, requestKinds, requestNames } from "./request-kinds.ts";
 
 const concurrency = 16;
-const collection = "/api/v1/namespaces/bench/configmaps";
-const payload = "x".repeat(1024);
-
-/** The requests that can be billed, by name: one for each index. */
-const requests: Readonly<Record<string, { readonly status: number; of(index: number): BenchRequest }>> = {
-  create: { status: 201, of: (i) => ({ method: "POST", path: collection, body: configMap(i, "0") }) },
-  get: { status: 200, of: (i) => ({ method: "GET", path: named(i) }) },
-  update: { status: 200, of: (i) => ({ method: "PUT", path: named(i), body: configMap(i, "1") }) },
-  patch: {
-    status: 200,
-    of: (i) => ({
-      method: "PATCH",
-      path: named(i),
-      contentType: "application/merge-patch+json",
-      body: JSON.stringify({ data: { extra: "2" } }),
-    }),
-  },
-  apply: {
-    status: 200,
-    of: (i) => ({
-      method: "PATCH",
-      path: `${named(i)}?fieldManager=bench&force=true`,
-      contentType: "application/apply-patch+yaml",
-      body: JSON.stringify({
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: nameOf(i) },
-        data: { applied: String(i) },
-      }),
-    }),
-  },
-  delete: { status: 200, of: (i) => ({ method: "DELETE", path: named(i) }) },
-};
-
-/** The order in which all are sent once, so that each finds its objects. */
-const order = ["create", "get", "update", "patch", "apply", "delete"] as const;
-
 /**
  * A sample is charged to the first row that matches a function of its stack, from the innermost outwards, so that a row contains
  * the libraries that it calls. A pattern is matched with "file function".
@@ -77,32 +41,21 @@ const rows: readonly (readonly [row: string, pattern: RegExp])[] = [
   ["streams, events, timers and promises of Node", /^node:/],
 ];
 
-const nameOf = (index: number): string => `cm-${String(index).padStart(6, "0")}`;
-const named = (index: number): string => `${collection}/${nameOf(index)}`;
-const configMap = (index: number, extra: string): string =>
-  JSON.stringify({
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name: nameOf(index), labels: { app: "bench" } },
-    data: { payload, extra },
-  });
-
 /** Prints the bill of one kind of request. @param folder where the profile is written, if given */
 export async function billBench(
-  kind: string,
+  kind: RequestName,
   { objects, folder }: { objects: number; folder?: string },
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bill-"));
   const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [directory]);
   const client = new BenchClient(child.ready as unknown as Target);
-  const run = (name: string): Promise<void> => {
-    const { of, status } = requests[name] as (typeof requests)[string];
+  const run = (name: RequestName): Promise<void> => {
+    const { of, status } = requestKinds[name];
     return client.run(objects, concurrency, of, status);
   };
-  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } };
-  await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify(namespace) });
-  for (const name of order) await run(name);
-  for (const name of order) {
+  await client.send(namespace);
+  for (const name of requestNames) await run(name);
+  for (const name of requestNames) {
     if (name === kind) break;
     await run(name);
   }

@@ -4,6 +4,7 @@
  */
 import { Command, InvalidArgumentError } from "commander";
 import { parseCount } from "../test/support/parse-count.ts";
+import { type RequestName, requestNames } from "./request-kinds.ts";
 
 interface Options {
   readonly objects: number;
@@ -86,12 +87,17 @@ const benches: Readonly<Record<string, Bench>> = {
     run: async (_: true, { objects, memory, profile }: Options) =>
       (await import("./etcd.ts")).etcdBench({ objects, memory, profile }),
   },
+  beside: {
+    flags: "--beside",
+    description: "compared with kube-apiserver and etcd, for each kind of request (--objects)",
+    run: async (_: true, { objects }: Options) => (await import("./beside.ts")).besideBench(objects),
+  },
   bill: {
     flags: "--bill <request>",
     description:
       "where the CPU time of one request goes: create, get, update, patch, apply or delete (--objects, --profile)",
-    parse: parseBilled,
-    run: async (kind: string, { objects, profile: folder }: Options) =>
+    parse: parseRequestName,
+    run: async (kind: RequestName, { objects, profile: folder }: Options) =>
       (await import("./bill.ts")).billBench(kind, { objects, ...(folder !== undefined && { folder }) }),
   },
   start: {
@@ -123,10 +129,10 @@ else await bench.run(options[name] as never, options);
 process.exit();
 
 /** @throws InvalidArgumentError if that kind of request has no bill */
-function parseBilled(text: string): string {
-  if (!["create", "get", "update", "patch", "apply", "delete"].includes(text))
-    throw new InvalidArgumentError("It must be create, get, update, patch, apply or delete.");
-  return text;
+function parseRequestName(text: string): RequestName {
+  const name = requestNames.find((one) => one === text);
+  if (name === undefined) throw new InvalidArgumentError(`It must be one of ${requestNames.join(", ")}.`);
+  return name;
 }
 
 /** The text of an option whose value may be missing. */
