@@ -84,6 +84,7 @@ export function serveParent(ready: Record<string, string>): void {
     startProfile: () => startProfile(session),
     stopProfile: async () => (await session.post("Profiler.stop")).profile,
   };
+  process.once("disconnect", () => process.exit()); // The bench was interrupted.
   process.on("message", async (question: Question) => process.send?.((await answers[question]()) ?? null));
   process.send?.(ready);
 }

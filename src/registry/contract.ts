@@ -84,7 +84,12 @@ export type Written =
 export type Deleted =
   | { readonly kind: "gone"; readonly entry: Entry; readonly uid: string }
   | { readonly kind: "pending"; readonly entry: Entry }
-  | { readonly kind: "dryRun"; readonly object: KubeObject; readonly pending: boolean };
+  | {
+      readonly kind: "dryRun";
+      /** Undefined when the deletion would remove the last finalizers: upstream answers with an object without fields then. */
+      readonly object: KubeObject | undefined;
+      readonly pending: boolean;
+    };
 
 /** A virtual resource whose creation answers a question; nothing is stored. */
 export interface Review {

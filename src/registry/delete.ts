@@ -37,7 +37,7 @@ export interface DeleteRequest extends WriteRequest {
 export async function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
   const { resource, converted } = request.target;
   const { namespace, name, dryRun, audit, lifetime } = request;
-  let pending = false;
+  let [pending, dropsFinalizers] = [false, false];
   warnOfOrphans(request);
   const { step, entry } = await commitWithRetry(
     registry,
@@ -46,10 +46,11 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
       if (existing === undefined) throw notFound(storedResource(resource), name);
       const plan = await planDeletion(registry, request, existing);
       pending = plan.pending;
+      dropsFinalizers = plan.dropsFinalizers ?? false;
       return converted === undefined ? plan.step : storable(converted, plan.step, { dryRun });
     },
   );
-  if (dryRun) return { kind: "dryRun", object: step.object, pending };
+  if (dryRun) return { kind: "dryRun", object: dropsFinalizers ? undefined : step.object, pending };
   const last = entry as Entry;
   const uid = step.object.metadata.uid ?? "";
   if (step.do === "remove") {
@@ -147,6 +148,8 @@ async function removeMarked(
 interface Plan {
   readonly step: Step;
   readonly pending: boolean;
+  /** The object is removed at once because its last finalizers are. */
+  readonly dropsFinalizers?: boolean;
 }
 
 async function planDeletion(registry: RegistryContext, request: DeleteRequest, existing: Entry): Promise<Plan> {
@@ -167,6 +170,7 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
     strategy.checkDeletion(object, context);
     await admitDeletion(registry, request, object);
   }
+  const hadFinalizers = (object.metadata.finalizers ?? []).length > 0;
   if (isHeld) return hold(resource, object, request.options, context.now);
   if (hasNoDependents(resource)) setDependentsFinalizers(object, {}, undefined);
   else
@@ -179,7 +183,8 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
     object.metadata.deletionGracePeriodSeconds = grace.seconds;
     return { step: { do: "put", object }, pending: finalizers.length > 0 || grace.seconds > 0 };
   }
-  if (finalizers.length === 0) return { step: { do: "remove", object }, pending: false };
+  if (finalizers.length === 0)
+    return { step: { do: "remove", object }, pending: false, dropsFinalizers: hadFinalizers };
   mark(object, context.now);
   object.metadata.deletionGracePeriodSeconds = 0;
   return { step: { do: "put", object }, pending: true };

@@ -89,8 +89,10 @@ async function sendDeleted(
 ): Promise<void> {
   const { deleteReturnsObject } = resource.definition;
   if (deleted.kind === "dryRun") {
-    if (!deleted.pending && !deleteReturnsObject) sendSuccess(context, resource, deleted.object.metadata.uid ?? "");
-    else sendObject(context, deleted.object, status);
+    const { object, pending } = deleted;
+    if (object === undefined) sendObject(context, { metadata: {} }, status);
+    else if (!pending && !deleteReturnsObject) sendSuccess(context, resource, object.metadata.uid ?? "");
+    else sendObject(context, object, status);
   } else if (deleted.kind === "gone" && !deleteReturnsObject) sendSuccess(context, resource, deleted.uid);
   else await sendEntry(context, deleted.entry, status);
 }
