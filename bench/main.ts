@@ -24,10 +24,10 @@ interface Bench {
 /** By the name of their option. They are loaded when they run, since most need much. */
 const benches: Readonly<Record<string, Bench>> = {
   scale: {
-    flags: "--scale <objects>",
-    description: "many objects",
-    parse: parseCount,
-    run: async (objects: number) => (await import("./scale.ts")).scale(objects),
+    flags: "--scale [row]",
+    description: "work with much of something, each with its goal (--objects)",
+    run: async (row: string | true, { objects }: Options) =>
+      (await import("./scale/main.ts")).scaleBench(textOf(row), { objects }),
   },
   watchers: {
     flags: "--watchers <count>",

@@ -2,8 +2,8 @@
  * CPU time of the server for one page of a list, with few and with many objects, as a ratio to a
  * get in the same run.
  */
-import type { Child } from "./child.ts";
-import type { BenchClient, BenchRequest } from "./client.ts";
+import type { Child } from "../child.ts";
+import type { BenchClient, BenchRequest } from "../client.ts";
 
 const all = "/api/v1/configmaps";
 const table = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };

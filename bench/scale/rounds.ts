@@ -1,6 +1,6 @@
 /** Measures whether memory grows during repeated creates, updates, lists, watches and deletions. */
-import { startChild } from "./child.ts";
-import { BenchClient, type Target } from "./client.ts";
+import { startChild } from "../child.ts";
+import { BenchClient, type Target } from "../client.ts";
 
 const rounds = 8;
 const concurrency = 32;
@@ -18,7 +18,7 @@ export async function memoryOfRounds(
   objects: number,
   show: (what: string, measured: string, goal?: string) => void,
 ): Promise<void> {
-  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [data]);
+  const child = await startChild(new URL("../server-coxswain.ts", import.meta.url), [data]);
   const client = new BenchClient(child.ready as unknown as Target);
   const taken: number[] = [];
   const live: number[] = [];

@@ -2,7 +2,7 @@
  * Repeatedly gets one object from a separate process, and reports the slowest time. Arguments: the
  * target as JSON, the path.
  */
-import { BenchClient, type Target } from "./client.ts";
+import { BenchClient, type Target } from "../client.ts";
 
 const client = new BenchClient(JSON.parse(process.argv[2] as string) as Target);
 const path = process.argv[3] as string;

@@ -1,15 +1,15 @@
 /**
- * `npm run bench -- --scale 100000`: a tenth of that number of ConfigMaps of 1 KB, then all of
- * them, on LMDB. Measures the cost of a list, the latency of concurrent gets from a separate
- * process, memory, the time of a restart, and whether memory grows while objects are created and
- * deleted.
+ * A tenth of a number of ConfigMaps of 1 KB, then all of them. Measures the cost of a list, the
+ * latency of concurrent gets from a separate process, memory, the time of a restart, and whether
+ * memory grows while objects are created and deleted.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, startChild } from "./child.ts";
-import { BenchClient, type Target } from "./client.ts";
+import type { Child } from "../child.ts";
+import type { BenchClient } from "../client.ts";
+import { type ScaleServer, type Show, withServer } from "./contract.ts";
 import { pageCosts, showPageCosts } from "./pages.ts";
 import { memoryOfRounds } from "./rounds.ts";
 
@@ -44,12 +44,15 @@ interface Probe {
   readonly maxMs: number;
 }
 
-export async function scale(objects: number): Promise<void> {
+export async function manyObjects(show: Show, objects: number): Promise<void> {
+  await withServer((server) => measure(server, show, objects));
   const directory = mkdtempSync(join(tmpdir(), "coxswain-scale-"));
-  const data = join(directory, "data");
-  const start = (): Promise<Child> => startChild(new URL("server-coxswain.ts", import.meta.url), [data]);
-  const first = await start();
-  const client = new BenchClient(first.ready as unknown as Target);
+  await memoryOfRounds(directory, objects / 20, show);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function measure(server: ScaleServer, show: Show, objects: number): Promise<void> {
+  const { child, client } = server;
   for (let index = 0; index < namespaces; index++)
     await client.send({
       method: "POST",
@@ -57,38 +60,38 @@ export async function scale(objects: number): Promise<void> {
       body: JSON.stringify({ metadata: { name: `bench-${index}` } }),
     });
   await fill(client, 0, objects / 20);
-  const fewPages = await pageCosts(first, client, objects / 20);
+  const fewPages = await pageCosts(child, client, objects / 20);
   await fill(client, objects / 20, objects / 10);
-  const few = await listCost(first, client, objects / 10);
+  const few = await listCost(child, client, objects / 10);
   await fill(client, objects / 10, objects);
-  const manyPages = await pageCosts(first, client, objects);
-  const written = await first.usage();
+  const manyPages = await pageCosts(child, client, objects);
+  const written = await child.usage();
   show("CPU of one request", `among ${objects / 20} objects, then among ${objects}`);
   showPageCosts(fewPages, manyPages, show);
   show(
     "after all writes",
     `RssAnon ${written.rssAnonMiB.toFixed(0)} MiB, RssFile ${written.rssFileMiB.toFixed(0)} MiB`,
   );
-  client.close();
-  await first.stop();
+  await server.restart();
+  await measureRestarted(server, show, { objects, few });
+}
 
-  const second = await start();
-  show("restart to ready", `${second.readyMs.toFixed(0)} ms`, "3000 ms");
-  const reader = new BenchClient(second.ready as unknown as Target);
-  const loading = await reader.read("/api/v1/namespaces/bench-3/configmaps/cm-000003");
-  const { heldMs, cpuMs } = await second.usage();
+async function measureRestarted(
+  { child, client }: ScaleServer,
+  show: Show,
+  { objects, few }: { readonly objects: number; readonly few: number },
+): Promise<void> {
+  show("restart to ready", `${child.readyMs.toFixed(0)} ms`, "3000 ms");
+  const loading = await client.read("/api/v1/namespaces/bench-3/configmaps/cm-000003");
+  const { heldMs, cpuMs } = await child.usage();
   show("first read, which loads the cache", `${loading.ms.toFixed(0)} ms, loop held ${heldMs.toFixed(0)} ms`);
   show(
     "restart and first read, CPU",
     `${cpuMs.toFixed(0)} ms, ${((cpuMs / objects) * 1000).toFixed(1)} µs for each object`,
   );
-  const many = await listCost(second, reader, objects);
+  const many = await listCost(child, client, objects);
   show("list, CPU per object", `${(many * 1000).toFixed(2)} µs, ${(many / few).toFixed(2)} × that of a tenth`, "1.5 ×");
-  await readWhileOthersGet(second, reader);
-  reader.close();
-  await second.stop();
-  await memoryOfRounds(join(directory, "rounds"), objects / 20, show);
-  rmSync(directory, { recursive: true, force: true });
+  await readWhileOthersGet(child, client, show);
 }
 
 function fill(client: BenchClient, from: number, to: number): Promise<void> {
@@ -124,7 +127,7 @@ async function listCost(child: Child, client: BenchClient, objects: number): Pro
   return least;
 }
 
-async function readWhileOthersGet(child: Child, client: BenchClient): Promise<void> {
+async function readWhileOthersGet(child: Child, client: BenchClient, show: Show): Promise<void> {
   const prober = fork(new URL("prober.ts", import.meta.url), [
     JSON.stringify(child.ready),
     "/api/v1/namespaces/default",
@@ -162,8 +165,4 @@ async function readPages(client: BenchClient, path: string): Promise<{ firstMs: 
     next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
   } while (next !== "");
   return { firstMs, ms: performance.now() - startedAt, bytes };
-}
-
-function show(what: string, measured: string, goal = ""): void {
-  console.log(`${what.padEnd(36)} ${measured}${goal === "" ? "" : `   goal: at most ${goal}`}`);
 }

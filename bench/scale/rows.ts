@@ -1,0 +1,24 @@
+/** The rows of `npm run bench -- --scale [ROW]`, which run one after another. */
+import type { ScaleRow } from "./contract.ts";
+
+/** Their code is loaded when they run. */
+export const rows: readonly ScaleRow[] = [
+  {
+    name: "objects",
+    what: "--objects ConfigMaps of 1 KB: lists, pages, gets during them, memory, restart",
+    goal: "a page costs as much as among a twentieth of them",
+    run: async (show, { objects }) => (await import("./objects.ts")).manyObjects(show, objects),
+  },
+  {
+    name: "namespaces",
+    what: "20,000 namespaces deleted",
+    goal: "30 s of CPU",
+    run: async (show) => (await import("./namespaces.ts")).deletedNamespaces(show),
+  },
+  {
+    name: "definitions",
+    what: "1,000 CustomResourceDefinitions",
+    goal: "established in 5 s, served 1.5 s after a restart",
+    run: async (show) => (await import("./definitions.ts")).manyDefinitions(show),
+  },
+];
