@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
 import { passTurns } from "../../test/support/pass-turns.ts";
 import type { Clock } from "../apimachinery/clock.ts";
+import { routeStorage } from "../storage/routed-storage.ts";
 import { namespaceController } from "./namespace.ts";
 
 const namespaces: Place = ["/namespaces", ""];
@@ -56,6 +57,57 @@ test("deletes a namespace with its content", async () => {
   assert.equal(await cluster.find(configMaps, "a"), undefined);
   assert.equal(await cluster.find(["/secrets", "ns"], "s"), undefined);
   assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  await controller.stop();
+  await cluster.close();
+});
+
+test("counts only objects that no loaded cache shows", async () => {
+  const { cluster } = await openCluster();
+  const { catalog, storage } = cluster.registry;
+  const stores = catalog
+    .definitions()
+    .flatMap(({ group, resource }) => catalog.findResource(group, resource)?.store ?? []);
+  for (const { cache, form } of stores) if (form.prefix !== "/registry/secrets/") await cache.ready();
+  const counted: string[] = [];
+  const counting: typeof storage = Object.assign(Object.create(storage), {
+    current: () => storage.current(),
+    commit: storage.commit.bind(storage),
+    count(prefix: string) {
+      counted.push(prefix);
+      return storage.count(prefix);
+    },
+  });
+  const controller = namespaceController({ registry: { ...cluster.registry, storage: counting }, logger });
+  controller.start();
+  await cluster.create(configMaps, { metadata: { name: "a" } });
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  assert.deepEqual(counted, ["/registry/configmaps/ns/", "/registry/secrets/ns/"]);
+  await controller.stop();
+  await cluster.close();
+});
+
+test("compares the cache of a resource with the store that has its objects", async () => {
+  const { cluster } = await openCluster();
+  const { catalog, storage } = cluster.registry;
+  const secrets = catalog.findResource("", "secrets")?.store;
+  await secrets?.cache.ready();
+  const counted: string[] = [];
+  const other: typeof storage = Object.assign(Object.create(storage), {
+    current: async () => Number.MAX_SAFE_INTEGER, // The cache lags behind.
+    count(prefix: string) {
+      counted.push(prefix);
+      return storage.count(prefix);
+    },
+  });
+  const routed = routeStorage(storage, [{ prefix: "/registry/secrets/", storage: other }]);
+  const controller = namespaceController({ registry: { ...cluster.registry, storage: routed }, logger });
+  controller.start();
+  await cluster.delete(namespaces, "ns");
+  await settle();
+  assert.equal(await cluster.find(namespaces, "ns"), undefined);
+  assert.deepEqual(counted, ["/registry/secrets/ns/"]);
   await controller.stop();
   await cluster.close();
 });

@@ -10,7 +10,7 @@ import { currentEntry } from "../registry/current-entry.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { type Condition, nextConditions, type Remaining } from "./namespace-conditions.ts";
-import { deleteContent } from "./namespace-content.ts";
+import { contentDeleter } from "./namespace-content.ts";
 import { changeNamespace } from "./namespace-writes.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
@@ -28,10 +28,11 @@ const relistMs = 1_000;
 export function namespaceController({ registry, logger, queues }: ControllerOptions): Controller {
   const store = registry.catalog.findResource("", "namespaces")?.store;
   if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are not served.
+  const deleteContent = contentDeleter(registry.catalog);
   const queue = openWorkQueue({
     registry,
     observer: queues?.("namespace"),
-    reconcile: (name, deciding) => reconcile(deciding, store, name),
+    reconcile: (name, deciding) => reconcile(deciding, { store, deleteContent }, name),
     failed: (name, error) =>
       logger.warn("Namespace deletion failed, retrying", { namespace: name, error: String(error) }),
     concurrency: namespacesAtOnce,
@@ -87,8 +88,17 @@ function followTerminating({ registry, store, queue, logger }: Following): { sta
   };
 }
 
+interface Reconciler {
+  readonly store: ResourceStore;
+  readonly deleteContent: ReturnType<typeof contentDeleter>;
+}
+
 /** @returns whether there is nothing left to do */
-async function reconcile(registry: RegistryContext, store: ResourceStore, name: string): Promise<boolean> {
+async function reconcile(
+  registry: RegistryContext,
+  { store, deleteContent }: Reconciler,
+  name: string,
+): Promise<boolean> {
   const entry = await currentEntry(store, store.keyOf("", name));
   if (entry === undefined) return true;
   const namespace = store.decode(entry);

@@ -2,7 +2,7 @@
  * Snapshots, and a cache of recently used ones. Source: KEP-4988, feature gate
  * ListFromCacheSnapshot.
  */
-import type { Snapshot } from "./contract.ts";
+import type { Entry, EntryFilter, Snapshot } from "./contract.ts";
 import type { IndexedTree } from "./indexed-tree.ts";
 
 /** A snapshot whose tree can be the base of others. */
@@ -10,22 +10,50 @@ export interface TreeSnapshot extends Snapshot {
   readonly tree: IndexedTree;
 }
 
+class StateSnapshot implements TreeSnapshot {
+  readonly tree: IndexedTree;
+  readonly revision: number;
+
+  constructor(tree: IndexedTree, revision: number) {
+    this.tree = tree;
+    this.revision = revision;
+  }
+
+  get size(): number {
+    return this.tree.size;
+  }
+
+  get identity(): object {
+    return this.tree;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.tree.get(key);
+  }
+
+  range(prefix: string, after?: string): IterableIterator<Entry> {
+    return this.tree.range(prefix, after);
+  }
+
+  find(field: string, value: string, prefix: string, after?: string): IterableIterator<Entry> | undefined {
+    return this.tree.find(field, value, prefix, after);
+  }
+
+  matching(filter: EntryFilter): IterableIterator<readonly Entry[]> {
+    return this.tree.matching(filter);
+  }
+
+  count(prefix: string, after?: string): number {
+    return this.tree.count(prefix, after);
+  }
+}
+
 export function snapshotOf(tree: IndexedTree, revision: number): TreeSnapshot {
-  return {
-    tree,
-    revision,
-    size: tree.size,
-    identity: tree,
-    get: (key) => tree.get(key),
-    range: (prefix, after) => tree.range(prefix, after),
-    find: (field, value, prefix, after) => tree.find(field, value, prefix, after),
-    matching: (filter) => tree.matching(filter),
-    count: (prefix, after) => tree.count(prefix, after),
-  };
+  return new StateSnapshot(tree, revision);
 }
 
 export function isTreeSnapshot(snapshot: Snapshot): snapshot is TreeSnapshot {
-  return "tree" in snapshot;
+  return snapshot instanceof StateSnapshot;
 }
 
 /** Maximum cached snapshots; the least recently used one is dropped first. */
