@@ -84,7 +84,7 @@ export function openCatalog(
   const drop = (group: string, resource: string): { readonly used: Resource | undefined } | undefined => {
     const definition = index.drop(group, resource);
     if (definition === undefined) return undefined;
-    ordered = ordered.filter((one) => one !== definition);
+    ordered = ordered.toSpliced(ordered.indexOf(definition), 1);
     const used = resources.get(definition);
     resources.delete(definition);
     return { used };
@@ -109,7 +109,7 @@ export function openCatalog(
     add(definition) {
       const replaced = drop(definition.group, definition.resource);
       index.insert(definition);
-      ordered = [...ordered, definition].sort(inDiscoveryOrder);
+      ordered = ordered.toSpliced(placeOf(definition, ordered), 0, definition);
       generation += 1;
       return replaced?.used;
     },
@@ -148,6 +148,17 @@ function usedResources(install: (definition: ResourceDefinition) => Resource) {
 
 function atVersion(resource: Resource, { strategy }: ServedVersion): Resource {
   return strategy === undefined ? resource : { ...resource, definition: { ...resource.definition, strategy } };
+}
+
+/** @returns the index at which the definition is inserted */
+function placeOf(definition: ResourceDefinition, ordered: readonly ResourceDefinition[]): number {
+  let [low, high] = [0, ordered.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (inDiscoveryOrder(ordered[middle] as ResourceDefinition, definition) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Sorts custom resources by name after the built-in ones, whose order the stable sort keeps. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { type Condition, findCondition, setCondition } from "./condition-list.ts";
-import { acceptNames, approvalCondition, establish, nonStructural, usedNames } from "./conditions.ts";
+import { acceptNames, approvalCondition, establish, heldNames, nonStructural, type UsedNames } from "./conditions.ts";
 import type { DefinitionNames } from "./definition.ts";
 
 const names = (plural: string, kind: string, more: DefinitionNames = {}): DefinitionNames => ({
@@ -77,9 +77,17 @@ const nameRows: [
   ],
 ];
 
+function usedNames(definitions: readonly KubeObject[]): UsedNames {
+  const held = definitions.map(heldNames);
+  return {
+    resources: new Set(held.flatMap(({ resources }) => resources)),
+    kinds: new Set(held.flatMap(({ kinds }) => kinds)),
+  };
+}
+
 for (const [what, desired, accepted, reason, message, expected] of nameRows) {
   test(`names: ${what}`, () => {
-    const used = usedNames([definition(widgets, widgets), definition(desired, accepted)], "example.com");
+    const used = usedNames([definition(widgets, widgets), definition(desired, accepted)]);
     const own = desired === widgets ? definition(widgets, widgets) : definition(desired, accepted);
     const { acceptedNames, conditions } = acceptNames(own, used);
     assert.deepEqual([conditions[0].reason, conditions[0].message], [reason, message]);
@@ -88,10 +96,6 @@ for (const [what, desired, accepted, reason, message, expected] of nameRows) {
   });
 }
 
-test("ignores names of other groups", () => {
-  assert.equal(usedNames([definition(widgets, widgets)], "example.org").resources.size, 0);
-});
-
 test("keeps a definition established when its new names conflict", () => {
   const before: Condition = {
     type: "Established",
@@ -99,7 +103,7 @@ test("keeps a definition established when its new names conflict", () => {
     reason: "InitialNamesAccepted",
     message: "the initial names have been accepted",
   };
-  const used = usedNames([definition(widgets, widgets)], "example.com");
+  const used = usedNames([definition(widgets, widgets)]);
   const { conditions } = acceptNames(definition(names("gadgets", "Widget"), free, [before]), used);
   assert.deepEqual([conditions[0].status, conditions[1]], ["False", before]);
 });
@@ -115,7 +119,7 @@ test("does not establish a definition with an invalid CA bundle of its webhook",
 
 test("changes the transition time when the status changes", () => {
   const object = definition(free);
-  const accepted = acceptNames(object, usedNames([], "example.com")).conditions[0];
+  const accepted = acceptNames(object, usedNames([])).conditions[0];
   assert.equal(setCondition(object, accepted, 0), true);
   assert.equal(setCondition(object, accepted, 5000), false);
   assert.equal(setCondition(object, { ...accepted, message: "other" }, 5000), true);

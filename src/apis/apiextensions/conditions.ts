@@ -23,28 +23,25 @@ import { checkStructural } from "./structural-rules.ts";
  */
 export interface UsedNames {
   /** Plurals, singulars and short names. */
-  readonly resources: ReadonlySet<string>;
+  readonly resources: NameSet;
   /** Kinds and list kinds. */
-  readonly kinds: ReadonlySet<string>;
+  readonly kinds: NameSet;
 }
 
-/** @param definitions all definitions, in their latest state */
-export function usedNames(definitions: Iterable<KubeObject>, group: string): UsedNames {
-  const resources = new Set<string>();
-  const kinds = new Set<string>();
-  for (const { spec, status } of definitions) {
-    if (spec?.group !== group) continue;
-    const {
-      plural = "",
-      singular = "",
-      shortNames = [],
-      kind = "",
-      listKind = "",
-    }: DefinitionNames = status?.acceptedNames ?? {};
-    for (const name of [plural, singular, ...shortNames]) resources.add(name);
-    for (const name of [kind, listKind]) kinds.add(name);
-  }
-  return { resources, kinds };
+type NameSet = Pick<ReadonlySet<string>, "has">;
+
+/** The accepted names of a definition, as those of {@link UsedNames}. */
+export function heldNames({ spec, status }: KubeObject) {
+  const {
+    plural = "",
+    singular = "",
+    shortNames = [],
+    kind = "",
+    listKind = "",
+  }: DefinitionNames = status?.acceptedNames ?? {};
+  const group: string = spec?.group ?? "";
+  const waits = !deepEqual(spec?.names, status?.acceptedNames);
+  return { group, resources: [plural, singular, ...shortNames], kinds: [kind, listKind], waits };
 }
 
 interface NamesOutcome {
@@ -62,8 +59,8 @@ export function acceptNames(definition: KubeObject, used: UsedNames): NamesOutco
   const current: DefinitionNames = definition.status?.acceptedNames ?? {};
   const accepted: { -readonly [name in keyof DefinitionNames]: DefinitionNames[name] } = { ...current };
   let conflict: Pick<Condition, "reason" | "message"> | undefined;
-  const inUse = (name: string, own: string, names: ReadonlySet<string>): boolean => name !== own && names.has(name);
-  const accept = (field: "plural" | "singular" | "kind" | "listKind", names: ReadonlySet<string>): void => {
+  const inUse = (name: string, own: string, names: NameSet): boolean => name !== own && names.has(name);
+  const accept = (field: "plural" | "singular" | "kind" | "listKind", names: NameSet): void => {
     const name = desired[field] ?? "";
     if (!inUse(name, current[field] ?? "", names)) accepted[field] = name;
     else

@@ -3,7 +3,7 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ResourceDefinition } from "../../catalog/contract.ts";
 import { isConditionTrue, setCondition } from "./condition-list.ts";
-import { cachedNonStructural, establish, nextStatus, type UsedNames, usedNames } from "./conditions.ts";
+import { cachedNonStructural, establish, heldNames, nextStatus, type UsedNames } from "./conditions.ts";
 import { type CustomDefinitionOptions, customDefinition } from "./custom-definition.ts";
 import { cleanupFinalizer } from "./custom-resource-definition.ts";
 
@@ -11,7 +11,7 @@ import { cleanupFinalizer } from "./custom-resource-definition.ts";
 export function customKinds(options: CustomDefinitionOptions) {
   const structureOf = cachedNonStructural();
   return {
-    usedNames,
+    heldNames,
     nextStatus: (definition: KubeObject, used: UsedNames, now: number) =>
       nextStatus(definition, used, now, structureOf),
     establish,

@@ -4,11 +4,8 @@ import type { ResourceDefinition } from "../../catalog/contract.ts";
 
 /** Implemented by the kind CustomResourceDefinition. */
 export interface DefinitionRules {
-  /**
-   * Returns the accepted names in a group.
-   * @param definitions with at least their names, groups and accepted names
-   */
-  usedNames(definitions: Iterable<KubeObject>, group: string): UsedNames;
+  /** Returns the names that a definition has. */
+  heldNames(definition: KubeObject): HeldNames;
   /**
    * Computes the status, except the condition Established.
    * @param now milliseconds since 1970
@@ -41,10 +38,19 @@ export interface DefinedVersions {
   remove(definition: string): void;
 }
 
+/** The accepted names of a definition. */
+export interface HeldNames {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly kinds: readonly string[];
+  /** Whether it has not all names that it desires. */
+  readonly waits: boolean;
+}
+
 /** The names that definitions of one group have. */
 export interface UsedNames {
-  readonly resources: ReadonlySet<string>;
-  readonly kinds: ReadonlySet<string>;
+  readonly resources: Pick<ReadonlySet<string>, "has">;
+  readonly kinds: Pick<ReadonlySet<string>, "has">;
 }
 
 /** A condition of a CustomResourceDefinition, without its transition time. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { passTurns } from "../../../test/support/pass-turns.ts";
 import { until } from "../../../test/support/until.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { customKinds } from "../../apis/apiextensions/custom-kinds.ts";
@@ -64,6 +65,27 @@ test("accepts the names of a definition, and establishes it after its kind is in
   assert.ok(catalog.find("example.com", "v1", "widgets"));
   const stored = await memory.find(place, "widgets.example.com");
   assert.deepEqual(stored?.status.acceptedNames, stored?.spec.names);
+});
+
+test("adds a kind to the catalog once", async () => {
+  const before = catalog.generation;
+  await memory.create(place, definition("singles", "Single"));
+  await until(async () => (await conditionOf("singles.example.com", "Established")) === "True InitialNamesAccepted");
+  await passTurns(20); // The controller has the event of its own write.
+  assert.equal(catalog.generation, before + 1);
+});
+
+test("accepts names of definitions that are created together once", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `twins${index}`);
+  await Promise.all(names.map((plural) => memory.create(place, definition(plural, "Twin"))));
+  const reasons = async () =>
+    Promise.all(names.map(async (plural) => (await conditionOf(`${plural}.example.com`, "NamesAccepted")) ?? ""));
+  await until(async () => (await reasons()).every((reason) => reason !== ""));
+  await controller.settled();
+  const accepted = (await reasons()).filter((reason) => reason === "True NoConflicts");
+  assert.equal(accepted.length, 1);
+  for (const plural of names) await memory.delete(place, `${plural}.example.com`);
+  await until(async () => (await reasons()).every((reason) => reason === ""));
 });
 
 test("rejects a kind that another definition has, and accepts it when the other is deleted", async () => {

@@ -8,7 +8,7 @@ import { notFound } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { MutableCatalog, Resolved, ResourceDefinition } from "../../catalog/contract.ts";
-import { cloneJson, deepEqual } from "../../lib/json/values.ts";
+import { cloneJson } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { currentEntry } from "../../registry/current-entry.ts";
 import { update } from "../../registry/update.ts";
@@ -20,10 +20,13 @@ import { openWorkQueue } from "../work-queue.ts";
 import type { DefinedVersions, DefinitionCondition, DefinitionRules } from "./contract.ts";
 import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
+import { NamesInUse } from "./names-in-use.ts";
 
 const writes = writesAs("kube-apiserver");
 /** Maximum definitions in the queue; others wait for the next list. */
 const definitionsMax = 10_000;
+/** Definitions whose status is written concurrently: the writes share commits. Names are accepted one at a time. */
+const definitionsAtOnce = 16;
 /** Definitions that are finalized concurrently, as upstream. */
 const finalizerConcurrency = 5;
 
@@ -72,7 +75,7 @@ export function definitionController(options: DefinitionControllerOptions): Defi
         definition: name,
         error: String(error),
       }),
-    concurrency: 1, // Names must be accepted one at a time.
+    concurrency: definitionsAtOnce,
     keysMax: definitionsMax,
   });
   let follower: Follower | undefined;
@@ -107,8 +110,7 @@ class Definitions {
   readonly #options: DefinitionControllerOptions;
   readonly #target: Resolved;
   readonly #kinds: InstalledKinds;
-  /** By name: the parts of definitions that decide about names. */
-  readonly #summaries = new Map<string, KubeObject>();
+  readonly #names = new NamesInUse();
   #last: { readonly entry: Entry; readonly definition: KubeObject } | undefined;
 
   constructor(options: DefinitionControllerOptions, target: Resolved) {
@@ -136,7 +138,7 @@ class Definitions {
         enqueue(entry.index.name);
       },
       deleted: ({ index }: Entry) => enqueue(index.name),
-      knownKeys: () => [...this.#summaries.keys()].map((name) => form.prefix + name),
+      knownKeys: () => [...this.#names.definitions()].map((name) => form.prefix + name),
       missing: (key) => enqueue(nameOf(key)),
       failed: (error) => logger.warn("Failed to list definitions", { error: String(error) }),
     });
@@ -144,9 +146,9 @@ class Definitions {
 
   /** Adds a definition, and serves its kind immediately if it was established before. */
   #add(definition: KubeObject): void {
-    const { metadata, spec, status } = definition;
+    const { metadata, spec } = definition;
     const name = metadata.name as string;
-    this.#summaries.set(name, summary(metadata, spec, status));
+    this.#names.set(name, this.#options.rules.heldNames(definition));
     this.#options.versions?.set(name, spec?.group ?? "", servedVersions(spec));
     if (this.#options.rules.isConditionTrue(definition, "Established")) this.#kinds.install(definition);
   }
@@ -162,16 +164,19 @@ class Definitions {
     const definition = this.#read(entry);
     const now = registry.clock.now();
     if (definition.metadata.deletionTimestamp !== undefined) return finalize(name);
-    const accepted = rules.nextStatus(
-      definition,
-      rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""),
-      now,
-    );
+    const accepted = rules.nextStatus(definition, this.#names.used(definition.spec?.group ?? ""), now);
     const next: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
     const isNew = this.#serve(next) && rules.setCondition(next, rules.establish(next), now);
     if (accepted === undefined && !isNew) return true;
-    await this.#write(registry, definition, next.status);
-    if (accepted !== undefined) this.#enqueueWaiting(definition, enqueue);
+    const held = rules.heldNames(next);
+    const release = this.#names.reserve(held); // No other definition gets them during the write.
+    try {
+      await this.#write(registry, next);
+      this.#names.set(name, held);
+    } finally {
+      release();
+      if (accepted !== undefined) this.#enqueueWaiting(held.group, enqueue);
+    }
     return true;
   }
 
@@ -258,23 +263,19 @@ class Definitions {
   }
 
   #remove(name: string, enqueue: (name: string) => void): void {
-    const removed = this.#summaries.get(name);
-    this.#summaries.delete(name);
+    const removed = this.#names.remove(name);
     this.#kinds.remove(name);
     this.#options.versions?.remove(name);
-    if (removed !== undefined) this.#enqueueWaiting(removed, enqueue);
+    if (removed !== undefined) this.#enqueueWaiting(removed.group, enqueue);
   }
 
   /** Enqueues definitions of the group that wait for names, which may be available now. */
-  #enqueueWaiting({ metadata, spec }: KubeObject, enqueue: (name: string) => void): void {
-    for (const [name, other] of this.#summaries) {
-      const waits = !deepEqual(other.spec.names, other.status.acceptedNames);
-      if (waits && name !== metadata.name && other.spec.group === spec?.group) enqueue(name);
-    }
+  #enqueueWaiting(group: string, enqueue: (name: string) => void): void {
+    for (const name of this.#names.waiting(group)) enqueue(name);
   }
 
   /** Writes the status if the definition has not changed. @throws ApiError 404, 409 */
-  async #write(registry: RegistryContext, { metadata, spec }: KubeObject, status: KubeObject["status"]): Promise<void> {
+  async #write(registry: RegistryContext, { metadata, status }: KubeObject): Promise<void> {
     const name = metadata.name as string;
     await update(registry, {
       ...writes.of(this.#target, "", name, "status"),
@@ -286,7 +287,6 @@ class Definitions {
         return next;
       },
     });
-    this.#summaries.set(name, summary(metadata, spec, status));
   }
 }
 
@@ -315,12 +315,4 @@ const missing = (name: string): Error =>
 function servedVersions(spec: KubeObject["spec"]): string[] {
   const versions: readonly { readonly name: string; readonly served: boolean }[] = spec?.versions ?? [];
   return versions.filter(({ served }) => served).map(({ name }) => name);
-}
-
-function summary(metadata: KubeObject["metadata"], spec: KubeObject["spec"], status: KubeObject["status"]): KubeObject {
-  return {
-    metadata: { name: metadata.name as string },
-    spec: { group: spec?.group, names: spec?.names },
-    status: { acceptedNames: status?.acceptedNames },
-  };
 }

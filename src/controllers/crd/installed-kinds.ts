@@ -59,12 +59,16 @@ export function installedKinds({ catalog, customDefinition, release }: Installed
 
 /** Returns a text that changes when the kind has to be replaced. */
 function stateOf({ metadata, status }: KubeObject): string {
-  return JSON.stringify([metadata.uid, metadata.generation, status?.acceptedNames]);
+  const { plural, singular, kind, listKind, shortNames, categories } = status?.acceptedNames ?? {};
+  const names = [plural, singular, kind, listKind, shortNames, categories];
+  return JSON.stringify([metadata.uid, metadata.generation, names]);
 }
 
-/** Definitions must not replace built-in kinds. */
+/** Definitions must not replace built-in kinds, which the catalog lists first. */
 function isBuiltIn(catalog: MutableCatalog, { group, resource, kind }: ResourceDefinition): boolean {
-  return catalog
-    .definitions()
-    .some((one) => !one.custom && one.group === group && (one.resource === resource || one.kind === kind));
+  for (const one of catalog.definitions()) {
+    if (one.custom) return false;
+    if (one.group === group && (one.resource === resource || one.kind === kind)) return true;
+  }
+  return false;
 }
