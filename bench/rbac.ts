@@ -49,7 +49,8 @@ function filledPolicy(): Policy {
   return policy;
 }
 
-function decisions(): void {
+/** @param show prints a figure and its goal */
+export function decisions(show: (what: string, measured: string, goal: string) => void): void {
   const before = process.memoryUsage().heapUsed;
   const policy = filledPolicy();
   const heldMiB = (process.memoryUsage().heapUsed - before) / (1 << 20);
@@ -82,11 +83,9 @@ function decisions(): void {
     const before = process.cpuUsage();
     for (let index = 0; index < 100_000; index++) authorize(request(index));
     const { user, system } = process.cpuUsage(before);
-    console.log(
-      `decision, ${what.padEnd(8)} ${((user + system) / 100_000).toFixed(1).padStart(6)} µs of CPU (goal 20)`,
-    );
+    show(`decision, ${what}`, `${((user + system) / 100_000).toFixed(1)} µs of CPU`, "20 µs");
   }
-  console.log(`policy in memory  ${heldMiB.toFixed(1).padStart(6)} MiB (goal 100)`);
+  show("policy in memory", `${heldMiB.toFixed(1)} MiB`, "100 MiB");
 }
 
 const rights = "/apis/rbac.authorization.k8s.io/v1";
@@ -142,6 +141,6 @@ async function gets(): Promise<void> {
 }
 
 export async function rbacBench(): Promise<void> {
-  decisions();
+  decisions((what, measured, goal) => console.log(`${what.padEnd(18)} ${measured} (goal ${goal})`));
   await gets();
 }

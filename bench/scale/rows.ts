@@ -21,4 +21,16 @@ export const rows: readonly ScaleRow[] = [
     goal: "established in 5 s, served 1.5 s after a restart",
     run: async (show) => (await import("./definitions.ts")).manyDefinitions(show),
   },
+  {
+    name: "dependents",
+    what: "100,000 dependents of one owner collected",
+    goal: "20 s of CPU",
+    run: async (show) => (await import("./dependents.ts")).collectedDependents(show),
+  },
+  {
+    name: "authorization",
+    what: "decisions with 10,000 role bindings",
+    goal: "20 µs",
+    run: async (show) => (await import("../rbac.ts")).decisions(show),
+  },
 ];

@@ -4,6 +4,7 @@
  */
 import { serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { PolicyRule } from "../contract.ts";
 
 /** A Role or ClusterRole. */
@@ -52,9 +53,16 @@ export class Policy {
   readonly #byName = new Map<string, Map<string, Role>>();
   /** By namespace; empty for ClusterRoleBindings. */
   readonly #scopes = new Map<string, Scope>();
+  #rolesVersion = 0;
+
+  /** Incremented by every change of a role. */
+  get rolesVersion(): number {
+    return this.#rolesVersion;
+  }
 
   /** @param key storage key @param role undefined when the role is deleted */
   setRole(key: string, role: Role | undefined): void {
+    this.#rolesVersion += 1;
     const old = this.#roles.get(key);
     if (old !== undefined) this.#byName.get(old.namespace)?.delete(old.name);
     if (role === undefined) {
@@ -97,12 +105,22 @@ export class Policy {
    * Yields the grants of the user in the cluster, then in the namespace unless it is empty.
    * A binding is yielded once for its subjects of the user and once for those of each group.
    */
-  *grants({ name, groups }: UserInfo, namespace: string): Generator<Grant, void, void> {
+  *grants(user: UserInfo, namespace: string): Generator<Grant, void, void> {
+    for (const grants of this.grantLists(user, namespace)) yield* grants;
+  }
+
+  /** The lists of {@link grants}: of each subject that matches the user. A list that loses a grant is replaced. */
+  grantLists({ name, groups }: UserInfo, namespace: string): readonly (readonly Grant[])[] {
+    const lists: (readonly Grant[])[] = [];
+    const add = (grants: readonly Grant[] | undefined): void => {
+      if (grants !== undefined) lists.push(grants);
+    };
     for (const scope of [this.#scopes.get(""), namespace === "" ? undefined : this.#scopes.get(namespace)]) {
       if (scope === undefined) continue;
-      yield* scope.users.get(name) ?? none;
-      for (const group of groups) yield* scope.groups.get(group) ?? none;
+      add(scope.users.get(name));
+      for (const group of groups) add(scope.groups.get(group));
     }
+    return lists;
   }
 
   #addToIndex(binding: Binding): void {
@@ -135,8 +153,6 @@ export class Policy {
   }
 }
 
-const none: readonly Grant[] = [];
-
 /** @returns undefined for a subject that matches no user, such as one of an unknown kind */
 function placeOf(
   scope: Scope,
@@ -149,4 +165,21 @@ function placeOf(
   return kind === "ServiceAccount" && home !== ""
     ? { grants: scope.users, name: serviceAccountUser(home, name) }
     : undefined;
+}
+
+/**
+ * Finds the role of a binding.
+ *
+ * @param missingAs the resource that the message about a missing role names; the kind of the role
+ *   by default
+ * @returns upstream's error message when the role does not exist
+ */
+export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missingAs?: string): Role | string {
+  const { kind, name } = roleRef;
+  if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${quoteGo(kind)}`;
+  const resource = missingAs ?? kind.toLowerCase();
+  return (
+    policy.role(kind === "Role" ? namespace : "", name) ??
+    `${resource}.rbac.authorization.k8s.io ${quoteGo(name)} not found`
+  );
 }

@@ -3,29 +3,18 @@ import type { UserInfo } from "../../apimachinery/user.ts";
 import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import type { Authorizer, PolicyRule } from "../contract.ts";
 import { noOpinion } from "../decisions.ts";
-import type { Binding, Grant, Policy, Role, Subject } from "./policy.ts";
-import { rulesAllow } from "./rule.ts";
-
-/**
- * A role of so many rules is evaluated once for a request, however many bindings refer to it. Smaller
- * ones are faster than the memory of them.
- */
-const rememberedRulesMin = 64;
+import { allowingGrant } from "./allowing-grant.ts";
+import { type Binding, boundRole, type Grant, type Policy, type Role, type Subject } from "./policy.ts";
 
 /** @returns an authorizer that allows each request that a role bound to the user allows */
 export function rbacAuthorizer(policy: Policy): Authorizer {
   return (request) => {
-    let problems: Set<string> | undefined;
-    let evaluated: Set<Role> | undefined;
-    for (const grant of policy.grants(request.user, request.isResourceRequest ? request.namespace : "")) {
-      const role = boundRole(policy, grant.binding);
-      if (typeof role === "string") problems = (problems ?? new Set()).add(role);
-      else if (evaluated?.has(role)) continue;
-      else if (rulesAllow(role.rules, request))
-        return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
-      else if (role.rules.length >= rememberedRulesMin) evaluated = (evaluated ?? new Set()).add(role);
+    const problems = new Set<string>();
+    for (const grants of policy.grantLists(request.user, request.isResourceRequest ? request.namespace : "")) {
+      const grant = allowingGrant(policy, grants, request, problems);
+      if (grant !== undefined) return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     }
-    return problems === undefined ? noOpinion : { decision: "noOpinion", reason: `RBAC: ${joinErrors([...problems])}` };
+    return problems.size === 0 ? noOpinion : { decision: "noOpinion", reason: `RBAC: ${joinErrors([...problems])}` };
   };
 }
 
@@ -94,23 +83,6 @@ function charactersOf({ verbs, apiGroups, resources, resourceNames, nonResourceU
   for (const list of [verbs, apiGroups, resources, resourceNames, nonResourceURLs])
     for (const { length } of list ?? []) sum += length + 3; // With its quotes and comma.
   return sum;
-}
-
-/**
- * Finds the role of a binding.
- *
- * @param missingAs the resource that the message about a missing role names; the kind of the role
- *   by default
- * @returns upstream's error message when the role does not exist
- */
-export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missingAs?: string): Role | string {
-  const { kind, name } = roleRef;
-  if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${quoteGo(kind)}`;
-  const resource = missingAs ?? kind.toLowerCase();
-  return (
-    policy.role(kind === "Role" ? namespace : "", name) ??
-    `${resource}.rbac.authorization.k8s.io ${quoteGo(name)} not found`
-  );
 }
 
 /** Formats a grant for the reason of a decision. */

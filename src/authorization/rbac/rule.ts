@@ -5,7 +5,8 @@
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes, PolicyRule } from "../contract.ts";
 
-type RuleRequest = Pick<
+/** The parts of a request that rules check. */
+export type RuleRequest = Pick<
   AuthorizationAttributes,
   "isResourceRequest" | "verb" | "group" | "resource" | "subresource" | "name" | "path"
 >;

@@ -1,8 +1,14 @@
 /** Finds the bindings, roles and rules that allow a request, and those that nearly do. */
 import { serviceAccountOf } from "../../apimachinery/service-account.ts";
 import type { PolicyRule } from "../../authorization/contract.ts";
-import { type Binding, type Grant, Policy, type Role, type Subject } from "../../authorization/rbac/policy.ts";
-import { boundRole } from "../../authorization/rbac/rbac.ts";
+import {
+  type Binding,
+  boundRole,
+  type Grant,
+  Policy,
+  type Role,
+  type Subject,
+} from "../../authorization/rbac/policy.ts";
 import { ruleAllows } from "../../authorization/rbac/rule.ts";
 import { type Mismatch, mismatchOf } from "./mismatch.ts";
 import type { Question } from "./question.ts";
