@@ -33,4 +33,10 @@ export const rows: readonly ScaleRow[] = [
     goal: "20 µs",
     run: async (show) => (await import("../rbac.ts")).decisions(show),
   },
+  {
+    name: "large-object",
+    what: "an apply to an object of 1.4 MiB with a list of 10,000 items",
+    goal: "60 ms of CPU",
+    run: async (show) => (await import("./large-object.ts")).appliedLargeObject(show),
+  },
 ];

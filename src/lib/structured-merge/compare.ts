@@ -6,7 +6,7 @@
 
 import { equalSerialized, serializedSide, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
-import { itemsByElement } from "./items.ts";
+import { elementsOf, hasSameElements, itemsByElement } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import { emptySet, isEmpty, type PathNode, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
 import {
@@ -259,8 +259,16 @@ function compareEntries(left: PlainMap | undefined, right: PlainMap | undefined,
 
 function compareLists(left: readonly unknown[], right: readonly unknown[], type: List, at: Place): void {
   if (left === right) return;
-  const before = itemsByElement(type, left);
-  const after = itemsByElement(type, right);
+  const leftElements = elementsOf(type, left);
+  const rightElements = elementsOf(type, right, leftElements);
+  if (hasSameElements(leftElements, rightElements)) {
+    if (type.listType === "map")
+      for (let index = 0; index < left.length; index++)
+        walk(left[index], right[index], type.items, at, leftElements.elements[index] as string);
+    return;
+  }
+  const before = itemsByElement(leftElements);
+  const after = itemsByElement(rightElements);
   for (const [element, items] of after) compareItems(before.get(element) ?? [], items, type, at, element);
   for (const [element, items] of before) if (!after.has(element)) compareItems(items, [], type, at, element);
 }

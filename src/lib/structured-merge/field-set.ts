@@ -1,7 +1,7 @@
 /** The fields that an applied intent owns. Source: structured-merge-diff's toFieldSet; KEP-555. */
 
 import { fieldElement, formatPath } from "./fields-v1.ts";
-import { itemElement } from "./items.ts";
+import { KnownElements } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
 import {
@@ -30,7 +30,12 @@ export function fieldSetOf(
   schema: Struct,
   options: { duplicates: "reject" | "tolerate" } = { duplicates: "reject" },
 ): PathSet {
-  const set = below(value, schema, { path: [], isStrict: options.duplicates === "reject" });
+  return fieldsOf(value, schema, { isStrict: options.duplicates === "reject", known: new KnownElements() });
+}
+
+/** As {@link fieldSetOf}. */
+export function fieldsOf(value: PlainMap, schema: Struct, options: Pick<Walk, "isStrict" | "known">): PathSet {
+  const set = below(value, schema, { ...options, path: [], last: undefined });
   return { member: false, children: set.children };
 }
 
@@ -38,6 +43,16 @@ interface Walk {
   /** Elements from the root to the current position. */
   readonly path: string[];
   readonly isStrict: boolean;
+  readonly known: KnownElements;
+  last: LastItem | undefined;
+}
+
+/** The last item that has only scalars: those with the same fields share its node. */
+interface LastItem {
+  readonly type: Type;
+  readonly depth: number;
+  readonly names: readonly string[];
+  readonly node: PathNode;
 }
 
 function below(value: unknown, type: Type, walk: Walk): PathNode {
@@ -67,21 +82,44 @@ function ofMap(value: PlainMap, type: MapLike, walk: Walk): PathNode {
 
 function ofList(items: readonly unknown[], type: List, walk: Walk): PathNode {
   const children = new Map<string, PathNode>();
+  const { elements } = walk.known.of(type, items);
   for (const [index, item] of items.entries()) {
-    const element = itemElement(type, item, index);
+    const element = elements[index] as string;
     const existing = children.get(element);
     if (existing !== undefined && walk.isStrict)
       throw new TypedError(`${formatPath(walk.path)}: duplicate entries for key ${formatPath([element])}`);
     // Duplicates are owned as a whole.
-    if (type.listType === "set" || existing !== undefined) {
-      children.set(element, leaf);
-      continue;
-    }
-    walk.path.push(element);
-    children.set(element, asMember(below(item, type.items, walk)));
-    walk.path.pop();
+    const isWhole = type.listType === "set" || existing !== undefined;
+    children.set(element, isWhole ? leaf : ofItem(element, item, type.items, walk));
   }
   return { member: false, children };
+}
+
+function ofItem(element: string, item: unknown, type: Type, walk: Walk): PathNode {
+  const names = isMap(item) ? namesOfScalars(item) : undefined;
+  const depth = walk.path.length;
+  const { last } = walk;
+  if (names !== undefined && last?.type === type && last.depth === depth && isSame(last.names, names)) return last.node;
+  walk.path.push(element);
+  const node = asMember(below(item, type, walk));
+  walk.path.pop();
+  if (names !== undefined) walk.last = { type, depth, names, node };
+  return node;
+}
+
+/** @returns undefined when a field has another value than a scalar */
+function namesOfScalars(item: PlainMap): string[] | undefined {
+  const names: string[] = [];
+  for (const name in item) {
+    const part = item[name];
+    if (typeof part === "object") return undefined;
+    if (part !== undefined) names.push(name);
+  }
+  return names;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
 function asMember(node: PathNode): PathNode {

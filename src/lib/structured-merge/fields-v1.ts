@@ -73,7 +73,7 @@ const noFields: Record<string, unknown> = Object.freeze({});
  * ```
  */
 export function decodeFieldsV1(value: unknown): PathSet {
-  const root = decodeNode(value, 0);
+  const root = decodeNode(value, 0, { depth: -1, keys: [], node: leaf });
   // The root itself is never owned.
   return root.member ? { member: false, children: root.children } : root;
 }
@@ -83,13 +83,24 @@ export class FieldsV1Error extends Error {
   override readonly name = "FieldsV1Error";
 }
 
-function decodeNode(value: unknown, depth: number): PathNode {
+/** The last node that has only leaves: those with the same keys share it. */
+interface LastNode {
+  depth: number;
+  keys: readonly string[];
+  node: PathNode;
+}
+
+function decodeNode(value: unknown, depth: number, last: LastNode): PathNode {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new FieldsV1Error("expected an object");
   if (depth > depthMax) throw new FieldsV1Error("exceeded max depth");
+  const keys = Object.keys(value);
+  if (keys.length === 0) return emptySet;
+  if (depth === last.depth && isSame(keys, last.keys) && hasOnlyEmpty(value)) return last.node;
   let children: Map<string, PathNode> | undefined;
   let member = false;
-  for (const key of Object.keys(value)) {
+  let hasOnlyLeaves = true;
+  for (const key of keys) {
     if (key === ".") {
       member = true;
       continue;
@@ -97,13 +108,29 @@ function decodeNode(value: unknown, depth: number): PathNode {
     const part = (value as Record<string, unknown>)[key];
     const element = canonicalElement(key);
     if (element === undefined) continue;
-    const child = decodeNode(part, depth + 1);
+    const child = decodeNode(part, depth + 1, last);
     // An element with nothing below it is itself a member.
     children ??= new Map();
     children.set(element, isEmpty(child) ? leaf : child);
+    hasOnlyLeaves &&= isEmpty(child);
   }
   if (children === undefined) return member ? leaf : emptySet;
-  return { member, children };
+  const node = { member, children };
+  if (hasOnlyLeaves) Object.assign(last, { depth, keys, node });
+  return node;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, index) => key === b[index]);
+}
+
+/** Whether all members are empty objects. */
+function hasOnlyEmpty(value: object): boolean {
+  for (const part of Object.values(value)) {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return false;
+    for (const _key in part) return false;
+  }
+  return true;
 }
 
 /**

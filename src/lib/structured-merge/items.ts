@@ -70,15 +70,67 @@ function keysElement(type: List, item: unknown): string | undefined {
   return text === "" ? undefined : `${text}}`;
 }
 
+/** A list and the path elements of its items. */
+export interface ListElements {
+  readonly items: readonly unknown[];
+  readonly elements: readonly string[];
+}
+
+/** Lists whose path elements several steps of one apply read. They must not change meanwhile. */
+export class KnownElements {
+  readonly #known = new Map<readonly unknown[], ListElements & { readonly type: List }>();
+
+  /** @param elements of all items of the list */
+  set(type: List, items: readonly unknown[], elements: readonly string[]): void {
+    this.#known.set(items, { type, items, elements });
+  }
+
+  /** @throws TypedError when an item has none of its keys */
+  of(type: List, items: readonly unknown[]): ListElements {
+    const known = this.#known.get(items);
+    return known?.type === type ? known : elementsOf(type, items);
+  }
+}
+
 /**
- * Items of a list by path element; an element that occurs more than once keeps all its items, in
- * order.
+ * The path elements of the items, in order.
+ * @param like another state of the list, with which most items may be shared
  * @throws TypedError when an item has none of its keys
  */
-export function itemsByElement(type: List, items: readonly unknown[]): Map<string, unknown[]> {
+export function elementsOf(type: List, items: readonly unknown[], like?: ListElements): ListElements {
+  const elements = items.map((item, index) =>
+    like !== undefined && index < like.items.length && item === like.items[index]
+      ? (like.elements[index] as string)
+      : itemElement(type, item, index),
+  );
+  return { items, elements };
+}
+
+/** So many elements are searched for one after another, which is faster than a set of all. */
+const searchedMax = 4;
+
+/**
+ * Whether two states of a list have the same path elements in the same order, so that items belong together in pairs.
+ * False where the element of a pair that differs occurs again.
+ */
+export function hasSameElements(a: ListElements, b: ListElements): boolean {
+  const { length } = a.elements;
+  if (length !== b.elements.length) return false;
+  const changed: string[] = [];
+  for (let index = 0; index < length; index++) {
+    const element = a.elements[index] as string;
+    if (element !== b.elements[index]) return false;
+    if (a.items[index] !== b.items[index]) changed.push(element);
+  }
+  if (changed.length > searchedMax) return new Set(a.elements).size === length;
+  return changed.every((element) => a.elements.indexOf(element) === a.elements.lastIndexOf(element));
+}
+
+/** Items of a list by path element; an element that occurs more than once keeps all its items, in order. */
+export function itemsByElement({ items, elements }: ListElements): Map<string, unknown[]> {
   const result = new Map<string, unknown[]>();
   for (const [index, item] of items.entries()) {
-    const element = itemElement(type, item, index);
+    const element = elements[index] as string;
     const same = result.get(element);
     if (same === undefined) result.set(element, [item]);
     else same.push(item);

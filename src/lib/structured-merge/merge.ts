@@ -3,7 +3,7 @@
  */
 
 import { equalsWritten } from "./equal.ts";
-import { itemElement, itemsByElement } from "./items.ts";
+import { elementsOf, hasSameElements, itemsByElement, KnownElements } from "./items.ts";
 import type { List, Struct, Type } from "./schema.ts";
 import {
   checkDepth,
@@ -28,29 +28,42 @@ import {
  * @throws TypedError for items without keys, and beyond `depthMax` levels
  */
 export function merge(live: PlainMap, intent: PlainMap, schema: Struct): PlainMap {
-  return mergeValues(live, intent, schema, 0) as PlainMap;
+  return mergeKnown(live, intent, schema, new KnownElements());
 }
 
-function mergeValues(live: unknown, intent: unknown, type: Type, depth: number): unknown {
-  checkDepth(depth);
+/** As {@link merge}. @param known the path elements of lists of the intent */
+export function mergeKnown(live: PlainMap, intent: PlainMap, schema: Struct, known: KnownElements): PlainMap {
+  return mergeValues(live, intent, schema, { depth: 0, known }) as PlainMap;
+}
+
+interface Position {
+  readonly depth: number;
+  readonly known: KnownElements;
+}
+
+const below = ({ depth, known }: Position): Position => ({ depth: depth + 1, known });
+
+function mergeValues(live: unknown, intent: unknown, type: Type, at: Position): unknown {
+  checkDepth(at.depth);
   if (intent === undefined || live === intent) return live;
   const seen = granular(type, live) ?? granular(type, intent);
   if (seen?.form === "map" && isMap(live) && !isEmptyMap(live)) {
-    if (isMap(intent)) return mergeMaps(live, intent, seen.type, depth);
+    if (isMap(intent)) return mergeMaps(live, intent, seen.type, at);
     if (intent === null) return live;
   }
   if (seen?.form === "list" && Array.isArray(live) && live.length > 0) {
-    if (Array.isArray(intent)) return mergeLists(live, intent, seen.type, depth);
+    if (Array.isArray(intent)) return mergeLists(live, intent, seen.type, at);
     if (intent === null) return live;
   }
-  return equalsWritten(live, intent, type, depth) ? live : intent;
+  return equalsWritten(live, intent, type, at.depth) ? live : intent;
 }
 
-function mergeMaps(live: PlainMap, intent: PlainMap, type: MapLike, depth: number): PlainMap {
+function mergeMaps(live: PlainMap, intent: PlainMap, type: MapLike, at: Position): PlainMap {
+  const inside = below(at);
   let result = live;
   for (const name in intent) {
     const before = fieldOf(live, name);
-    const after = mergeValues(before, intent[name], fieldType(type, name), depth + 1);
+    const after = mergeValues(before, intent[name], fieldType(type, name), inside);
     if (after === before) continue;
     if (result === live) result = copyMap(live);
     setMember(result, name, after);
@@ -67,12 +80,16 @@ function mergeLists(
   live: readonly unknown[],
   intent: readonly unknown[],
   type: List,
-  depth: number,
+  at: Position,
 ): readonly unknown[] {
   if (intent.length === 0) return live;
-  const liveElements = live.map((item, index) => itemElement(type, item, index));
-  const intentElements = intent.map((item, index) => itemElement(type, item, index));
-  const liveItems = itemsByElement(type, live);
+  const ofLive = elementsOf(type, live);
+  const ofIntent = at.known.of(type, intent);
+  const inside = below(at);
+  if (hasSameElements(ofIntent, ofLive)) return mergePairs(live, intent, type.items, inside);
+  const liveElements = ofLive.elements;
+  const intentElements = ofIntent.elements;
+  const liveItems = itemsByElement(ofLive);
   const intentSet = new Set(intentElements);
   const shared = intentElements.filter((element) => liveItems.has(element));
   const merged = new Set<string>();
@@ -107,8 +124,25 @@ function mergeLists(
   function takeIntent(element: string, item: unknown): void {
     const old = liveItems.get(element);
     const single = old?.length === 1 ? old[0] : undefined;
-    result.push(single === undefined ? item : mergeValues(single, item, type.items, depth + 1));
+    result.push(single === undefined ? item : mergeValues(single, item, type.items, inside));
     merged.add(element);
     if (shared[nextShared] === element) nextShared++;
   }
+}
+
+/** Merges lists whose items belong together in pairs. */
+function mergePairs(
+  live: readonly unknown[],
+  intent: readonly unknown[],
+  type: Type,
+  at: Position,
+): readonly unknown[] {
+  let result: unknown[] | undefined;
+  for (let index = 0; index < live.length; index++) {
+    const item = mergeValues(live[index], intent[index], type, at);
+    if (item === live[index]) continue;
+    result ??= [...live];
+    result[index] = item;
+  }
+  return result ?? live;
 }

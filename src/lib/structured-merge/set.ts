@@ -137,6 +137,7 @@ export function intersection(a: PathSet, b: PathSet): PathSet {
 /** The paths of `a` that are not in `b`; returns `a` itself when no path of `b` is in it. */
 export function difference(a: PathSet, b: PathSet): PathSet {
   if (isEmpty(b)) return a;
+  if (a === b) return emptySet;
   return withoutMatches(a, b, a.member && !b.member, difference);
 }
 

@@ -5,8 +5,9 @@
 
 import { type Comparison, changedFields, compare, isUnchanged, withoutFields } from "./compare.ts";
 import { equalSerialized } from "./equal.ts";
-import { fieldSetOf } from "./field-set.ts";
-import { merge } from "./merge.ts";
+import { fieldSetOf, fieldsOf } from "./field-set.ts";
+import { KnownElements } from "./items.ts";
+import { mergeKnown } from "./merge.ts";
 import { reconcile } from "./reconcile.ts";
 import { removeItems } from "./remove.ts";
 import type { Struct } from "./schema.ts";
@@ -164,14 +165,30 @@ export function applyIntent(
   manager: string,
   options: { readonly force: boolean },
 ): { object: PlainMap; managers: Managers } {
+  return applyKnown(context, live, intent, managers, manager, { ...options, known: new KnownElements() });
+}
+
+/** As {@link applyIntent}. @param options `known`: the path elements of lists of the intent */
+export function applyKnown(
+  context: MergeContext,
+  live: Versioned,
+  intent: Versioned,
+  managers: Managers,
+  manager: string,
+  options: { readonly force: boolean; readonly known: KnownElements },
+): { object: PlainMap; managers: Managers } {
+  const { known } = options;
   const schema = context.schemaOf(intent.version) as Struct;
   const current = reconciled(context, live, managers);
   const last = current.get(manager);
-  const owned = recursiveDifference(fieldSetOf(intent.object, schema), context.ignored(intent.version));
+  const owned = recursiveDifference(
+    fieldsOf(intent.object, schema, { isStrict: true, known }),
+    context.ignored(intent.version),
+  );
   const result = new Map(current);
   result.set(manager, { set: owned, version: intent.version, applied: true });
   const whole = context.convert(live.object, live.version, intent.version);
-  const merged = merge(whole, intent.object, schema);
+  const merged = mergeKnown(whole, intent.object, schema, known);
   const pruned = withContext("failed to prune fields", () =>
     prune(context, { object: merged, version: intent.version }, result, last),
   );

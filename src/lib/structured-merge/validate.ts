@@ -6,7 +6,7 @@
 import { formatGoValue } from "../json/go-value.ts";
 import { isNumber } from "../json/number-literal.ts";
 import { formatPath, indexElement } from "./fields-v1.ts";
-import { itemElement } from "./items.ts";
+import { itemElement, KnownElements } from "./items.ts";
 import type { Type } from "./schema.ts";
 import {
   depthMax,
@@ -29,8 +29,13 @@ const problemsMax = 100;
  *   list items without keys
  */
 export function validateIntent(intent: PlainMap, schema: Type): void {
+  validateKnown(intent, schema, new KnownElements());
+}
+
+/** As {@link validateIntent}. @param known receives the path elements of lists */
+export function validateKnown(intent: PlainMap, schema: Type, known: KnownElements): void {
   const problems: string[] = [];
-  check(intent, schema, [], problems);
+  check(intent, schema, [], { problems, known });
   if (problems.length === 0) return;
   throw new TypedError(
     problems.length === 1 ? problems[0] : ["errors:", ...problems.map((problem) => `  ${problem}`)].join("\n"),
@@ -42,21 +47,27 @@ export function validateIntent(intent: PlainMap, schema: Type): void {
  */
 export function hasTypes(value: PlainMap, schema: Type): boolean {
   const problems: string[] = [];
-  check(value, schema, [], problems);
+  check(value, schema, [], { problems, known: new KnownElements() });
   return problems.every((problem) => problem.includes(duplicate));
 }
 
 const duplicate = ": duplicate entries for key ";
 
-function check(value: unknown, type: Type, path: readonly string[], problems: string[]): void {
+interface Findings {
+  readonly problems: string[];
+  readonly known: KnownElements;
+}
+
+function check(value: unknown, type: Type, path: string[], findings: Findings): void {
+  const { problems } = findings;
   if (value === null || problems.length >= problemsMax) return;
   if (path.length > depthMax) throw new TypedError("exceeded max depth");
   switch (type.kind) {
     case "struct":
     case "map":
-      return checkMap(value, type, path, problems);
+      return checkMap(value, type, path, findings);
     case "list":
-      return checkList(value, type, path, problems);
+      return checkList(value, type, path, findings);
     case "any":
       if (type.definition === "untyped scalar") return checkScalar(value, type.kind, path, problems);
       return value instanceof ForeignValue ? reportNoMap(value, path, problems) : undefined;
@@ -65,35 +76,42 @@ function check(value: unknown, type: Type, path: readonly string[], problems: st
   }
 }
 
-function checkMap(
-  value: unknown,
-  type: Type & { kind: "struct" | "map" },
-  path: readonly string[],
-  problems: string[],
-): void {
+function checkMap(value: unknown, type: Type & { kind: "struct" | "map" }, path: string[], findings: Findings): void {
+  const { problems } = findings;
   if (!isMap(value) || value instanceof ForeignValue) return reportNoMap(value, path, problems);
-  for (const [name, part] of Object.entries(value)) {
-    const inside = [...path, `f:${name}`];
+  for (const name in value) {
     const isAllowed = type.kind === "map" || type.preserveUnknown || hasNoFields(type) || isDeclared(type, name);
-    // Upstream stops at the first one of a map.
-    if (!isAllowed) return report(problems, inside, "field not declared in schema");
-    check(part, fieldType(type, name), inside, problems);
+    path.push(`f:${name}`);
+    if (isAllowed) check(value[name], fieldType(type, name), path, findings);
+    else report(problems, path, "field not declared in schema");
+    path.pop();
+    if (!isAllowed) return; // Upstream stops at the first one of a map.
   }
 }
 
-function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly string[], problems: string[]): void {
+function checkList(value: unknown, type: Type & { kind: "list" }, path: string[], findings: Findings): void {
+  const { problems, known } = findings;
   if (!Array.isArray(value)) return report(problems, path, `expected list, got &{${plain(value)}}`);
   if (type.listType === "atomic") {
-    for (const [index, item] of value.entries()) check(item, type.items, [...path, indexElement(index)], problems);
+    for (const [index, item] of value.entries()) checkBelow(indexElement(index), item);
     return;
   }
   const seen = new Set<string>();
+  const elements: string[] = [];
   for (const [index, item] of value.entries()) {
     const element = elementOf(item, index);
     if (element === undefined) return;
     if (seen.has(element)) add(problems, `${formatPath(path)}${duplicate}${formatPath([element])}`);
     seen.add(element);
-    check(item, type.items, [...path, element], problems);
+    elements.push(element);
+    checkBelow(element, item);
+  }
+  known.set(type, value, elements);
+
+  function checkBelow(element: string, item: unknown): void {
+    path.push(element);
+    check(item, (type as Type & { kind: "list" }).items, path, findings);
+    path.pop();
   }
 
   /**

@@ -14,15 +14,16 @@ import {
 import { takeOver } from "../../lib/managed-fields/take-over.ts";
 import { stripUnmanaged } from "../../lib/managed-fields/unmanaged.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
+import { KnownElements } from "../../lib/structured-merge/items.ts";
 import { isMap, type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import {
   ApplyConflict,
-  applyIntent,
+  applyKnown,
   type Managers,
   type MergeContext,
   type Versioned,
 } from "../../lib/structured-merge/updater.ts";
-import { hasTypes, validateIntent } from "../../lib/structured-merge/validate.ts";
+import { hasTypes, validateIntent, validateKnown } from "../../lib/structured-merge/validate.ts";
 import { applyConflict } from "./conflict.ts";
 import { withoutManagedFields } from "./general-update.ts";
 import { annotatingManager, renewLastApplied, unexplained } from "./last-applied.ts";
@@ -67,9 +68,10 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   const { subresource } = intent;
   if (managed.sets.size === 0 && live !== undefined) checkClaimable(kind, live);
   const before = managed.sets.size === 0 ? claimAll(kind, current, managed, intent) : managed;
-  checkIntent(kind, intent.value);
+  const known = new KnownElements();
+  checkIntent(kind, intent.value, known);
   const id = managerId({ manager: intent.manager, operation: "Apply", apiVersion, subresource });
-  const { object, managers } = mergeOver(kind, current, before.sets, id, intent);
+  const { object, managers } = mergeOver(kind, current, before.sets, id, { ...intent, known });
   const sets = new Map(managers);
   stripUnmanaged(sets, id);
   const changed = object !== current.object;
@@ -93,19 +95,19 @@ function mergeOver(
   live: Versioned,
   managers: Managers,
   id: string,
-  intent: Intent,
-): ReturnType<typeof applyIntent> {
+  intent: Intent & { readonly known: KnownElements },
+): ReturnType<typeof applyKnown> {
   const { context, schema } = kind;
   const requested = { object: intent.value, version: live.version };
   try {
-    return applyIntent(context, live, requested, managers, id, { force: intent.force });
+    return applyKnown(context, live, requested, managers, id, intent);
   } catch (error) {
     if (error instanceof TypedError) throw plainError(error.message);
     if (!(error instanceof ApplyConflict)) throw error;
     const conflicts =
       intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
     if (conflicts.length > 0) throw applyConflict(conflicts);
-    return applyIntent(context, live, requested, managers, id, { force: true });
+    return applyKnown(context, live, requested, managers, id, { ...intent, force: true });
   }
 }
 
@@ -159,11 +161,11 @@ function claimAll(
 }
 
 /** @throws ApiError 400, 500 with upstream's texts */
-function checkIntent(kind: AppliedKind, value: PlainMap): void {
+function checkIntent(kind: AppliedKind, value: PlainMap, known: KnownElements): void {
   const { metadata } = value as { metadata?: KubeObject["metadata"] | null };
   if (isSet(metadata?.managedFields)) throw badRequest("metadata.managedFields must be nil");
   try {
-    validateIntent(value, kind.schema);
+    validateKnown(value, kind.schema, known);
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
     throw plainError(`failed to create typed patch object (${describeObject(kind, metadata)}): ${error.message}`);

@@ -165,9 +165,9 @@ function warnOfProfiles(
 function warnOfHiddenVariables(variables: readonly Part[], path: string, warnings: string[]): void {
   const names = new Set<string>();
   for (const [index, { name = "", value = "", valueFrom }] of variables.entries()) {
-    const reference = `$(${name})`;
-    const refersToEarlier = valueFrom === undefined && value !== reference && value.includes(reference);
-    if (names.has(name) && !refersToEarlier) {
+    const refersToEarlier = (reference: string): boolean =>
+      valueFrom === undefined && value !== reference && value.includes(reference);
+    if (names.has(name) && !refersToEarlier(`$(${name})`)) {
       warnings.push(
         `${path}[${index}]: hides previous definition of ${quoteGo(name)}, which may be dropped when using apply`,
       );
