@@ -21,6 +21,7 @@ export interface Child {
   /** The message that the script sent when it was ready. */
   readonly ready: Record<string, string>;
   readonly readyMs: number;
+  readonly pid: number;
   usage(): Promise<Usage>;
   /** Bytes of objects and buffers after a garbage collection. */
   liveMiB(): Promise<number>;
@@ -47,6 +48,7 @@ export function startChild(script: URL, args: readonly string[], { core }: { cor
       resolve({
         ready: ready as Record<string, string>,
         readyMs: performance.now() - startedAt,
+        pid: child.pid as number,
         usage: () => ask<Usage>(child, "usage"),
         liveMiB: () => ask<number>(child, "live"),
         startProfile: () => ask<void>(child, "startProfile"),

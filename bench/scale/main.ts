@@ -5,7 +5,10 @@ import { rows } from "./rows.ts";
 /** @param name of a row; all rows when empty */
 export async function scaleBench(name: string, options: ScaleOptions): Promise<void> {
   const chosen = name === "" ? rows : rows.filter((row) => row.name === name);
-  if (chosen.length === 0) throw new Error(`no row ${name}: ${rows.map((row) => row.name).join(", ")}`);
+  if (chosen.length === 0) {
+    console.error(`error: no row ${name}; the rows are ${rows.map((row) => row.name).join(", ")}`);
+    process.exit(2);
+  }
   for (const { name, what, goal, run } of chosen) {
     console.log(`${name}: ${what} (goal: ${goal})`);
     await run(show, options);

@@ -39,4 +39,22 @@ export const rows: readonly ScaleRow[] = [
     goal: "60 ms of CPU",
     run: async (show) => (await import("./large-object.ts")).appliedLargeObject(show),
   },
+  {
+    name: "old-states",
+    what: "exact reads of states whose events are dropped, among 5,000 objects and among 100,000",
+    goal: "1.5 ×",
+    run: async (show) => (await import("./old-states.ts")).oldStates(show),
+  },
+  {
+    name: "leases",
+    what: "5,000 leases renewed every 10 s",
+    goal: "25 % of a core",
+    run: async (show) => (await import("./leases.ts")).renewedLeases(show),
+  },
+  {
+    name: "secrets",
+    what: "400 Secrets of 1 MB read by 16 informers at once",
+    goal: "RSS of 1 GiB",
+    run: async (show) => (await import("./secrets.ts")).largeSecrets(show),
+  },
 ];

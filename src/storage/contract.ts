@@ -207,6 +207,13 @@ export interface Storage {
    * @throws RevisionInFuture
    */
   range(prefix: string, options?: RangeOptions): Promise<Range>;
+  /**
+   * Finds the keys with the prefix that have changed after a revision. Only engines whose log has them do so.
+   * @returns undefined when there are more than `max`
+   * @throws RevisionCompacted
+   * @throws RevisionInFuture
+   */
+  changedKeys?(prefix: string, after: number, max: number): Promise<readonly string[] | undefined>;
   /** Counts the current keys with the prefix. */
   count(prefix: string): Promise<number>;
   /**

@@ -67,6 +67,18 @@ test("reads of many old states decode only the objects that differ", async () =>
   const before = decodedSoFar();
   for (const revision of revisions) assert.equal((await exactly(revision)).length, 2000);
   assert.ok(decodedSoFar() - before < 2000, `decoded ${decodedSoFar() - before}`);
+  // Each reads the at most 80 objects that have changed since.
+  const { storedObjects } = cache.counts;
+  assert.ok(storedObjects - 2000 <= 40 * 80, `read ${storedObjects - 2000}`);
+  await close();
+});
+
+test("reads an old state of a cache that was closed", async () => {
+  const { cache, write, exactly, close } = await openWorld();
+  const first = await write(["a", "b"]);
+  await cache.ready();
+  cache.close();
+  assert.deepEqual(await exactly(first), [`a@${first}`, `b@${first}`]);
   await close();
 });
 
@@ -103,7 +115,7 @@ test("returns the correct state for random revisions in random order", async (co
   const states = new Map<number, string[]>();
   await cache.ready();
   for (let index = 0; index < 300; index++) {
-    const name = `${random(2) ? "é" : "n"}${random(12)}`;
+    const name = `${random(2) ? "é" : "n"}${random(30)}`;
     const isDelete = model.has(name) && random(3) === 0;
     const revision = await write([name], isDelete);
     if (isDelete) model.delete(name);

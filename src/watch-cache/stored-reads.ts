@@ -4,9 +4,8 @@ import { RevisionCompacted, RevisionInFuture } from "../storage/contract.ts";
 import type { Entry, Snapshot } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";
 import { supersededAt } from "./history.ts";
-import type { IndexedTree } from "./indexed-tree.ts";
 import { snapshotOf, type TreeSnapshot } from "./snapshots.ts";
-import { readStored, readStoredAt, type StoredState, type StoredStateSource } from "./stored-state.ts";
+import { type BaseState, readStored, readStoredAt, type StoredState, type StoredStateSource } from "./stored-state.ts";
 import { readable } from "./unreadable.ts";
 
 /** Maximum number of reads of old states that run or wait. */
@@ -15,8 +14,8 @@ const storedReadsMax = 128;
 interface CacheState {
   /** The newest revision of the cache. */
   readonly revision: () => number;
-  /** A tree with entries that a state at the revision can share. */
-  readonly treeNear: (revision: number) => IndexedTree;
+  /** A state with entries that one at the revision can share; undefined when there is none. */
+  readonly stateNear: (revision: number) => BaseState | undefined;
   /** Whether a time is before the history window. */
   readonly isBeforeWindow: (at: number) => boolean;
   /** Keeps a state that was read. */
@@ -104,8 +103,8 @@ export class StoredReads {
   async at(revision: number): Promise<TreeSnapshot> {
     try {
       if (await this.#isSupersededBeforeWindow(revision)) throw listExpired();
-      const tree = this.#cache.treeNear(revision);
-      return snapshotOf(await readStoredAt(this.#source, this.#counts, revision, tree), revision);
+      const base = this.#cache.stateNear(revision);
+      return snapshotOf(await readStoredAt(this.#source, this.#counts, revision, base), revision);
     } catch (error) {
       if (error instanceof RevisionCompacted) throw listExpired();
       if (error instanceof RevisionInFuture) throw resourceVersionTooLarge(revision, this.#cache.revision());

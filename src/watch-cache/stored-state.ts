@@ -3,8 +3,8 @@ import type { GroupResource } from "../apimachinery/object.ts";
 import type { Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";
-import { type IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
-import { Failures, UnreadableObjects } from "./unreadable.ts";
+import { IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
+import { Failures } from "./unreadable.ts";
 
 /** Where the objects of a cache are stored, and what they become. */
 export interface StoredStateSource {
@@ -29,14 +29,60 @@ export async function readStored(source: StoredStateSource, counts: CacheCounts)
   return { tree: tree.build(), revision };
 }
 
+/** A state that the result of a read can share entries with. */
+export interface BaseState {
+  readonly tree: IndexedTree;
+  readonly revision: number;
+}
+
 /**
  * Reads the state at a revision. The result shares unchanged entries with the base, so that many
- * old states only need memory for their differences.
+ * old states only need memory for their differences. Where the store finds these, only they are read.
  * @throws RevisionCompacted
  * @throws RevisionInFuture
  * @throws UnreadableObjects
  */
 export async function readStoredAt(
+  source: StoredStateSource,
+  counts: CacheCounts,
+  at: number,
+  base: BaseState | undefined,
+): Promise<IndexedTree> {
+  const { storage, prefix, indexedFields } = source;
+  if (base === undefined) return readWhole(source, counts, at, IndexedTree.empty(indexedFields));
+  const { tree, revision } = base;
+  const changed = await storage.changedKeys?.(prefix, Math.min(at, revision), tree.size);
+  return changed === undefined ? readWhole(source, counts, at, tree) : readChanged(source, counts, at, tree, changed);
+}
+
+/** @param changed all keys that may differ between the base and the state */
+async function readChanged(
+  { storage, resource, entryOf }: StoredStateSource,
+  counts: CacheCounts,
+  at: number,
+  base: IndexedTree,
+  changed: readonly string[],
+): Promise<IndexedTree> {
+  const failures = new Failures();
+  counts.storedLists += 1;
+  counts.storedObjects += changed.length;
+  let tree = base;
+  const inOrder = changed.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
+  for (const [index, key] of inOrder.entries()) {
+    if (index % page === page - 1) await new Promise((resolve) => setImmediate(resolve));
+    const stored = await storage.get(key, at);
+    if (stored === undefined) tree = tree.delete(key);
+    else if (stored.damage !== undefined || tree.get(key)?.revision !== stored.revision)
+      failures.collect(stored, () => {
+        tree = tree.set(entryOf(stored));
+      });
+  }
+  failures.end(resource, counts);
+  return tree;
+}
+
+/** @param base entries that the result can share */
+async function readWhole(
   source: StoredStateSource,
   counts: CacheCounts,
   at: number,
@@ -73,19 +119,12 @@ async function readPages(
   const { revision } = range;
   for (;;) {
     counts.storedObjects += range.entries.length;
-    for (const stored of range.entries) {
-      try {
-        add(stored);
-      } catch (error) {
-        failures.add(stored.key, stored.revision, error);
-      }
-    }
+    for (const stored of range.entries) failures.collect(stored, () => add(stored));
     const last = range.entries.at(-1);
     if (!range.more || last === undefined) break;
     await new Promise((resolve) => setImmediate(resolve));
     range = await storage.range(prefix, { after: last.key, limit: page, revision });
   }
-  counts.decodeErrors += failures.count;
-  if (failures.count > 0) throw new UnreadableObjects(resource, failures);
+  failures.end(resource, counts);
   return revision;
 }

@@ -8,6 +8,7 @@ import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
 import { DamagedRecord, type Stored } from "../storage/contract.ts";
 import { EncryptedValue } from "../storage/encrypted-value.ts";
+import type { CacheCounts } from "./counts.ts";
 
 /** Objects that one error response lists. */
 const listedMax = 100;
@@ -18,11 +19,21 @@ export class Failures {
   readonly listed = new Map<string, Corrupt>();
   count = 0;
 
-  /** Adds an error. @throws the error itself when it is not about decoding */
-  add(key: string, revision: number, error: unknown): void {
-    if (!isReadFailure(error)) throw error;
-    this.count += 1;
-    if (this.listed.size < listedMax) this.listed.set(key, { revision, error });
+  /** Reads a stored object, or adds why it cannot be decoded. @throws other errors */
+  collect({ key, revision }: Stored, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!isReadFailure(error)) throw error;
+      this.count += 1;
+      if (this.listed.size < listedMax) this.listed.set(key, { revision, error });
+    }
+  }
+
+  /** Ends a read of many objects. @throws UnreadableObjects when some could not be decoded */
+  end(resource: GroupResource, counts: CacheCounts): void {
+    counts.decodeErrors += this.count;
+    if (this.count > 0) throw new UnreadableObjects(resource, this);
   }
 }
 

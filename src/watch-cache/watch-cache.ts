@@ -86,7 +86,7 @@ class StorageWatchCache implements WatchCache {
     this.#window = new HistoryWindow(this.#options);
     this.#stored = new StoredReads(this.#options, this.counts, {
       revision: () => this.#feed.revision,
-      treeNear: (revision) => (this.#loaded ? this.#kept.closest(revision, this.latest()).tree : this.#emptyTree()),
+      stateNear: (revision) => (this.#loaded ? this.#kept.closest(revision, this.latest()) : undefined),
       isBeforeWindow: (at) => this.#window.isBefore(at),
       keep: (snapshot) => this.keep(snapshot),
     });

@@ -32,7 +32,7 @@ export function validateIntent(intent: PlainMap, schema: Type): void {
   validateKnown(intent, schema, new KnownElements());
 }
 
-/** As {@link validateIntent}. @param known receives the path elements of lists */
+/** As {@link validateIntent}. @param known receives the path elements of lists @throws TypedError */
 export function validateKnown(intent: PlainMap, schema: Type, known: KnownElements): void {
   const problems: string[] = [];
   check(intent, schema, [], { problems, known });

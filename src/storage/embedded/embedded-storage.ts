@@ -122,6 +122,10 @@ class EmbeddedStorage implements Storage {
     return this.#read(() => this.#reads.range(prefix, options));
   }
 
+  changedKeys(prefix: string, after: number, max: number): Promise<readonly string[] | undefined> {
+    return this.#read(() => this.#reads.changedKeys(prefix, after, max));
+  }
+
   async count(prefix: string): Promise<number> {
     this.#checkOpen();
     return this.#reads.count(prefix);

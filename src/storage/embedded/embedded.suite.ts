@@ -64,6 +64,20 @@ export function embeddedContract(name: string, open: Open): void {
       await storage.close();
     });
 
+    test("finds the keys with a prefix that have changed after a revision", async () => {
+      const storage = await fresh();
+      await storage.commit([], [put("/p/a", "1"), put("/p/b", "1"), put("/q/c", "1")]);
+      await storage.commit([], [put("/p/b", "2"), put("/q/c", "2")]);
+      await storage.commit([], [remove("/p/a"), put("/p/d", "3")]);
+      assert.deepEqual((await storage.changedKeys?.("/p/", 2, 3))?.toSorted(), ["/p/a", "/p/b", "/p/d"]);
+      assert.deepEqual((await storage.changedKeys?.("/p/", 3, 2))?.toSorted(), ["/p/a", "/p/d"]);
+      assert.deepEqual(await storage.changedKeys?.("/p/", 4, 0), []);
+      assert.equal(await storage.changedKeys?.("/p/", 3, 1), undefined);
+      await storage.compact(3);
+      await assert.rejects(async () => storage.changedKeys?.("/p/", 2, 3), RevisionCompacted);
+      await storage.close();
+    });
+
     test("a subscriber that is far behind receives past events in pages, then new ones, each once", async () => {
       const storage = await fresh();
       const commitSome = async (from: number, until: number): Promise<void> => {

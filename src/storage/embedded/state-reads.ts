@@ -67,6 +67,22 @@ export class StateReads {
     }
   }
 
+  /**
+   * The keys with a prefix that have changed after a revision; undefined when there are more than `max`.
+   * @throws RevisionCompacted · RevisionInFuture · HistoryDamaged
+   */
+  async changedKeys(prefix: string, after: number, max: number): Promise<readonly string[] | undefined> {
+    const difference = this.#older.since(after);
+    while (!this.#advance(difference)) await nextTurn();
+    const keys: string[] = [];
+    for (const key of difference.positions.keys()) {
+      if (!key.startsWith(prefix)) continue;
+      if (keys.length === max) return undefined;
+      keys.push(key);
+    }
+    return keys;
+  }
+
   /** The number of durable keys with a prefix. */
   count(prefix: string): number {
     let count = this.#ledger.count(prefix);
