@@ -46,6 +46,12 @@ export const rows: readonly ScaleRow[] = [
     run: async (show) => (await import("./old-states.ts")).oldStates(show),
   },
   {
+    name: "selectors",
+    what: "repeated lists by a label of 40 objects, among 5,000 objects and among 100,000",
+    goal: "1.5 ×",
+    run: async (show) => (await import("./selectors.ts")).repeatedSelectors(show),
+  },
+  {
     name: "leases",
     what: "5,000 leases renewed every 10 s",
     goal: "25 % of a core",

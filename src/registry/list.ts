@@ -4,11 +4,12 @@ import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
 import type { Strategy } from "../catalog/strategy-contract.ts";
 import type { ListOptions } from "../request/list-options.ts";
-import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
-import { candidates, indexName } from "./candidates.ts";
+import type { Entry, EntryFilter, Snapshot, WatchCache } from "../watch-cache/contract.ts";
+import { candidates, indexName, type Range } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";
 import { checkReached } from "./get.ts";
 import { checkListOptions, parseResourceVersion } from "./list-options.ts";
+import { repeatedFilter } from "./repeated-selections.ts";
 import { afterOthers, inSteps, type RunInTurn, scannedMax } from "./scan.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { selectsShard, withinShard } from "./shard-selection.ts";
@@ -31,6 +32,8 @@ export interface ListResult {
   readonly totalCount?: number;
 }
 
+/** Leaves of a tree, of some 64 entries at most, that a repeated selection searches before other requests run. */
+const searchedMax = 4;
 /** Entries that a list without a selector reads before other requests run. */
 const readMax = 2500;
 
@@ -81,7 +84,7 @@ export async function listEntries(
   }
   const { entries, last, fetched, candidatesFollow } =
     converted === undefined
-      ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, inTurn })
+      ? await collectStored(snapshot, { prefix, after }, { selection, store, limit, inTurn })
       : await collectConverted(snapshot.range(prefix, after), converted, selection, { limit, inTurn });
   store.cache.counts.countList(converted === undefined ? indexName(selection, store) : "", {
     fetched,
@@ -259,6 +262,49 @@ interface Collected {
   readonly last: Entry | undefined;
   /** Whether other candidates follow the last entry. */
   readonly candidatesFollow: boolean;
+}
+
+interface Collecting {
+  readonly selection: Selection;
+  readonly store: ResourceStore;
+  readonly limit: number;
+  readonly inTurn: RunInTurn;
+}
+
+function collectStored(snapshot: Snapshot, range: Range, collecting: Collecting): Promise<Collected> {
+  const { selection, store } = collecting;
+  const isScanned = selection.name === undefined && indexName(selection, store) === "";
+  const filter = isScanned ? repeatedFilter(selection, store) : undefined;
+  return filter === undefined
+    ? collect(candidates(snapshot, range, selection, store), selection, collecting)
+    : collectRepeated(snapshot, range, filter, collecting);
+}
+
+/** As {@link collect}, for a selection that was used before. */
+async function collectRepeated(
+  snapshot: Snapshot,
+  { prefix, after }: Range,
+  filter: EntryFilter,
+  { limit, inTurn }: Pick<Collecting, "limit" | "inTurn">,
+): Promise<Collected> {
+  const pieces = snapshot.matching(filter, prefix, after);
+  const entries: Entry[] = [];
+  const isFull = (): boolean => limit > 0 && entries.length === limit;
+  const step = (): boolean => {
+    for (let piece = 0; piece < searchedMax; piece++) {
+      const next = pieces.next();
+      if (next.done === true) return true;
+      for (const entry of next.value) {
+        entries.push(entry);
+        if (isFull()) return true;
+      }
+    }
+    return false;
+  };
+  await inSteps(step, inTurn);
+  const last = isFull() ? entries.at(-1) : undefined;
+  const left = last === undefined ? 0 : snapshot.count(prefix, last.key);
+  return { entries, fetched: snapshot.count(prefix, after) - left, last, candidatesFollow: false };
 }
 
 async function collect(

@@ -42,11 +42,13 @@ function slowTurns() {
   return new EventLoopTurns({ now: () => (now += 1), nextTurn: setImmediate });
 }
 
-test("a list with a selector checks 250 objects in each turn", async () => {
+test("a list with a selector checks 250 objects in each turn, and a repeated one what has changed", async () => {
   for (const [query, steps] of [
     ["labelSelector=last=true", 4],
-    ["labelSelector=last=true&limit=1", 4],
+    ["labelSelector=last=true,other!=x&limit=1", 4],
     ["labelSelector=last", 4],
+    ["labelSelector=last=true", 0],
+    ["labelSelector=last=true&limit=1", 0],
     ["limit=1000", 0],
     ["fieldSelector=metadata.name=m0003", 0],
   ] as const) {
@@ -68,8 +70,8 @@ test("small requests and lists of another flow run between the scans of many lis
   const listAs = (user: string, flow: object, query: string): Promise<unknown> =>
     names(query, (work) => turns.piece({ ...share, flow }, work)).then(() => events.push(user));
   const flood = {};
-  const scans = Array.from({ length: 40 }, () => listAs("flood", flood, "labelSelector=none"));
-  const other = listAs("other", {}, "labelSelector=none");
+  const scans = Array.from({ length: 40 }, (_, index) => listAs("flood", flood, `labelSelector=none${index}`));
+  const other = listAs("other", {}, "labelSelector=other");
   const request = turns.request({ ...share, flow: {} }) ?? Promise.resolve();
   await request.then(() => events.push("request"));
   assert.deepEqual(events, ["request"]);
@@ -129,7 +131,7 @@ test("a failing step rejects the list", async () => {
       work();
       throw new Error("cannot be read");
     });
-  await assert.rejects(names("labelSelector=none", inTurn), /cannot be read/);
+  await assert.rejects(names("labelSelector=failing", inTurn), /cannot be read/);
 });
 
 test("the initial objects of a watch with a selector can be read in steps", async () => {

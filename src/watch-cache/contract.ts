@@ -74,10 +74,10 @@ export interface Snapshot {
    */
   find(field: string, value: string, prefix: string, after?: string): IterableIterator<Entry> | undefined;
   /**
-   * Iterates over the entries of all keys that pass the filter, in key order, in pieces between which callers can serve
-   * others. Snapshots with a common history share what was searched.
+   * As `range`, for the entries that pass the filter, of all keys without a prefix, in pieces between which callers can
+   * serve others. Snapshots with a common history share what was searched.
    */
-  matching(filter: EntryFilter): IterableIterator<readonly Entry[]>;
+  matching(filter: EntryFilter, prefix?: string, after?: string): IterableIterator<readonly Entry[]>;
   /** Counts the entries with the prefix, after the key `after` if set. */
   count(prefix: string, after?: string): number;
 }

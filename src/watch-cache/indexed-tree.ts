@@ -43,8 +43,10 @@ export class IndexedTree {
     return this.#byKey.values(ordered(after === undefined ? prefix : `${after}\0`), ordered(prefix) + afterPrefix);
   }
 
-  matching(filter: EntryFilter): IterableIterator<readonly Entry[]> {
-    return this.#byKey.matching(filter);
+  matching(filter: EntryFilter, prefix?: string, after?: string): IterableIterator<readonly Entry[]> {
+    if (prefix === undefined) return this.#byKey.matching(filter);
+    const from = after === undefined ? prefix : `${after}\0`;
+    return this.#byKey.matching(filter, ordered(from), ordered(prefix) + afterPrefix);
   }
 
   count(prefix: string, after?: string): number {

@@ -39,8 +39,8 @@ class StateSnapshot implements TreeSnapshot {
     return this.tree.find(field, value, prefix, after);
   }
 
-  matching(filter: EntryFilter): IterableIterator<readonly Entry[]> {
-    return this.tree.matching(filter);
+  matching(filter: EntryFilter, prefix?: string, after?: string): IterableIterator<readonly Entry[]> {
+    return this.tree.matching(filter, prefix, after);
   }
 
   count(prefix: string, after?: string): number {

@@ -56,6 +56,9 @@ test(`a filter searches each node once, and finds what a model finds (SEED=${see
     tree = random(4) === 0 ? tree.delete(key) : tree.set(key, random(5000));
     if (step % 50 !== 0) continue;
     const matching = [...tree.values("", undefined)].filter((value) => value % 500 === 0);
+    const [from, end] = [keyOf(random(6000)), random(5) === 0 ? undefined : keyOf(random(6000))];
+    const inRange = [...tree.values(from, end)].filter((value) => value % 500 === 0);
+    assert.deepEqual([...tree.matching(filter, from, end)].flat(), inRange, `${from} to ${end}`);
     assert.deepEqual([...tree.matching(filter)].flat(), matching);
   }
   const none = Tree.fromSorted<number>(Array.from({ length: 5000 }, (_, index) => [keyOf(index), 1]));

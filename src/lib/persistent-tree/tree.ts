@@ -101,9 +101,12 @@ export class Tree<V> {
     }
   }
 
-  /** Iterates over the values that pass the filter, in key order: an array for each leaf that has to be searched. */
-  matching(filter: NodeFilter<V>): IterableIterator<readonly V[]> {
-    return search(this.root, filter);
+  /**
+   * Iterates over the values of the keys from `from` to before `end` that pass the filter, in key order: an array for
+   * each leaf that has to be searched.
+   */
+  matching(filter: NodeFilter<V>, from = "", end?: string): IterableIterator<readonly V[]> {
+    return search(this.root, filter, from, end);
   }
 }
 
@@ -113,16 +116,27 @@ export interface NodeFilter<V> {
   readonly without: WeakSet<Node<V>>;
 }
 
-function* search<V>(node: Node<V>, filter: NodeFilter<V>): Generator<readonly V[], void> {
+function* search<V>(
+  node: Node<V>,
+  filter: NodeFilter<V>,
+  from: string,
+  end: string | undefined,
+): Generator<readonly V[], void> {
   const { test, without } = filter;
   if (without.has(node)) return;
   if (node.children === undefined) {
-    const found = node.values.filter(test);
-    if (found.length === 0) without.add(node);
+    const first = lowerBound(node.keys, from);
+    const until = end === undefined ? node.keys.length : lowerBound(node.keys, end);
+    const isWhole = first === 0 && until === node.keys.length;
+    const found = (isWhole ? node.values : node.values.slice(first, until)).filter(test);
+    if (isWhole && found.length === 0) without.add(node);
     yield found;
     return;
   }
-  for (const child of node.children) yield* search(child, filter);
+  for (let at = childFor(node.keys, from); at < node.children.length; at++) {
+    if (end !== undefined && at > 0 && (node.keys[at] as string) >= end) break;
+    yield* search(node.children[at] as Node<V>, filter, from, end);
+  }
   if (node.children.every((child) => without.has(child))) without.add(node);
 }
 
