@@ -27,6 +27,7 @@ const service = (name: string, spec: object = {}): object => ({
 const existing: readonly (readonly [path: string, object: object])[] = [
   [`${core}/configmaps`, { metadata: { name: "there", labels: { of: "dry" } }, data: { k: "v" } }],
   [`${core}/configmaps`, { metadata: { name: "held", finalizers: ["example.com/f"] } }],
+  [`${core}/configmaps`, { metadata: { name: "orphaning", finalizers: ["orphan"] } }],
   [
     `${core}/services`,
     service("there", { type: "NodePort", clusterIP: "10.9.0.5", ports: [{ port: 80, nodePort: 30005 }] }),
@@ -173,6 +174,19 @@ const rows: readonly Row[] = [
     { reason: "Conflict" },
   ],
   [`DELETE ${core}/configmaps/none`, undefined, 404, {}],
+  // The last finalizers would be removed: an object of which nothing is set.
+  [
+    `DELETE ${core}/configmaps/orphaning`,
+    { propagationPolicy: "Background", dryRun: ["All"] },
+    200,
+    { kind: "ConfigMap", metadata: { name: undefined } },
+  ],
+  [
+    `DELETE ${core}/configmaps/orphaning`,
+    { propagationPolicy: "Orphan", dryRun: ["All"] },
+    200,
+    { metadata: { name: "orphaning", deletionTimestamp: set } },
+  ],
   [`DELETE ${core}/pods/there`, undefined, 200, { kind: "Pod" }],
   [`DELETE ${core}/pods/running`, undefined, 200, { metadata: { deletionGracePeriodSeconds: 30 } }],
   [`DELETE ${core}/pods/running`, { gracePeriodSeconds: 0, dryRun: ["All"] }, 200, { kind: "Pod" }],
