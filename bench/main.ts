@@ -87,10 +87,10 @@ const benches: Readonly<Record<string, Bench>> = {
     run: async (_: true, { objects, memory, profile }: Options) =>
       (await import("./etcd.ts")).etcdBench({ objects, memory, profile }),
   },
-  beside: {
-    flags: "--beside",
+  upstream: {
+    flags: "--upstream",
     description: "compared with kube-apiserver and etcd, for each kind of request (--objects)",
-    run: async (_: true, { objects }: Options) => (await import("./beside.ts")).besideBench(objects),
+    run: async (_: true, { objects }: Options) => (await import("./upstream.ts")).upstreamBench(objects),
   },
   bill: {
     flags: "--bill <request>",

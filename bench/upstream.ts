@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- --beside`: the CPU time of the built package for each kind of request, and that of kube-apiserver with its
+ * `npm run bench -- --upstream`: the CPU time of the built package for each kind of request, and that of kube-apiserver with its
  * etcd for the same requests in the same run. On Linux, after `npm run etcd` and `npm run upstream -- build kube-apiserver`.
  */
 import { execFileSync, spawn } from "node:child_process";
@@ -31,7 +31,7 @@ interface Subject {
 type Costs = ReadonlyMap<string, number>;
 
 /** Prints a row for each kind of request. @param objects the size of the collection */
-export async function besideBench(objects: number): Promise<void> {
+export async function upstreamBench(objects: number): Promise<void> {
   execFileSync(process.execPath, [join(import.meta.dirname, "../tools/build.ts")]); // An older build would be measured.
   const ours = await costsOf(await startCoxswain(), objects);
   const theirs = await costsOf(await startUpstream(), objects);
@@ -47,7 +47,7 @@ export async function besideBench(objects: number): Promise<void> {
 }
 
 async function startCoxswain(): Promise<Subject> {
-  const directory = mkdtempSync(join(tmpdir(), "coxswain-beside-"));
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-upstream-"));
   const main = join(import.meta.dirname, "../dist/main.js");
   const child = spawn(process.execPath, [main, "serve", "--data-dir", directory, "--secure-port=0"], {
     stdio: ["ignore", "pipe", "inherit"],
