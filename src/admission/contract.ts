@@ -4,16 +4,19 @@ import type { Resource } from "../catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionOperation } from "../registry/admission-attributes.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 
-/** Each step is optional and throws an ApiError to reject the write. */
+/** Each step is optional. */
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Changes the object. @throws ApiError to reject the write */
   mutate?(attributes: AdmissionAttributes): void | Promise<void>;
   /**
    * Checks permissions that the rules of the kind require, on a validated object. For a PUT or an
    * apply that creates, it runs before the check of the permission to create. Metrics do not count
    * it.
+   * @throws ApiError to reject the write
    */
   authorize?(attributes: AdmissionAttributes): void | Promise<void>;
+  /** Checks the object. @throws ApiError to reject the write */
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
   /**
    * Releases what belongs to an object that was removed, before the client is answered.

@@ -222,7 +222,6 @@ export interface Resolved {
 
 /**
  * The objects of a resource at a version to which a {@link Converter} converts the stored objects.
- * All methods throw or reject with an ApiError 500 with upstream's message if a conversion fails.
  */
 export interface ConvertedVersion {
   /** The same resource with this version as the storage version, for encoding converted entries. */
@@ -230,11 +229,13 @@ export interface ConvertedVersion {
   /**
    * Converts entries to this version, in the same order; entries at this version are returned as
    * they are.
+   * @throws ConversionError, by rejection
    */
   show(entries: readonly Entry[], options?: ShowOptions): readonly Entry[] | Promise<readonly Entry[]>;
   /**
    * Converts an entry again instead of using the cached conversion, which is kept for other
    * requests.
+   * @throws ConversionError
    */
   showReconverted(entry: Entry): Promise<Entry>;
   /**
@@ -242,24 +243,28 @@ export interface ConvertedVersion {
    * it.
    *
    * @param options `reconvert`: converts again, as `showReconverted` does
+   * @throws ConversionError
    */
   present(entry: Entry, options?: { readonly reconvert?: boolean }): Promise<KubeObject>;
   /**
    * Converts an object that was written at this version to the storage version.
    *
    * @param object with the apiVersion of the storage version; the result may share parts with it
+   * @throws ConversionError
    */
   stored(object: KubeObject): Promise<KubeObject>;
   /**
    * Converts an object at the storage version back to this one, for the answer of a dry run.
    *
    * @param written the metadata of the object before it was converted, which has its resourceVersion
+   * @throws ConversionError
    */
   readBack(object: KubeObject, written: ObjectMeta): Promise<KubeObject>;
   /**
    * Converts the cached conversion of an entry to the storage version, and the entry again to this
    * version. Upstream's store does so before a write that was based on the cached conversion fails
    * or removes the object, so that an error of the converter is returned first.
+   * @throws ConversionError
    */
   recheck(entry: Entry): Promise<void>;
 }

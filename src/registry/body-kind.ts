@@ -177,7 +177,11 @@ export function checkCustomType({ kind, apiVersion, metadata }: Partial<KubeObje
 }
 
 /** The error for a body that names a kind, but cannot be decoded as the expected one. */
-export function cannotHandle({ kind, version }: Pick<NamedKind, "kind" | "version">, as: string, why: string): Error {
+export function cannotHandle(
+  { kind, version }: Pick<NamedKind, "kind" | "version">,
+  as: string,
+  why: string,
+): ApiError {
   return badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${as}: ${why}`);
 }
 

@@ -2,7 +2,7 @@
  * The position of the next chunk of a list. Encoded as upstream does, so that either server reads
  * the other's tokens.
  */
-import { badRequest } from "../apimachinery/errors.ts";
+import { type ApiError, badRequest } from "../apimachinery/errors.ts";
 import { JsonSyntaxError, parseJson } from "../lib/json/parse.ts";
 
 export interface ContinueToken {
@@ -80,7 +80,7 @@ function integer(value: unknown): number {
   return value as number;
 }
 
-function wrongField(name: string, type: string, value: unknown): Error {
+function wrongField(name: string, type: string, value: unknown): ApiError {
   const kind = name === "rv" && typeof value === "number" ? `number ${value}` : goKind(value);
   return invalidToken(`: json: cannot unmarshal ${kind} into Go struct field continueToken.${name} of type ${type}`);
 }
@@ -92,6 +92,6 @@ function goKind(value: unknown): string {
   return typeof value === "bigint" ? "number" : typeof value;
 }
 
-function invalidToken(why: string): Error {
+function invalidToken(why: string): ApiError {
   return badRequest(`invalid continue token: continue key is not valid${why}`);
 }

@@ -67,7 +67,7 @@ type Finish<Result> = (
   attributes: AdmissionAttributes,
 ) => Promise<Result>;
 
-/** One attempt. @throws ApiError, JointConflict */
+/** One attempt. @throws ApiError · what `finish` throws */
 export async function createOnce<Result>(
   registry: RegistryContext,
   request: CreateRequest,

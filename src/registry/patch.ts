@@ -45,7 +45,7 @@ type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" | "warn
 /**
  * Applies the patch and validates the form of the result.
  * @param current returns a new copy at the expected version, at each call
- * @throws ApiError 400, 413, 422
+ * @throws ApiError 400, 413, 422; 500 for a custom object without a version
  */
 export function patchTree(
   catalog: Catalog,

@@ -17,7 +17,7 @@ const attemptsMax = 5;
 
 /** The records under one prefix. */
 export interface ServerRecords {
-  /** Returns all records. @throws when one cannot be read */
+  /** Returns all records. @throws errors of the store, and of records that cannot be decoded */
   list(): Promise<readonly KubeObject[]>;
   /** Creates or renews a record. @throws ApiError */
   renew(name: string, object: KubeObject): Promise<void>;

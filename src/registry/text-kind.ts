@@ -70,7 +70,7 @@ export function namedTextKind(bytes: Buffer, body: TextBody, expected: ExpectedK
 /**
  * Kind and apiVersion of a custom object, whose case must be exact. Other spellings appear in
  * errors only.
- * @throws as {@link namedKind}
+ * @throws ApiError 400 · TypeMetaProblem
  */
 function customType(
   bytes: Buffer,

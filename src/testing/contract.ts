@@ -151,8 +151,8 @@ export interface AllHooks {
 /** A server that starts before the tests of a file, and is closed after them. */
 export interface ServerFixture {
   /**
-   * The server. Reading it throws before it is started. Rules of its faults that a test adds are removed after the test;
-   * those of hooks before all tests stay.
+   * The server. Rules of its faults that a test adds are removed after the test; those of hooks before all tests stay.
+   * @throws Error before it is started
    */
   readonly server: TestServer;
   /**

@@ -51,7 +51,7 @@ class NotInTime extends Error {
   override name = "Error";
 }
 
-function notInTime(timeoutMs: number, checks: number, cause: unknown): NotInTime {
+function notInTime(timeoutMs: number, checks: number, cause: unknown): Error {
   const last = cause instanceof Error ? cause.message : String(cause);
   return new NotInTime(`did not pass within ${timeoutMs} ms, in ${checks} checks. Last failure: ${last}`, { cause });
 }

@@ -48,7 +48,7 @@ export function entryFromStored(stored: Stored, source: EntrySource): Entry {
 /**
  * Returns a state with its value as JSON at the storage version: the same one if its seal is that of the
  * definition.
- * @throws as {@link entryFromStored}
+ * @throws DamagedRecord · errors as those of {@link entryFromStored}
  */
 export function sealedState(stored: Stored, source: EntrySource): Stored & { readonly seal: Seal } {
   const { key, revision, seal, value, damage } = stored;

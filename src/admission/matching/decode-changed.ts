@@ -37,6 +37,7 @@ export function decodeChanged(json: Buffer, schema: Struct, expected: GroupVersi
  * As {@link decodeChanged}, for an object that is parsed already.
  *
  * @param object is not changed
+ * @throws ApiError 500, 422 as {@link decodeChanged}
  */
 export function conformChanged(object: KubeObject, schema: Struct, expected: GroupVersionKind): KubeObject {
   const { apiVersion, kind } = object;

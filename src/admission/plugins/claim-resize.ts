@@ -3,6 +3,7 @@
  * StorageClass allows expansion.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/storage/persistentvolume/resize/admission.go.
  */
+import type { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { findStorageClass } from "../../apis/core/claim-class.ts";
 import type { Catalog } from "../../catalog/contract.ts";
@@ -42,7 +43,7 @@ function isLarger(object: KubeObject, oldObject: KubeObject): boolean {
   return next !== old && compareQuantities(parseQuantity(next), parseQuantity(old)) > 0;
 }
 
-function notExpandable(attributes: AdmissionAttributes): Error {
+function notExpandable(attributes: AdmissionAttributes): ApiError {
   return rejection(
     attributes,
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize",

@@ -1,5 +1,5 @@
 /** The time during which this server holds a lease. */
-import { serviceUnavailable } from "../../apimachinery/errors.ts";
+import { type ApiError, serviceUnavailable } from "../../apimachinery/errors.ts";
 import type { WriteFence } from "../../registry/contract.ts";
 import type { Check, Stored } from "../../storage/contract.ts";
 import type { LeaseLock } from "./contract.ts";
@@ -66,7 +66,7 @@ export class Term implements WriteFence {
     this.#options.ended(reason);
   }
 
-  #lost(): Error {
+  #lost(): ApiError {
     return serviceUnavailable(`this server does not hold the lease ${this.#options.lock.description}`);
   }
 }

@@ -21,7 +21,7 @@ export function peerRecords(registry: RegistryContext): ServerRecords | undefine
   return serverRecords(registry, "/registry/peerserverleases/");
 }
 
-/** @returns the addresses of all servers that run, by identity @throws when a record cannot be read */
+/** @returns the addresses of all servers that run, by identity @throws errors as those of {@link ServerRecords.list} */
 export async function readPeerAddresses(records: ServerRecords | undefined): Promise<ReadonlyMap<string, Address>> {
   const found = new Map<string, Address>();
   for (const record of (await records?.list()) ?? []) {

@@ -10,7 +10,10 @@ import { badRequest } from "../../apimachinery/errors.ts";
 import { canonicalIp, type IpAddress, parseIp, specialIp } from "../../lib/ip-range/ip-address.ts";
 import type { AddressPolicy } from "./contract.ts";
 
-/** Resolves a host name. @throws a system error, with a code such as ENOTFOUND */
+/**
+ * Resolves a host name.
+ * @throws Error of the system, with a code such as ENOTFOUND, which becomes an ApiError · WebhookError, which does not
+ */
 export type Lookup = (name: string) => Promise<readonly string[]>;
 
 /** Asks the resolver of the system. */
@@ -36,7 +39,7 @@ export function proxyableAddress(text: string, { allowLoopback }: AddressPolicy)
  * Finds the address to connect to.
  *
  * @param host an address or a name
- * @throws ApiError 400 when one of its addresses is not allowed, or it cannot be resolved
+ * @throws ApiError 400 when one of its addresses is not allowed, or it cannot be resolved · WebhookError of `resolve`
  */
 export async function findProxyableAddress(
   host: string,

@@ -19,7 +19,7 @@ import {
 
 /**
  * Serves a POST.
- * @throws ApiError 400, 403, 404, 409, 413, 415, 422
+ * @throws ApiError 400, 403, 404, 405, 409, 413, 415, 422
  */
 export async function createObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const target = context.resolved as Resolved;

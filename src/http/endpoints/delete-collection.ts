@@ -14,7 +14,7 @@ import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./wri
 
 /**
  * Serves a DELETE of a collection.
- * @throws ApiError 400, 403, 409, 413, 415, 422
+ * @throws ApiError 400, 403, 405, 409, 413, 415, 422
  */
 export async function deleteCollection(
   context: RequestContext,

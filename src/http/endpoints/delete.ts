@@ -18,7 +18,7 @@ import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./wri
 
 /**
  * Serves a DELETE of an object.
- * @throws ApiError 400, 403, 404, 409, 413, 415, 422
+ * @throws ApiError 400, 403, 404, 405, 409, 413, 415, 422; 500 for an unsafe deletion of a namespace
  */
 export async function deleteObject(
   context: RequestContext,

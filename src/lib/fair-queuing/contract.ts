@@ -86,7 +86,10 @@ export interface QueueSet<Descriptor> {
    * in turns that do not delay them. Others still count the seats. Upstream has no such function.
    */
   lendSeats(ticket: Ticket<Descriptor>): void;
-  /** Ends the execution of a request and starts those for which there are seats now. */
+  /**
+   * Ends the execution of a request and starts those for which there are seats now.
+   * @throws Error if the request does not execute
+   */
   finish(ticket: Ticket<Descriptor>): void;
   /**
    * Removes a request whose time in the queue is over, or whose client disconnected.

@@ -43,7 +43,10 @@ interface Element {
 /** The index of the first element with each key. */
 type Places = ReadonlyMap<unknown, number>;
 
-/** The identity of an element: the value of its merge key, or the element itself. */
+/**
+ * The identity of an element: the value of its merge key, or the element itself.
+ * @throws StrategicMergeError when the element does not fit the key
+ */
 export function keyOf(element: unknown, mergeKey: string): unknown {
   if (mergeKey === "") {
     if (isObject(element)) throw badFormat("setElementOrder list"); // Upstream panics.

@@ -58,7 +58,10 @@ export interface Versioned {
  * ```
  */
 export interface MergeContext {
-  /** @returns undefined when the version no longer exists; its managers then lose their fields */
+  /**
+   * @returns undefined when the version no longer exists; its managers then lose their fields
+   * @throws TypedError when the version has no schema
+   */
   schemaOf(version: string): Struct | undefined;
   /**
    * Converts an object to another version.

@@ -55,7 +55,7 @@ function checkLineEnd(text: string, errorOf: ErrorOf): void {
 /**
  * Decodes the percent escapes of a URI.
  * @param errorOf creates the error for a message
- * @throws YamlError
+ * @throws what `errorOf` returns
  */
 export function unescapeUri(text: string, errorOf: ErrorOf): string {
   if (!text.includes("%")) return text;

@@ -65,6 +65,7 @@ const indicatorsInFlow: ReadonlySet<number> = new Set([..."?,[]{}"].map((charact
 /**
  * Scans a plain scalar.
  * @param indent the minimum column of its further lines, outside of brackets
+ * @throws YamlError for a tab in the indentation
  */
 export function scanPlain(
   cursor: Cursor,
@@ -95,6 +96,7 @@ export function scanPlain(
 /**
  * Scans a quoted scalar.
  * @param quote the character code of the quote
+ * @throws YamlError for an invalid escape, and when the closing quote is missing
  */
 export function scanQuoted(cursor: Cursor, quote: number): string {
   const { source } = cursor;

@@ -89,7 +89,7 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   return merged;
 }
 
-/** @throws ApiError 409 */
+/** @throws ApiError 409; 500 for an object that the schema does not allow */
 function mergeOver(
   kind: AppliedKind,
   live: Versioned,

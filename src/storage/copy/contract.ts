@@ -135,6 +135,7 @@ export interface CopyTarget {
   /**
    * Raises the revision, so that later changes have higher ones.
    * @param progress called with the number of revisions that are done
+   * @throws Error when it is not possible, with what to do
    */
   raise(revision: number, progress?: (done: number, of: number) => void): Promise<void>;
   /** Iterates over the keys after `after` up to `until`, in order. */

@@ -39,7 +39,7 @@ export function operationOf({ checks, writes }: PlainCommit): {
   return { operation: write.value === null ? "delete" : isNew ? "create" : "update", key: write.key };
 }
 
-/** The first check that the state in the answer contradicts. */
+/** The first check that the state in the answer contradicts. @throws Error when all checks hold */
 export function conflictOf(
   { checks }: PlainCommit,
   { responses = [] }: TxnResponse,

@@ -82,8 +82,8 @@ export class LmdbLedger implements Ledger {
   /**
    * Locks the directory, checks its files, and opens the store.
    * @throws DamagedStore
-   * @throws Error when another server uses the directory, it cannot be read, or it has another
-   * format
+   * @throws DirectoryInUse when another server uses the directory
+   * @throws Error when it cannot be read, or has another format
    */
   static async open(options: LedgerOptions): Promise<LmdbLedger> {
     const { dir } = options;

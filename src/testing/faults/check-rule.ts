@@ -10,6 +10,7 @@ export class FaultRuleError extends Error {
   }
 }
 
+/** @throws FaultRuleError */
 type Check = (value: unknown, field: string) => void;
 
 /** Items of one list in a rule, and characters of one text. */

@@ -43,7 +43,7 @@ const backoffs: Range = { unit: millisecond, min: 1n, max: 300n * second, defaul
 const allowTtls: Range = { unit: second, min: second, max: 1800n * second, defaultValue: 300n * second };
 const denyTtls: Range = { ...allowTtls, defaultValue: 30n * second };
 
-/** @throws Error with upstream's message */
+/** @throws ConfigurationError with upstream's message */
 export async function parseImagePolicy(bytes: Buffer, logger: Pick<Logger, "warn">): Promise<ImagePolicy> {
   const { imagePolicy } = decodePlainConfiguration(bytes, schema);
   const {

@@ -2,6 +2,8 @@
  * A node can create mirror pods bound to itself. It can delete and evict the pods bound to it and
  * update their status.
  */
+
+import type { ApiError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { isMirrorPod, mirrorAnnotation } from "../../../apimachinery/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
@@ -69,7 +71,7 @@ async function checkCreation(write: NodeWrite): Promise<void> {
 /** A mirror pod has one owner: its node. */
 async function checkOwner({ node, attributes, find }: NodeWrite, { metadata }: KubeObject): Promise<void> {
   const self = quoteGo(node);
-  const reject = (why: string): Error => rejection(attributes, `node ${self} ${why}`);
+  const reject = (why: string): ApiError => rejection(attributes, `node ${self} ${why}`);
   const [owner, ...others] = metadata.ownerReferences ?? [];
   if (others.length > 0) throw reject("can only create pods with a single owner reference set to itself");
   if (owner === undefined || owner.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== node) {
@@ -87,7 +89,7 @@ async function checkOwner({ node, attributes, find }: NodeWrite, { metadata }: K
 function checkStatus({ node, attributes }: NodeWrite): void {
   const { operation, object, oldObject } = attributes;
   if (operation !== "UPDATE") throw rejection(attributes, `unexpected operation ${quoteGo(operation)}`);
-  const reject = (why: string): Error => rejection(attributes, `node ${quoteGo(node)} ${why}`);
+  const reject = (why: string): ApiError => rejection(attributes, `node ${quoteGo(node)} ${why}`);
   const [next, old] = [object?.status ?? {}, oldObject?.status ?? {}];
   if (!runsOn(node, oldObject)) throw reject("can only update pod status for pods with spec.nodeName set to itself");
   if (!sameField(attributes, "metadata.labels")) throw reject("cannot update labels through pod status");

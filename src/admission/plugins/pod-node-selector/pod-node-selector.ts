@@ -3,7 +3,7 @@
  * labels that they can select.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/podnodeselector/admission.go.
  */
-import { forbidden, internalError, plainError } from "../../../apimachinery/errors.ts";
+import { type ApiError, forbidden, internalError, plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
@@ -81,7 +81,7 @@ function labelsOf(pod: KubeObject): [key: string, value: string][] {
   return Object.entries((pod.spec.nodeSelector ?? {}) as Record<string, string>);
 }
 
-function rejectedPod({ metadata }: KubeObject, why: string): Error {
+function rejectedPod({ metadata }: KubeObject, why: string): ApiError {
   return forbidden({ group: "", resource: "pods" }, metadata.name ?? "", why);
 }
 

@@ -3,7 +3,7 @@
  * secrets, and rejects pods whose account does not exist or does not permit their secrets. Source:
  * k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/serviceaccount/admission.go.
  */
-import { plainError } from "../../../apimachinery/errors.ts";
+import { type ApiError, plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { isMirrorPod, podReferences } from "../../../apimachinery/pod-references.ts";
 import { items, type Part, struct } from "../../../apis/fields.ts";
@@ -95,7 +95,7 @@ function checkEphemeralContainers(account: Account, spec: Part): void {
 /** Kubelets create mirror pods, whose spec must not change. */
 function checkMirrorPod(attributes: AdmissionAttributes, pod: KubeObject): void {
   const spec = pod.spec ?? {};
-  const reject = (what: string): Error => rejection(attributes, `a mirror pod may not ${what}`);
+  const reject = (what: string): ApiError => rejection(attributes, `a mirror pod may not ${what}`);
   if ((spec.serviceAccountName ?? "") !== "") throw reject("reference service accounts");
   const hasSecret = [...podReferences(pod)].some(([kind]) => kind === "secret");
   if (hasSecret) throw reject("reference secrets");

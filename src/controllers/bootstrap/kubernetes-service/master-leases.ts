@@ -8,7 +8,7 @@ import { serverRecords } from "../../../registry/server-records.ts";
 
 /** The leases of a store. */
 export interface MasterLeases {
-  /** Returns the addresses of running servers. @throws when a lease cannot be read */
+  /** Returns the addresses of running servers. @throws errors of the store, and of leases that cannot be decoded */
   list(): Promise<readonly string[]>;
   /** Creates or renews the lease of an address. @throws ApiError */
   renew(ip: string): Promise<void>;

@@ -2,7 +2,7 @@
 import type { Address } from "../../../webhook/contract.ts";
 import type { GroupDocument } from "../discovery/documents.ts";
 
-/** Returns the addresses of all servers that run, by identity. @throws when the store cannot be read */
+/** Returns the addresses of all servers that run, by identity. @throws errors of the store */
 export type ReadPeerAddresses = () => Promise<ReadonlyMap<string, Address>>;
 
 /** What one peer serves, as it reported last. */
