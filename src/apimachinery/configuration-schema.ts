@@ -1,6 +1,7 @@
 /**
  * Builds schemas of configuration files, whose Go structs are not in the generated table of API
  * types.
+ * Source: Kubernetes docs, "Configuration APIs".
  */
 import type { Field, List, Scalar, Struct, Type } from "../lib/schema/schema.ts";
 

@@ -1,4 +1,7 @@
-/** Types of objects, kinds and resources that all parts of the server share. */
+/**
+ * Types of objects, kinds and resources that all parts of the server share. Source: Kubernetes
+ * API conventions, headings "Types (Kinds)" and "Metadata".
+ */
 import type { ManagedFieldsEntry } from "../lib/managed-fields/entries.ts";
 
 export type { ManagedFieldsEntry } from "../lib/managed-fields/entries.ts";

@@ -1,5 +1,6 @@
 /**
  * Parses the boolean texts that flags accept, as Go's `strconv.ParseBool` does.
+ * Source: https://pkg.go.dev/strconv#ParseBool.
  *
  * @returns undefined for other text
  */

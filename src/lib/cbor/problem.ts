@@ -1,4 +1,8 @@
-/** Problems of decoded items, with the messages of upstream's decoder. */
+/**
+ * Problems of decoded items, with the messages of upstream's decoder. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer/cbor, and its library
+ * github.com/fxamacker/cbor.
+ */
 import { quoteGo } from "../json/quote.ts";
 import { major, majorNames } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-/** Reads items of data that `checkWellFormed` has accepted. */
+/** Reads items of data that `checkWellFormed` has accepted. Source: RFC 8949. */
 import { isUtf8 } from "node:buffer";
 import { decodeLoosely } from "../json/exact.ts";
 import { toInteger } from "../json/values.ts";

@@ -1,4 +1,4 @@
-/** Reads the items that contain no others, and tags. */
+/** Reads the items that contain no others, and tags. Source: RFC 8949. */
 import { DurationError } from "../duration/duration.ts";
 import { NumberLiteral } from "../json/number-literal.ts";
 import { type Integer, toInteger } from "../json/values.ts";

@@ -7,7 +7,7 @@ const shortText = 32;
 
 const headBytesMax = 9;
 
-/** Writes items from the beginning to the end, with the shortest possible heads. */
+/** Writes items from the beginning to the end, with the shortest possible heads. Source: RFC 8949, section 4.2. */
 export class Writer {
   #bytes: Buffer;
   #at = 0;

@@ -1,4 +1,7 @@
-/** The syntax tree of an expression, after parsing and macro expansion. */
+/**
+ * The syntax tree of an expression, after parsing and macro expansion. Source: cel-spec,
+ * proto/cel/expr/syntax.proto.
+ */
 import type { Source } from "./source.ts";
 import type { CelValue } from "./values/value.ts";
 

@@ -1,4 +1,4 @@
-/** Function calls: overload dispatch and costs. */
+/** Function calls: overload dispatch and costs. Source: cel-go, interpreter/interpretable.go. */
 import type { FunctionDeclaration, OverloadDeclaration, RuntimeCost } from "./declarations.ts";
 import { type BinaryDispatch, operatorOf } from "./operators.ts";
 import type { Step } from "./program.ts";

@@ -1,4 +1,4 @@
-/** Literals of lists, maps and messages. */
+/** Literals of lists, maps and messages. Source: cel-go, interpreter/interpretable.go. */
 import type { MapLiteral, StructLiteral } from "./ast.ts";
 import type { Run, Step } from "./program.ts";
 import { ArrayList, HashMap, noHash } from "./values/containers.ts";

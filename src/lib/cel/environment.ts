@@ -1,4 +1,4 @@
-/** Environments: the variables, functions, macros and syntax of expressions. */
+/** Environments: the variables, functions, macros and syntax of expressions. Source: cel-go, cel/env.go. */
 import type { Ast } from "./ast.ts";
 import { type CheckedAst, check } from "./checker.ts";
 import { estimateCost, noHints } from "./cost/estimate.ts";

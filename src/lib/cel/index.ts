@@ -1,5 +1,6 @@
 /**
  * The Common Expression Language (CEL). Start with `kubernetesEnvironment(version)`; see README.md.
+ * Source: cel-spec, https://github.com/google/cel-spec.
  */
 export { type Ast, children, type Expr } from "./ast.ts";
 export { type CheckedAst, qualifiedName, type Reference } from "./checker.ts";

@@ -1,4 +1,7 @@
-/** Libraries: functions, macros, variables and features that extend an environment together. */
+/**
+ * Libraries: functions, macros, variables and features that extend an environment together.
+ * Source: cel-go, cel/library.go.
+ */
 import type { Features, FunctionDeclaration, Macro, VariableDeclaration } from "./declarations.ts";
 import type { Validator } from "./validators.ts";
 

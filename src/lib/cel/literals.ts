@@ -1,4 +1,4 @@
-/** Parses literals. */
+/** Parses literals. Source: cel-spec, "Syntax". */
 import { clampedInteger } from "../text/integer.ts";
 import { CelFailure } from "./values/failure.ts";
 import { intOf } from "./values/int.ts";

@@ -1,4 +1,4 @@
-/** Makes the nodes of a syntax tree, and expands macros. */
+/** Makes the nodes of a syntax tree, and expands macros. Source: cel-go, parser/helper.go. */
 import { accumulatorName, type Call, type Expr } from "./ast.ts";
 import type { ComprehensionParts, Macro, MacroBuilder } from "./declarations.ts";
 import { Abort } from "./token-stream.ts";

@@ -1,4 +1,4 @@
-/** A planned expression, and the state of one evaluation. */
+/** A planned expression, and the state of one evaluation. Source: cel-go, cel/program.go. */
 import { CelError } from "./errors.ts";
 import type { CelType } from "./types.ts";
 import { CelFailure } from "./values/failure.ts";

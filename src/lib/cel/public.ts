@@ -1,6 +1,7 @@
 /**
  * The Common Expression Language (CEL) with the extensions of Kubernetes, independent of the server:
  * the part of `index.ts` that is useful on its own. Start with `kubernetesEnvironment`.
+ * Source: cel-spec, https://github.com/google/cel-spec.
  *
  * @packageDocumentation
  */

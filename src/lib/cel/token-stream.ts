@@ -1,6 +1,7 @@
 /**
  * The tokens of an expression, as a parser reads them: with the messages and the recovery from errors of ANTLR, which
  * cel-go uses.
+ * Source: https://github.com/antlr/antlr4.
  */
 import { endOfText, type Token, tokenReader } from "./lexer.ts";
 import type { Issue } from "./source.ts";

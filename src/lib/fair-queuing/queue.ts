@@ -1,4 +1,7 @@
-/** The requests of one queue, and a linked list whose members can be removed in constant time. */
+/**
+ * The requests of one queue, and a linked list whose members can be removed in constant time.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/fairqueuing/queueset/fifo_list.go.
+ */
 import type { Flow, QueueDump, Ticket, WorkEstimate } from "./contract.ts";
 import { formatSeatSeconds, nsOf, seatsTimesNs } from "./seat-seconds.ts";
 

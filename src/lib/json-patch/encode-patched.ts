@@ -1,6 +1,7 @@
 /**
  * Encodes patched documents with the member order of json-patch v4: it sorts the members of objects
  * that the patch opened, and leaves the others as they were sent.
+ * Source: https://github.com/evanphx/json-patch.
  */
 import { encodeAny, encodeSorted, encodeString, sortedKeys } from "../json/encode-any.ts";
 import { isObject, setMember } from "../json/values.ts";

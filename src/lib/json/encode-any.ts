@@ -1,4 +1,7 @@
-/** Encodes plain values like Go: HTML-safe, bigint as digits, members in their own order. */
+/**
+ * Encodes plain values like Go: HTML-safe, bigint as digits, members in their own order. Source:
+ * https://pkg.go.dev/encoding/json#Marshal.
+ */
 import { JsonText } from "./json-text.ts";
 import { NumberLiteral } from "./number-literal.ts";
 

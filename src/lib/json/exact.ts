@@ -2,6 +2,7 @@
  * A JSON parser without losses: it has the error messages of Go, keeps repeated members, integers
  * of any size, and the text of other numbers. It is several times slower than `JSON.parse`. Source:
  * Go, encoding/json/scanner.go
+ * Source: https://pkg.go.dev/encoding/json.
  */
 import { isUtf8 } from "node:buffer";
 import { NumberLiteral } from "./number-literal.ts";

@@ -1,4 +1,4 @@
-/** Formats values like Go, for messages of kube-apiserver. */
+/** Formats values like Go, for messages of kube-apiserver. Source: https://pkg.go.dev/fmt. */
 import { isInt64, NumberLiteral } from "./number-literal.ts";
 
 /** Formats a value like `%v`: `map[data:map[s:2] extra:[1 2]]`. */

@@ -1,6 +1,7 @@
 /**
  * Indents compact JSON by two spaces, like Go's MarshalIndent. It does not parse: numbers and key
  * order remain.
+ * Source: https://pkg.go.dev/encoding/json#MarshalIndent.
  */
 
 const quote = 0x22;

@@ -1,4 +1,4 @@
-/** Parses JSON like Go, with `JSON.parse` where the result is the same. */
+/** Parses JSON like Go, with `JSON.parse` where the result is the same. Source: https://pkg.go.dev/encoding/json. */
 import { depthMax, type Exact, type Member, parseExact } from "./exact.ts";
 import { NumberLiteral, resolveLiterals } from "./number-literal.ts";
 import { quoteGo } from "./quote.ts";

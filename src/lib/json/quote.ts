@@ -1,4 +1,4 @@
-/** Quotes text for messages like Go's strconv.Quote. */
+/** Quotes text for messages like Go's strconv.Quote. Source: https://pkg.go.dev/strconv#Quote. */
 
 const plain = /^[ !#-[\]-~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;

@@ -1,5 +1,6 @@
 /**
- * Invalid JSON. The message is that of Go, such as `invalid character 'x' after top-level value`.
+ * Invalid JSON. The message is that of Go, such as `invalid character 'x' after top-level
+ * value`. Source: https://pkg.go.dev/encoding/json.
  */
 export class JsonSyntaxError extends Error {
   constructor(message: string) {

@@ -1,4 +1,4 @@
-/** Kinds of values that Go distinguishes and JSON does not. */
+/** Kinds of values that Go distinguishes and JSON does not. Source: https://pkg.go.dev/reflect#Kind. */
 
 /** One byte of a string: a wildcard on a string returns its bytes. */
 export class TextByte {

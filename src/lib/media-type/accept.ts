@@ -1,4 +1,7 @@
-/** Parses Accept headers in the order of goautoneg, which upstream uses. */
+/**
+ * Parses Accept headers in the order of goautoneg, which upstream uses. Source:
+ * https://github.com/munnerz/goautoneg.
+ */
 
 /** Clauses of an Accept header that are parsed; the rest is ignored. */
 const clausesMax = 32;

@@ -1,4 +1,4 @@
-/** Checks of pods, and what they report. */
+/** Checks of pods, and what they report. Source: Kubernetes docs, "Pod Security Standards". */
 import type { Level } from "./levels.ts";
 import type { Container, PodSpec, SecurityContext } from "./pod.ts";
 

@@ -5,6 +5,7 @@ import { fieldIn, type PodTemplateKind } from "./pod-templates.ts";
 /**
  * Describes a violating field of an object, such as `spec.hostPID is true, allowed: false, or
  * unset`.
+ * Source: k8s.io/pod-security-admission@v0.36.0/policy.
  *
  * @param kind of the object that contains the pod
  */

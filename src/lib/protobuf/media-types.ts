@@ -1,4 +1,7 @@
-/** The media types of protobuf: the one of Kubernetes, and an alias. */
+/**
+ * The media types of protobuf: the one of Kubernetes, and an alias. Source: Kubernetes docs,
+ * "Kubernetes API Concepts", heading "Protobuf encoding".
+ */
 export const protobufMediaTypes: readonly string[] = [
   "application/vnd.kubernetes.protobuf",
   "application/vnd.svc.protobuf",

@@ -1,6 +1,7 @@
 /**
  * The messages of a schema: fields by number, with embedded structs as nested messages. Created
  * once per schema.
+ * Source: Protocol Buffers, "Encoding".
  */
 import type { Any, Embedding, Field, List, MapType, ScalarKind, Struct, Type } from "../schema/schema.ts";
 import { wire } from "./reader.ts";

@@ -1,6 +1,7 @@
 /**
  * Writes the wire format backwards, like upstream's code, so that the length of a message is known
  * before it is written.
+ * Source: Protocol Buffers, "Encoding".
  */
 import type { Integer } from "../json/values.ts";
 

@@ -1,4 +1,4 @@
-/** Base64 text of bytes in JSON, as Go's encoding/base64 decodes it. */
+/** Base64 text of bytes in JSON, as Go's encoding/base64 decodes it. Source: https://pkg.go.dev/encoding/base64. */
 
 /** Text that is not base64. The message is Go's. */
 export class Base64Error extends Error {

@@ -1,6 +1,7 @@
 /**
  * Fields behind feature gates: dropped on write while the gate is off, unless the stored object
  * uses them.
+ * Source: Kubernetes docs, "Feature Gates"; "Changing the API" in https://github.com/kubernetes/community.
  */
 import { isEmpty } from "./encode.ts";
 import type { Field, Struct, Type } from "./schema.ts";

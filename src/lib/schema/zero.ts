@@ -1,4 +1,4 @@
-/** Go's zero values, in the form of plain objects. */
+/** Go's zero values, in the form of plain objects. Source: https://go.dev/ref/spec#The_zero_value. */
 import type { Field, Type } from "./schema.ts";
 
 /** A field, as far as its zero value depends on it. */

@@ -1,4 +1,4 @@
-/** Label selectors in objects: `LabelSelector` of meta/v1. */
+/** Label selectors in objects: `LabelSelector` of meta/v1. Source: Kubernetes docs, "Labels and Selectors". */
 import { formatLabelSelector } from "./label.ts";
 import { byKey, everything, type LabelOperator, type LabelSelector, labelRequirement } from "./label-requirement.ts";
 import { SelectorError } from "./selector-error.ts";

@@ -1,4 +1,4 @@
-/** Label selectors and their requirements. */
+/** Label selectors and their requirements. Source: k8s.io/apimachinery@v0.36.0/pkg/labels/selector.go. */
 import { joinErrors, quoteGo } from "../json/quote.ts";
 import { clampedInteger } from "../text/integer.ts";
 import { keyProblems, valueProblems } from "./label-syntax.ts";

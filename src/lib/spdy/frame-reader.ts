@@ -1,4 +1,4 @@
-/** Reads frames from the bytes of a connection. */
+/** Reads frames from the bytes of a connection. Source: SPDY Protocol Draft 3.1, section 2.2. */
 import { controlTypes, type Frame, finFlag, headBytes } from "./frames.ts";
 import { HeaderDecoder } from "./headers.ts";
 import { SpdyError } from "./spdy-error.ts";

@@ -1,6 +1,7 @@
 /**
  * The order of a merged list: elements of the patch have the patch's order, and elements that are
  * only in the live list keep their places between them as far as possible.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/util/strategicpatch/patch.go.
  */
 import { formatGoValue, goMapType } from "../json/go-value.ts";
 import { isObject } from "../json/values.ts";

@@ -1,4 +1,7 @@
-/** Finds out how a field merges, from the schema. Errors have upstream's messages. */
+/**
+ * Finds out how a field merges, from the schema. Errors have upstream's messages. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/util/strategicpatch/patch.go.
+ */
 import { quoteGo } from "../json/quote.ts";
 import type { Field, Type } from "../schema/schema.ts";
 import { StrategicMergeError } from "./strategic-merge-error.ts";

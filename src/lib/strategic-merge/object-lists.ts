@@ -1,4 +1,4 @@
-/** Merges lists of objects by a key. */
+/** Merges lists of objects by a key. Source: k8s.io/apimachinery@v0.36.0/pkg/util/strategicpatch/patch.go. */
 import { type JsonObject, patchDirective } from "./directives.ts";
 import { keyOf, orderElements } from "./element-order.ts";
 import { noMergeKey, StrategicMergeError, unknownDirective } from "./strategic-merge-error.ts";

@@ -1,4 +1,7 @@
-/** Errors of strategic merge patches, with upstream's messages. */
+/**
+ * Errors of strategic merge patches, with upstream's messages. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/util/strategicpatch/patch.go.
+ */
 import { formatGoText, formatGoValue, goTypeOf } from "../json/go-value.ts";
 
 /**

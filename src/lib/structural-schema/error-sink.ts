@@ -1,4 +1,7 @@
-/** Receives field errors, by upstream's error types. The caller implements it to build a Status. */
+/**
+ * Receives field errors, by upstream's error types. The caller implements it to build a Status.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/field/errors.go.
+ */
 export interface ErrorSink {
   /** Further errors are dropped. */
   readonly full: boolean;

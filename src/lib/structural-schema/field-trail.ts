@@ -1,6 +1,7 @@
 /**
  * Tracks the path of a walk, and collects the unknown fields that it finds, such as
  * `spec.list[0].nope`.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/pruning.
  */
 export class FieldTrail {
   readonly #steps: string[] = [];

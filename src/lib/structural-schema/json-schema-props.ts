@@ -1,4 +1,4 @@
-/** An entry of `x-kubernetes-validations`. */
+/** An entry of `x-kubernetes-validations`. Source: Kubernetes docs, "CustomResourceDefinition", JSONSchemaProps. */
 export interface SchemaRule {
   readonly rule: string;
   readonly message?: string;

@@ -1,4 +1,7 @@
-/** Equality of values that the merge compares as a whole. */
+/**
+ * Equality of values that the merge compares as a whole. Source:
+ * https://github.com/kubernetes-sigs/structured-merge-diff.
+ */
 import { isNumber, toFloat } from "../json/number-literal.ts";
 import type { Field, Struct, Type } from "./schema.ts";
 import { checkDepth, fieldOf, fieldType, isMap, isWhole, type PlainMap, serialized } from "./typed.ts";

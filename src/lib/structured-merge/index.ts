@@ -1,6 +1,7 @@
 /**
  * Structured merge: tracks which manager owns which fields of an object, and merges applied intents.
  * Start with `applyIntent` and `updateManagers`. See README.md.
+ * Source: https://github.com/kubernetes-sigs/structured-merge-diff.
  *
  * @packageDocumentation
  */

@@ -1,4 +1,7 @@
-/** Items of associative lists, and the path elements that identify them. */
+/**
+ * Items of associative lists, and the path elements that identify them. Source:
+ * https://github.com/kubernetes-sigs/structured-merge-diff.
+ */
 
 import { valueElement } from "./fields-v1.ts";
 import { keyNameText, scalarText } from "./scalar-text.ts";

@@ -1,6 +1,7 @@
 /**
  * The parts of a schema that decide how values are merged and owned. The schemas of the server have
  * more fields, so they fit here.
+ * Source: https://github.com/kubernetes-sigs/structured-merge-diff.
  */
 import type { ScalarKind } from "../schema/schema.ts";
 

@@ -5,6 +5,7 @@ import { fieldType, isDeclared } from "./typed.ts";
 /**
  * Adds the declared struct fields above the paths of a set, so that pruning also removes a parent
  * that becomes empty. List items are not added.
+ * Source: https://github.com/kubernetes-sigs/structured-merge-diff.
  */
 export function withParentFields(set: PathSet, type: Type): PathSet {
   const children = new Map<string, PathNode>();

@@ -1,6 +1,7 @@
 /**
  * Reads OpenAPI v2 documents of other servers as Go's decoder does: known fields in order, unknown
  * ones removed.
+ * Source: https://spec.openapis.org/oas/v2.0.html.
  */
 import { NumberLiteral } from "../json/number-literal.ts";
 import type { Json } from "../json/values.ts";

@@ -1,4 +1,4 @@
-/** Reads OpenAPI v2 documents of other servers. */
+/** Reads OpenAPI v2 documents of other servers. Source: https://spec.openapis.org/oas/v2.0.html. */
 import { parseJson } from "../json/parse.ts";
 import { survey } from "../json/survey.ts";
 import { isObject, type Json } from "../json/values.ts";

@@ -1,6 +1,7 @@
 /**
  * References in OpenAPI v2 documents. Only those at places where the format has them count: text in
  * examples and defaults is data.
+ * Source: https://spec.openapis.org/oas/v2.0.html.
  */
 import type { Json } from "../json/values.ts";
 import type { Shape } from "./shape.ts";

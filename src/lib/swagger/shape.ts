@@ -1,4 +1,7 @@
-/** Describes the types of OpenAPI v2 documents, so that one walk serves every purpose. */
+/**
+ * Describes the types of OpenAPI v2 documents, so that one walk serves every purpose. Source:
+ * https://spec.openapis.org/oas/v2.0.html.
+ */
 
 /** A type. */
 export type Shape =

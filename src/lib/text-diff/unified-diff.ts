@@ -2,6 +2,7 @@
  * Unified diffs of lines and of JSON values, by the algorithm of Python's difflib: it keeps the
  * first of the longest runs of equal lines, and repeats this on both sides. In long texts, frequent
  * lines do not begin a run.
+ * Source: https://docs.python.org/3/library/difflib.html.
  */
 import { encodeAny } from "../json/encode-any.ts";
 

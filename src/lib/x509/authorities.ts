@@ -1,4 +1,7 @@
-/** Finds a chain from a client certificate to a certificate authority. */
+/**
+ * Finds a chain from a client certificate to a certificate authority. Source:
+ * https://pkg.go.dev/crypto/x509#Certificate.Verify.
+ */
 import type { X509Certificate } from "node:crypto";
 import { parseCertificates } from "./pem.ts";
 

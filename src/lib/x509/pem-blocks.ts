@@ -1,6 +1,6 @@
 import { trimEndOf } from "../text/trim.ts";
 
-/** A block of PEM text. */
+/** A block of PEM text. Source: RFC 7468. */
 export interface PemBlock {
   /** The label, such as `CERTIFICATE`. */
   readonly type: string;

@@ -1,4 +1,4 @@
-/** Formats values as Go does. */
+/** Formats values as Go does. Source: https://pkg.go.dev/fmt. */
 import { NumberLiteral } from "../json/number-literal.ts";
 import { quoteGo } from "../json/quote.ts";
 

@@ -1,4 +1,7 @@
-/** Scans directives before a document: `%YAML 1.1` and `%TAG !e! tag:example.com,2000:`. */
+/**
+ * Scans directives before a document: `%YAML 1.1` and `%TAG !e! tag:example.com,2000:`. Source:
+ * YAML 1.1, "Directives".
+ */
 import type { Cursor } from "./cursor.ts";
 import { scannerError, type YamlError } from "./yaml-error.ts";
 

@@ -1,6 +1,7 @@
 /**
  * Text that is not YAML, or that JSON cannot represent. The message is that of upstream's decoder,
  * such as `yaml: line 3: did not find expected key`.
+ * Source: go-yaml v2, https://github.com/go-yaml/yaml.
  */
 export class YamlError extends Error {
   constructor(message: string) {

@@ -1,4 +1,7 @@
-/** Ranges of sizes and costs. The bounds are uint64 and saturate at the maximum, as in cel-go. */
+/**
+ * Ranges of sizes and costs. The bounds are uint64 and saturate at the maximum, as in cel-go.
+ * Source: cel-go, checker/cost.go.
+ */
 
 /** An inclusive range. */
 export interface Range {

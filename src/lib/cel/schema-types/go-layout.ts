@@ -1,4 +1,4 @@
-/** Error messages of Go's time.Parse. */
+/** Error messages of Go's time.Parse. Source: https://pkg.go.dev/time#Parse. */
 import { quoteGo } from "../../json/quote.ts";
 
 interface Part {

@@ -1,4 +1,4 @@
-/** Types, sizes and values of data that a JSON schema describes. */
+/** Types, sizes and values of data that a JSON schema describes. Source: k8s.io/apiserver@v0.36.0/pkg/cel/common. */
 export * from "./decl-type.ts";
 export { declTypeOfSchema, maxRequestBytes } from "./decl-type-of-schema.ts";
 export { declTypeOfStruct } from "./decl-type-of-struct.ts";

@@ -1,6 +1,7 @@
 /**
  * int64 arithmetic. A safe integer is always a `number`, any other int64 a `bigint`; all functions
  * return this representation, or undefined on overflow.
+ * Source: cel-spec, "Overflow".
  */
 import type { CelInt } from "./value.ts";
 

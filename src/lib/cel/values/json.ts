@@ -1,4 +1,7 @@
-/** Plain JSON as values, without copying: only the parts that an expression uses are converted. */
+/**
+ * Plain JSON as values, without copying: only the parts that an expression uses are converted.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/cel/common.
+ */
 import { NumberLiteral } from "../../json/number-literal.ts";
 import { intOf } from "./int.ts";
 import { PlainMap } from "./plain-map.ts";

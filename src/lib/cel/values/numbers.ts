@@ -1,4 +1,7 @@
-/** Parsing and formatting of doubles and durations, as in Go. */
+/**
+ * Parsing and formatting of doubles and durations, as in Go. Source: https://pkg.go.dev/strconv
+ * and https://pkg.go.dev/time#ParseDuration.
+ */
 import { type CelFailure, fail } from "./failure.ts";
 
 /** Formats like Go's `%g`: the shortest exact digits, with an exponent below -4 and from 6 on. */

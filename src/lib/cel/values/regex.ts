@@ -1,5 +1,6 @@
 /**
- * Regular expressions with the semantics of RE2. Matching takes time linear in pattern and text.
+ * Regular expressions with the semantics of RE2. Matching takes time linear in pattern and
+ * text. Source: https://github.com/google/re2/wiki/Syntax.
  */
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { CelFailure, fail } from "./failure.ts";

@@ -12,6 +12,7 @@
  * | list, map, object | subclasses of `CelList`, `CelMap`, `CelObject`, which need not copy data |
  * | type | `CelTypeValue` |
  * | abstract types of libraries | subclasses of `CelOpaque` |
+ * Source: cel-spec, "Values".
  */
 import type { CelType } from "../types.ts";
 import type { CelFailure } from "./failure.ts";

@@ -1,4 +1,4 @@
-/** The seccomp profiles that both standards allow. */
+/** The seccomp profiles that both standards allow. Source: Kubernetes docs, "Pod Security Standards". */
 import type { Holder } from "../contract.ts";
 
 const allowed: ReadonlySet<unknown> = new Set(["RuntimeDefault", "Localhost"]);

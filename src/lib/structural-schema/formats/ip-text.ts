@@ -1,4 +1,4 @@
-/** IP addresses in text, without zones and leading zeros. */
+/** IP addresses in text, without zones and leading zeros. Source: https://pkg.go.dev/net#ParseIP. */
 
 /** Whether the text is an IPv4 address. */
 export const isIpv4 = (text: string): boolean => /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);

@@ -7,6 +7,7 @@ import { patternSize } from "./pattern-size.ts";
  * Whether values come from requests, or are defaults within a definition. Upstream converts the
  * schema differently: for defaults it keeps unsupported formats, and it does not set the types of
  * `x-kubernetes-int-or-string`.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/validation/validation.go.
  */
 export type ValueOrigin = "request" | "default";
 

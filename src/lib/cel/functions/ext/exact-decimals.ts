@@ -1,4 +1,7 @@
-/** Exact decimal digits of doubles. Ties round to the even digit, as in Go. */
+/**
+ * Exact decimal digits of doubles. Ties round to the even digit, as in Go. Source:
+ * https://pkg.go.dev/strconv#FormatFloat.
+ */
 
 /** @returns `|value| * 10^places`, rounded. @param value finite */
 function scaled(value: number, places: number): bigint {

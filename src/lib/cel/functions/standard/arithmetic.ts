@@ -1,4 +1,7 @@
-/** `+ - * / %` and unary `-`: the values decide what is computed, as in cel-go. */
+/**
+ * `+ - * / %` and unary `-`: the values decide what is computed, as in cel-go. Source: cel-spec,
+ * "List of Standard Definitions".
+ */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import {
   bytesType,

@@ -1,4 +1,4 @@
-/** Conversions between types, and types as values. */
+/** Conversions between types, and types as values. Source: cel-spec, "List of Standard Definitions". */
 import { DurationError, parseDuration } from "../../../duration/duration.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import {

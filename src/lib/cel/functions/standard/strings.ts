@@ -1,4 +1,4 @@
-/** Strings, and `size`. */
+/** Strings, and `size`. Source: cel-spec, "List of Standard Definitions". */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import {
   boolType,

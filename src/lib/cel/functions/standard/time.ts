@@ -1,4 +1,4 @@
-/** Parts of timestamps and durations. */
+/** Parts of timestamps and durations. Source: cel-spec, "List of Standard Definitions". */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { durationType, intType, stringType, timestampType } from "../../types.ts";
 import { CelFailure } from "../../values/failure.ts";
