@@ -1,8 +1,9 @@
 /** Docstrings of exports: other folders and users of the package read them instead of the code. */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
+import { readSources } from "./support/declarations.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -72,3 +73,59 @@ test("all exports of contracts and of the public API have a docstring", () => {
   const missing = [...exports.values()].filter(({ file, docstring }) => contracts.test(file) && docstring === "");
   assert.deepEqual(missing.map(describe), []);
 });
+
+const sources = readSources();
+
+/** Comments of a file, each as one line. */
+function commentsOf(text: string): string[] {
+  return [...text.matchAll(/\/\*\*[\s\S]*?\*\/|\/\/ .*$/gm)].map(([comment]) => comment.replaceAll(/\n\s*\*\s?/g, " "));
+}
+
+test("docstrings name parameters of the function", () => {
+  const wrong = sources.flatMap(({ declarations }) =>
+    declarations.flatMap(({ file, name, docstring, lines }) => {
+      const text = lines.join("\n");
+      const hasUnnamed = /[(,]\s*\{/.test(text);
+      const names = [...docstring.matchAll(/@param (\w+)/g)].map(([, one = ""]) => one);
+      return names
+        .filter((one) => !hasUnnamed && !new RegExp(`\\b${one}\\b`).test(text))
+        .map((one) => [file, name, one]);
+    }),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test("links in docstrings lead to a name of the file", () => {
+  const wrong = sources.flatMap(({ file, text }) => {
+    const code = new Set(text.replaceAll(/\/\*\*[\s\S]*?\*\//g, "").match(/\w+/g));
+    const links = commentsOf(text).flatMap((comment) => [...comment.matchAll(/\{@link (\w+)/g)]);
+    return links.filter(([, name = ""]) => !code.has(name)).map(([, name]) => [file, name]);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test("files and headings that comments name exist", () => {
+  const wrong = sources.flatMap(({ file, text }) =>
+    commentsOf(text).flatMap((comment) => {
+      const foreign = /Source:|k8s\.io|github\.com|cel-go/.test(comment);
+      const paths = foreign ? [] : [...comment.matchAll(/(?<![\w/@.-])([\w-]+(?:\/[\w.-]+)+\.(?:ts|md))\b/g)];
+      const headings = [...comment.matchAll(/(docs\/[\w./-]+\.md), "([^"]+)"/g)];
+      return [
+        ...paths.map(([, path = ""]) => path).filter((path) => !isFile(path, dirname(file))),
+        ...headings
+          .filter(([, page = "", heading = ""]) => !headingsOf(page).includes(heading))
+          .map(([whole]) => whole),
+      ].map((name) => [file, name]);
+    }),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+/** Whether a path from the folder of a file, one above it, src/ or the root is a file. */
+function isFile(path: string, folder: string): boolean {
+  return ["", "src", folder, dirname(folder)].some((from) => existsSync(join(root, from, path)));
+}
+
+function headingsOf(page: string): string[] {
+  return [...readFileSync(join(root, page), "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
+}

@@ -188,12 +188,14 @@ export interface Decision {
 }
 
 /**
- * The checks and changes around a write, which admission plugins implement. Each step throws the
- * ApiError of the first plugin that rejects the write.
+ * The checks and changes around a write, which admission plugins implement.
  */
 export interface Admission {
+  /** @throws ApiError of the first plugin that rejects the write */
   mutate(attributes: AdmissionAttributes): Promise<void>;
+  /** @throws ApiError as `mutate` */
   authorize(attributes: AdmissionAttributes): Promise<void>;
+  /** @throws ApiError as `mutate` */
   validate(attributes: AdmissionAttributes): Promise<void>;
   /** Calls `removed` of all plugins; a plugin handles its own errors. */
   removed(resource: Resource, object: () => KubeObject, registry: RegistryContext): Promise<void>;
@@ -220,7 +222,7 @@ export interface RegistryContext {
   readonly decide?: () => Decision;
   /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
   readonly changed?: (change: ObjectChange) => void;
-  /** Called at each stage of a request, see http/contract.ts; undefined in most servers. */
+  /** Called at each stage of a request, see request/stages.ts; undefined in most servers. */
   readonly entered?: ((stage: RequestStage) => void) | undefined;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;

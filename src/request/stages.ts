@@ -3,7 +3,7 @@
 /**
  * All stages of all requests, in about the order in which a request passes them. A part that runs
  * code of a request outside of its promise (in a timer, an event of a stream, a subscriber) adds a
- * stage here, and runs the code with `guarded` of http/boundary.ts.
+ * stage here, and runs the code with `guarded` of request/boundary.ts.
  */
 export const requestStages = [
   "parse",

@@ -200,7 +200,7 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly maxMutatingRequestsInflight: number;
   /** Probability, up to 0.02, that a request over HTTP/2 ends its connection after the open requests. */
   readonly goawayChance: number;
-  /** Timeout of requests except watches. */
+  /** Timeout of requests except watches, and those for logs, streams and proxies. */
   readonly requestTimeoutMs: number;
   /** Watches end after this time at the earliest, and after twice this time at the latest. */
   readonly minRequestTimeoutMs: number;

@@ -1,6 +1,7 @@
 /**
- * The storage contract: ordered keys, revisions, conditional transactions and a log of changes.
- * Only the registry and the watch cache use it. See docs/architecture.md, "Storage contract".
+ * The storage contract: ordered keys, revisions, conditional transactions and a log of changes. The registry writes to
+ * it, the watch caches follow it, and others read at most a key, a count or the revision. See docs/architecture.md,
+ * "Storage".
  */
 
 /**

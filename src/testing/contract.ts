@@ -63,15 +63,17 @@ export interface TestClients {
    *
    * @param path path and query, such as `/api/v1/namespaces?limit=1`
    * @throws Error when the path does not start with `/`, or the server does not answer
+   * @throws TypeError when the user has no name
    */
   fetch(path: string, init?: TestRequest): Promise<TestResponse>;
-  /** Issues a client certificate. @returns YAML of a kubeconfig with it */
+  /** Issues a client certificate. @returns YAML of a kubeconfig with it @throws TypeError when the user has no name */
   kubeconfigFor(user: TestUser): Promise<string>;
   /**
    * Loads the kubeconfig of a user into an object of `@kubernetes/client-node`, from which its clients are made.
    *
    * @param type the class `KubeConfig` of the package, or any other class with `loadFromString`
    * @param user the admin by default
+   * @throws TypeError when the user has no name
    */
   kubeConfig<C extends { loadFromString(text: string): void }>(type: new () => C, user?: TestUser): Promise<C>;
 }

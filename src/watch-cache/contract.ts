@@ -13,7 +13,7 @@ export interface Entry {
   readonly revision: number;
   /**
    * JSON in the storage version, with resourceVersion, without a newline. Its ArrayBuffer contains
-   * nothing else.
+   * `line` and nothing else.
    */
   readonly json: Buffer;
   /** The same bytes with a newline: the body of a response to a get. */
@@ -101,18 +101,18 @@ export interface WatchCache {
   readonly isLoaded: boolean;
   /**
    * Loads the objects; must be called before `latest` and `subscribe`. Other methods call it.
-   * @throws ApiError 500 when objects cannot be decoded
+   * @throws ApiError 500 when objects cannot be decoded · StorageUnavailable
    */
   ready(): Promise<void>;
   /**
    * Returns the state of one object at least as new as that of the store at the time of the call.
-   * @throws ApiError 504 as `notOlderThan`; 500 when objects cannot be decoded
+   * @throws ApiError 504 as `notOlderThan`; 500 when objects cannot be decoded · StorageUnavailable
    */
   currentEntry(key: string): Promise<Entry | undefined>;
   /**
    * Reads one object from storage, for use when the cache cannot be loaded because other objects
    * cannot be decoded.
-   * @throws ApiError 500 when the object cannot be decoded
+   * @throws ApiError 500 when the object cannot be decoded · StorageUnavailable
    */
   getFromStorage(key: string): Promise<Entry | undefined>;
   /** Returns the newest state of this cache; may lag behind a remote store. */
@@ -120,20 +120,20 @@ export interface WatchCache {
   /**
    * Returns a state at least as new as that of the store at the time of the call.
    * @param fallBack is called before the state is read from the store, because the cache is behind
-   * @throws ApiError 504 as `notOlderThan`
+   * @throws ApiError 504 as `notOlderThan`; 500 as `ready` · StorageUnavailable
    */
   current(fallBack?: () => void): Promise<Snapshot>;
   /**
    * Returns a state at least as new as the revision; waits for it for a bounded time.
    * @throws ApiError 504 with cause ResourceVersionTooLarge when the cache does not reach it in
-   * time
+   * time; 500 as `ready` · StorageUnavailable
    */
   notOlderThan(revision: number): Promise<Snapshot>;
   /**
    * Returns the state at the revision, from a cached snapshot, recent events or the store.
    * @throws ApiError 410 when it was made, and last listed, before the history window, or was compacted
    * @throws ApiError 429 when too many reads of old states are waiting
-   * @throws ApiError 504 with cause ResourceVersionTooLarge, as `notOlderThan`
+   * @throws ApiError 504, 500 as `notOlderThan` · StorageUnavailable
    */
   exactly(revision: number): Promise<Snapshot>;
   /** Reports that a client receives the newest state, which `exactly` then returns for the history window at least. */
@@ -145,6 +145,7 @@ export interface WatchCache {
    * needed.
    * @throws ApiError 410 when the state at the revision was superseded before the history window,
    * or later changes were compacted; also where `exactly` does, for resources that upstream does not cache
+   * @throws ApiError 500 as `ready` · StorageUnavailable
    */
   loadEventsAfter(revision: number): Promise<void>;
   /**
@@ -169,7 +170,7 @@ export interface WatchCache {
   forgetBefore(revision: number): void;
   /**
    * Follows the objects that can be decoded, when the cache cannot be loaded because of others.
-   * @throws RevisionCompacted when compaction overtakes the initial read
+   * @throws RevisionCompacted when compaction overtakes the initial read · StorageUnavailable
    */
   followReadable(follower: ReadableFollower): Promise<CacheSubscription>;
   /** Ends all subscriptions and waits. */

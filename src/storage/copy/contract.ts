@@ -70,8 +70,9 @@ export interface CopySource {
   readonly id: string;
   /** Whether other processes may write to it. */
   readonly isLive: boolean;
-  /** The number of its objects, for the display of progress. */
+  /** The number of its objects, for the display of progress. @throws StorageUnavailable */
   count(): Promise<number>;
+  /** Its newest revision. @throws StorageUnavailable */
   current(): Promise<number>;
   /**
    * Reads the keys after `after`.
@@ -98,9 +99,10 @@ export interface StoreReader extends CopySource {
   /**
    * The changes of a key that have not been compacted, and the state before them, oldest first.
    * Damaged records are not in it.
+   * @throws StorageUnavailable · RevisionCompacted when changes are missing
    */
   history(key: string): AsyncIterable<HistoricChange>;
-  /** The size of the database, with unused pages. */
+  /** The size of the database, with unused pages. @throws StorageUnavailable · Error of the system */
   sizeBytes(): Promise<number>;
 }
 
@@ -130,24 +132,28 @@ export interface CopyTarget {
   readonly marker: CopyMarker | undefined;
   /** The newest revision. */
   readonly revision: number;
-  /** Writes the marker; after the first one, another source cannot be copied. */
+  /**
+   * Writes the marker; after the first one, another source cannot be copied.
+   * @throws StorageUnavailable · Error when another copy writes to the store
+   */
   mark(marker: CopyMarker): Promise<void>;
   /**
    * Raises the revision, so that later changes have higher ones.
    * @param progress called with the number of revisions that are done
-   * @throws Error when it is not possible, with what to do
+   * @throws StorageUnavailable · Error when it is not possible, with what to do
    */
   raise(revision: number, progress?: (done: number, of: number) => void): Promise<void>;
-  /** Iterates over the keys after `after` up to `until`, in order. */
+  /** Iterates over the keys after `after` up to `until`, in order. @throws StorageUnavailable */
   entries(after: string | undefined, until: string | undefined): AsyncIterable<TargetEntry>;
   /**
    * Makes the changes, in any order; one per key.
-   * @throws ValueTooLarge · StorageUnavailable
+   * @throws ValueTooLarge · StorageUnavailable · Error as `mark`, and for an object that etcd does not accept
    */
   write(changes: readonly CopiedChange[]): Promise<void>;
   /**
    * Ends the copy: older states can no longer be read, and the marker is removed.
    * @returns the revision at which the store continues
+   * @throws StorageUnavailable · Error as `mark`
    */
   finish(): Promise<number>;
   close(): Promise<void>;
