@@ -3,7 +3,6 @@
  * have the default strategy.
  */
 
-import type { Conversion } from "../catalog/contract.ts";
 import { strategy } from "../catalog/strategy.ts";
 import type { Column, Strategy } from "../catalog/strategy-contract.ts";
 import type { LoadExpressionChecker } from "./admissionregistration/expression-checker.ts";
@@ -17,7 +16,6 @@ import { daemonSet } from "./apps/daemon-set.ts";
 import { deployment } from "./apps/deployment.ts";
 import { replicaSet } from "./apps/replica-set.ts";
 import { statefulSet } from "./apps/stateful-set.ts";
-import { horizontalPodAutoscalerV1 } from "./autoscaling/conversion.ts";
 import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
@@ -29,7 +27,7 @@ import { lease } from "./coordination/lease.ts";
 import { leaseCandidate } from "./coordination/lease-candidate.ts";
 import { configMap } from "./core/configmap.ts";
 import { endpoints } from "./core/endpoints.ts";
-import { coreEvent, event, eventConversion } from "./core/event/event.ts";
+import { coreEvent, event } from "./core/event/event.ts";
 import { limitRange } from "./core/limit-range.ts";
 import { namespace } from "./core/namespace.ts";
 import { node } from "./core/node/node.ts";
@@ -55,7 +53,6 @@ import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
 import { resourceKinds } from "./resource/kinds.ts";
 import type { LoadSelectorChecker } from "./resource/selector-checker.ts";
-import { resourceClaimTemplateV1beta1, resourceClaimV1beta1, resourceSliceV1beta1 } from "./resource/v1beta1.ts";
 import { podGroup } from "./scheduling/pod-group.ts";
 import { priorityClass } from "./scheduling/priority-class.ts";
 import { workload } from "./scheduling/workload.ts";
@@ -139,19 +136,7 @@ function withColumns(
   return { ...strategies, ...Object.fromEntries(shown) };
 }
 
-/**
- * Conversions by `group/resource/version`, for versions whose fields differ from the storage
- * version.
- */
-export const builtinConversions: Readonly<Record<string, Conversion>> = {
-  "autoscaling/horizontalpodautoscalers/v1": horizontalPodAutoscalerV1,
-  "events.k8s.io/events/v1": eventConversion,
-  "resource.k8s.io/resourceclaims/v1beta1": resourceClaimV1beta1,
-  "resource.k8s.io/resourceclaimtemplates/v1beta1": resourceClaimTemplateV1beta1,
-  "resource.k8s.io/resourceslices/v1beta1": resourceSliceV1beta1,
-};
-
-export { storedConversions } from "./stored-conversions.ts";
+export { builtinConversions, storedConversions } from "./conversions.ts";
 
 /** Options of a server that strategies depend on. */
 interface StrategyOptions {

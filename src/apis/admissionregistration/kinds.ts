@@ -7,6 +7,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { identical } from "../../lib/json/values.ts";
@@ -155,3 +156,14 @@ function setMatchDefaults(match: Part): void {
 function setScope(rules: unknown): void {
   for (const rule of items(rules)) rule.scope ??= "*";
 }
+
+/** Webhook configurations of v1beta1. */
+export const webhooksV1beta1: StoredConversion = {
+  toStorage(object) {
+    for (const webhook of items(object.webhooks)) {
+      setAbsent(webhook, { failurePolicy: "Ignore", matchPolicy: "Exact", sideEffects: "Unknown", timeoutSeconds: 30 });
+      if (items(webhook.admissionReviewVersions).length === 0) webhook.admissionReviewVersions = ["v1beta1"];
+    }
+    return object;
+  },
+};

@@ -2,11 +2,13 @@
  * DaemonSet.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
- *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/daemonset/strategy.go
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/daemonset/strategy.go,
+ *         `defaults.go` and `conversion.go` in k8s.io/kubernetes@v1.36.0/pkg/apis/extensions/v1beta1
  */
 import { type ApiError, badRequest } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { addIntegers, deepEqual, type Integer } from "../../lib/json/values.ts";
 import type { PodOptions } from "../core/pod/options.ts";
@@ -131,3 +133,14 @@ const unreadable = (why: string): ApiError =>
 function setTemplateGeneration(object: KubeObject, generation: Integer): void {
   annotateInteger(object, generationAnnotation, generation);
 }
+
+/** DaemonSets of extensions/v1beta1. */
+export const extensionsDaemonSet: StoredConversion = {
+  toStorage(object) {
+    const spec = struct(object, "spec");
+    setAbsent(struct(spec, "updateStrategy"), { type: "OnDelete" });
+    annotateInteger(object, generationAnnotation, spec.templateGeneration ?? 0);
+    delete spec.templateGeneration;
+    return object;
+  },
+};

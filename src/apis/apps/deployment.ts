@@ -2,11 +2,13 @@
  * Deployment.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
- *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/deployment/strategy.go
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/deployment/strategy.go,
+ *         `defaults.go` and `conversion.go` of each version in k8s.io/kubernetes@v1.36.0/pkg/apis
  */
 import { badRequest } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual, type Integer } from "../../lib/json/values.ts";
 import type { PodOptions } from "../core/pod/options.ts";
@@ -124,4 +126,36 @@ function validateStatus(status: Part, errors: FieldErrors): void {
   const fields = ["updatedReplicas", "readyReplicas", "availableReplicas"];
   checkAtMost(status, "status", { fields, of: "replicas", name: "status.replicas" }, errors);
   checkAtMost(status, "status", { fields: ["availableReplicas"], of: "readyReplicas", name: "readyReplicas" }, errors);
+}
+
+/** Deployments of apps/v1beta1. */
+export const deploymentV1beta1: StoredConversion = {
+  toStorage(object) {
+    setAbsent(struct(object, "spec"), { revisionHistoryLimit: 2 });
+    return moveRollback(object);
+  },
+};
+
+/** Means no limit. */
+const unlimited = 2 ** 31 - 1;
+
+/** Deployments of extensions/v1beta1. */
+export const extensionsDeployment: StoredConversion = {
+  toStorage(object) {
+    const spec = struct(object, "spec");
+    setAbsent(spec, { revisionHistoryLimit: unlimited, progressDeadlineSeconds: unlimited });
+    const update = struct(spec, "strategy");
+    setAbsent(update, { type: "RollingUpdate" });
+    if (update.type === "RollingUpdate" || update.rollingUpdate)
+      setAbsent(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 1 });
+    return moveRollback(object);
+  },
+};
+
+function moveRollback(object: KubeObject): KubeObject {
+  const { rollbackTo } = struct(object, "spec");
+  if (rollbackTo) annotateInteger(object, rollbackAnnotation, rollbackTo.revision ?? 0);
+  else delete object.metadata.annotations?.[rollbackAnnotation];
+  delete object.spec.rollbackTo;
+  return object;
 }

@@ -12,6 +12,7 @@ import {
   warnOfIp,
 } from "../../apimachinery/validation/ip.ts";
 import { addInvalid, validateLabels, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
 import { deepEqual } from "../../lib/json/values.ts";
@@ -216,3 +217,20 @@ function validateHintList(
   }
   return true;
 }
+
+const zoneLabel = "topology.kubernetes.io/zone";
+
+/** Slices of v1beta1. */
+export const endpointSliceV1beta1: StoredConversion = {
+  toStorage(object) {
+    for (const endpoint of items(object.endpoints)) {
+      const { [zoneLabel]: zone, ...topology } = (endpoint.topology ?? {}) as Record<string, string>;
+      delete endpoint.topology;
+      if (zone !== undefined) endpoint.zone = zone;
+      if (endpoint.nodeName !== undefined && topology[hostnameLabel] === endpoint.nodeName)
+        delete topology[hostnameLabel];
+      if (Object.keys(topology).length > 0) endpoint.deprecatedTopology = topology;
+    }
+    return object;
+  },
+};

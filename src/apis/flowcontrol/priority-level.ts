@@ -4,6 +4,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatoryLevels } from "./mandatory.ts";
@@ -115,3 +116,16 @@ function checkMandatory(spec: Part, name: string, errors: FieldErrors): void {
   const what = isExempt ? `spec of '${name}' except the 'spec.exempt' field` : `spec of '${name}'`;
   errors.invalid("spec", goForm("PriorityLevelConfigurationSpec", spec), `${what} must equal the fixed value`);
 }
+
+/** Levels of v1beta1 and v1beta2. */
+export const priorityLevelV1beta1: StoredConversion = {
+  toStorage(object) {
+    const { limited } = object.spec ?? {};
+    if (limited) {
+      // An empty value is the default there, but not at v1.
+      limited.nominalConcurrencyShares = limited.assuredConcurrencyShares || 30;
+      delete limited.assuredConcurrencyShares;
+    }
+    return object;
+  },
+};

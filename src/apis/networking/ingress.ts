@@ -1,11 +1,13 @@
 /**
  * Ingress: routes external requests to services.
- * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ingress`.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ingress`,
+ * `defaults.go` and `conversion.go` of `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/v1beta1`.
  */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateLegacyIp, warnOfIp } from "../../apimachinery/validation/ip.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
 import {
@@ -16,7 +18,7 @@ import {
   portNumberProblems,
   wildcardSubdomainProblems,
 } from "../../lib/names/names.ts";
-import { items, type Part } from "../fields.ts";
+import { items, type Part, setAbsent } from "../fields.ts";
 import { validateReference } from "./reference.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";
@@ -209,4 +211,26 @@ function validateService(
   else if (portName !== "") addInvalid(errors, `${path}.service.port.name`, portName, portNameProblems(portName));
   else if (number !== 0) addInvalid(errors, `${path}.service.port.number`, number, portNumberProblems(number));
   else errors.required(path, "port name or number is required");
+}
+
+/** Ingresses of extensions/v1beta1 and networking.k8s.io/v1beta1. */
+export const ingressV1beta1: StoredConversion = {
+  toStorage(object) {
+    const spec: Part = object.spec ?? {};
+    const { backend, ...rest } = spec;
+    for (const { http } of items(spec.rules)) {
+      for (const path of items(http?.paths)) {
+        setAbsent(path, { pathType: "ImplementationSpecific" });
+        path.backend = convertBackend(path.backend ?? {});
+      }
+    }
+    object.spec = backend ? { ...rest, defaultBackend: convertBackend(backend) } : rest;
+    return object;
+  },
+};
+
+function convertBackend({ serviceName = "", servicePort = 0, ...backend }: Part): Part {
+  if (serviceName === "" && servicePort === 0) return backend;
+  const port = typeof servicePort === "string" ? { name: servicePort } : { number: servicePort };
+  return { ...backend, service: { name: serviceName, port: servicePort === 0 ? {} : port } };
 }

@@ -10,6 +10,7 @@ import {
   validateMetaAgain,
   validateMetaChangesAgain,
 } from "../../apimachinery/validation/metadata.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -58,3 +59,12 @@ function validateDistinctTolerations(tolerations: readonly Part[], path: string,
     seen.add(identity);
   }
 }
+
+/** Classes of v1alpha1, whose fields are in a spec. */
+export const runtimeClassV1alpha1: StoredConversion = {
+  toStorage(object) {
+    const { runtimeHandler: handler, overhead, scheduling } = object.spec ?? {};
+    delete object.spec;
+    return Object.assign(object, { handler }, overhead && { overhead }, scheduling && { scheduling });
+  },
+};

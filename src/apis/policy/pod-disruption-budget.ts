@@ -5,6 +5,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { checkAtMostAll, checkIntOrPercent } from "../apps/rolling-update.ts";
@@ -58,4 +59,24 @@ function specInGo({ minAvailable, selector, maxUnavailable, unhealthyPodEviction
     MaxUnavailable: maxUnavailable,
     UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy,
   };
+}
+
+const matchNoPodKey = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match";
+
+/** Budgets of v1beta1. */
+export const disruptionBudgetV1beta1: StoredConversion = {
+  toStorage(object) {
+    const { selector } = object.spec ?? {};
+    if (selector) object.spec.selector = convertSelector(selector);
+    return object;
+  },
+};
+
+/** The empty selector selects no pods at policy/v1beta1, and all at policy/v1. */
+function convertSelector({ matchExpressions, ...selector }: Part): Part {
+  const expressions = items(matchExpressions);
+  if (expressions.length === 0 && Object.keys(selector.matchLabels ?? {}).length === 0)
+    return { matchExpressions: [{ key: matchNoPodKey, operator: "Exists" }] };
+  const kept = expressions.filter(({ key }) => key !== matchNoPodKey);
+  return { ...selector, ...(kept.length > 0 && { matchExpressions: kept }) };
 }

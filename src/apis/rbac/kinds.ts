@@ -1,7 +1,8 @@
 /** Roles and bindings. Their names are any valid path segments, such as `system:node`. */
 import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import { type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
@@ -138,4 +139,20 @@ function validateSubject(
     if (apiGroup !== "") errors.notSupported(`${path}.apiGroup`, plainText(apiGroup), [""]);
     if (!namespaced && namespace === "") errors.required(`${path}.namespace`);
   } else errors.notSupported(`${path}.kind`, plainText(kind), ["ServiceAccount", "User", "Group"]);
+}
+
+/** Bindings of v1alpha1. */
+export const bindingV1alpha1: StoredConversion = {
+  toStorage(object) {
+    object.subjects = items(object.subjects).map(convertSubject);
+    return object;
+  },
+};
+
+function convertSubject({ apiVersion = "", kind = "", ...subject }: Part): Part {
+  if (kind === "User" && subject.name === "*")
+    return { ...subject, kind: "Group", apiGroup: group, name: "system:authenticated" };
+  if (kind === "User" || kind === "Group") return { ...subject, kind, apiGroup: group };
+  const apiGroup = kind === "ServiceAccount" ? "" : (parseGroupVersion(apiVersion)?.group ?? "");
+  return { ...subject, kind, apiGroup };
 }
