@@ -6,10 +6,10 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { identical } from "../../lib/json/values.ts";
-import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { checkWebhookService, checkWebhookUrl } from "../apiextensions/conversion-rules.ts";
+import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { checkReviewVersions, checkWebhookService, checkWebhookUrl } from "../apiextensions/conversion-rules.ts";
+import { hasKnownVersion, reviewVersions } from "../apiextensions/requirements.ts";
 import { items, type Part } from "../fields.ts";
 import { isSoundSelector, validateLabelSelector } from "../label-selector.ts";
 import type { ExpressionChecker } from "./expression-checker.ts";
@@ -20,7 +20,6 @@ export const failurePolicies = ["Fail", "Ignore"];
 export const reinvocationPolicies = ["IfNeeded", "Never"];
 const sideEffects = ["None", "NoneOnDryRun", "Some", "Unknown"];
 const noSideEffects = ["None", "NoneOnDryRun"];
-const reviewVersions = ["v1", "v1beta1"];
 const timeoutSecondsMax = 30;
 
 interface Requirements {
@@ -52,7 +51,10 @@ export function validateWebhooks(
   for (const [index, webhook] of items(next.webhooks).entries()) {
     const path = `webhooks[${index}]`;
     validateWebhook(webhook, required, checker, path, errors);
-    validateReviewVersions(webhook.admissionReviewVersions ?? [], required, `${path}.admissionReviewVersions`, errors);
+    const { admissionReviewVersions: versions = [] } = webhook;
+    const versionsPath = `${path}.admissionReviewVersions`;
+    if (versions.length === 0) errors.required(versionsPath, `must specify one of ${reviewVersions.join(", ")}`);
+    else checkReviewVersions(versions, versionsPath, required.knownReviewVersion, errors);
     const { name = "" } = webhook;
     if (required.uniqueNames && name !== "" && names.has(name)) errors.duplicate(`${path}.name`, name);
     names.add(name);
@@ -70,7 +72,7 @@ function requirementsOf(next: readonly Part[], old: readonly Part[]): Requiremen
   return {
     sideEffects: old.every((webhook) => noSideEffects.includes(webhook.sideEffects)) ? noSideEffects : sideEffects,
     knownReviewVersion: old.every(
-      ({ admissionReviewVersions: versions = [] }) => versions.length === 0 || hasKnown(versions),
+      ({ admissionReviewVersions: versions = [] }) => versions.length === 0 || hasKnownVersion(versions),
     ),
     uniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
     anySelectorValues: !selectors.every(isSoundSelector),
@@ -80,8 +82,6 @@ function requirementsOf(next: readonly Part[], old: readonly Part[]): Requiremen
     ),
   };
 }
-
-const hasKnown = (versions: readonly string[]): boolean => versions.some((version) => reviewVersions.includes(version));
 
 function validateWebhook(
   webhook: Part,
@@ -128,22 +128,4 @@ function validateClientConfig({ url, service }: Part, path: string, errors: Fiel
   if ((url === undefined) === !service) errors.required(path, "exactly one of url or service is required");
   else if (url !== undefined) checkWebhookUrl(url, `${path}.url`, errors);
   else checkWebhookService(service, `${path}.service`, errors);
-}
-
-function validateReviewVersions(
-  versions: readonly string[],
-  required: Requirements,
-  path: string,
-  errors: FieldErrors,
-): void {
-  const known = reviewVersions.join(", ");
-  if (versions.length === 0) return errors.required(path, `must specify one of ${known}`);
-  const seen = new Set<string>();
-  for (const [index, version] of versions.entries()) {
-    if (seen.has(version)) errors.invalid(`${path}[${index}]`, version, "duplicate version");
-    else addInvalid(errors, `${path}[${index}]`, version, dns1035LabelProblems(version));
-    seen.add(version);
-  }
-  if (required.knownReviewVersion && !hasKnown(versions))
-    errors.invalid(path, versions, `must include at least one of ${known}`);
 }

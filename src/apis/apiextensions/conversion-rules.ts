@@ -11,7 +11,7 @@ import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/form
 import type { WebhookClientConfig } from "../../webhook/client-config.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
 import type { Conversion } from "./definition.ts";
-import { type Requirements, recognizedReviewVersions } from "./requirements.ts";
+import { hasKnownVersion, type Requirements, reviewVersions } from "./requirements.ts";
 
 export function checkConversion(
   conversion: Conversion,
@@ -29,7 +29,8 @@ export function checkConversion(
   if (strategy === "Webhook") {
     if (clientConfig === undefined) errors.required(configPath, "required when strategy is set to Webhook");
     else checkClientConfig(clientConfig, configPath, requirements, errors);
-    checkReviewVersions(conversionReviewVersions, versionsPath, requirements, errors);
+    if (conversionReviewVersions.length === 0) errors.required(versionsPath);
+    else checkReviewVersions(conversionReviewVersions, versionsPath, requirements.recognizedReviewVersion, errors);
     return;
   }
   const why = "should not be set when strategy is not set to Webhook";
@@ -99,23 +100,22 @@ function checkServicePath(path: string, at: string, errors: FieldErrors): void {
   }
 }
 
-function checkReviewVersions(
+/**
+ * Checks the versions of reviews that a webhook accepts, of which there is at least one.
+ * @param needsKnown whether one of them must be a version that the server sends
+ */
+export function checkReviewVersions(
   versions: readonly string[],
   path: string,
-  { recognizedReviewVersion }: Requirements,
+  needsKnown: boolean,
   errors: FieldErrors,
 ): void {
-  if (versions.length === 0) {
-    errors.required(path);
-    return;
-  }
   const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     if (seen.has(version)) errors.invalid(`${path}[${index}]`, version, "duplicate version");
     else addInvalid(errors, `${path}[${index}]`, version, dns1035LabelProblems(version));
     seen.add(version);
   }
-  if (recognizedReviewVersion && !versions.some((version) => recognizedReviewVersions.includes(version))) {
-    errors.invalid(path, versions, `must include at least one of ${recognizedReviewVersions.join(", ")}`);
-  }
+  if (needsKnown && !hasKnownVersion(versions))
+    errors.invalid(path, versions, `must include at least one of ${reviewVersions.join(", ")}`);
 }

@@ -100,12 +100,17 @@ export function* updateRequirements(
 /** Sorted, as the message lists them. */
 export const schemaTypes: readonly string[] = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** The supported versions of ConversionReview. */
-export const recognizedReviewVersions: readonly string[] = ["v1", "v1beta1"];
+/** The versions of ConversionReview and AdmissionReview that the server sends. */
+export const reviewVersions: readonly string[] = ["v1", "v1beta1"];
+
+/** Whether a webhook accepts reviews that the server sends. */
+export function hasKnownVersion(versions: readonly string[]): boolean {
+  return versions.some((version) => reviewVersions.includes(version));
+}
 
 function hasRecognizedReviewVersion({ conversion }: DefinitionSpec): boolean {
   const versions = conversion?.webhook?.conversionReviewVersions ?? [];
-  return versions.length === 0 || versions.some((version) => recognizedReviewVersions.includes(version));
+  return versions.length === 0 || hasKnownVersion(versions);
 }
 
 function canBeStructural(schema: JsonSchemaProps): boolean {
