@@ -36,7 +36,7 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   "src/http/filters/authorization.ts": "duration",
   "src/server/default-options.ts": "clock",
   "src/lib/bounded-file/bounded-file.ts": "peer",
-  "src/lib/pause.ts": "cpu",
+  "src/lib/pauses.ts": "cpu",
   "src/server/server.ts": "duration",
   "src/server/admission-webhooks.ts": "duration",
   "src/server/flow-control.ts": "cpu",

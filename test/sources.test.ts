@@ -48,7 +48,7 @@ const own: readonly string[] = [
   "lib/json/survey.ts",
   "lib/json/values.ts",
   "lib/memo/memo.ts",
-  "lib/pause.ts",
+  "lib/pauses.ts",
   "lib/persistent-tree/differences.ts",
   "lib/persistent-tree/ordered-key.ts",
   "lib/persistent-tree/tree.ts",

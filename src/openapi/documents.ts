@@ -4,7 +4,7 @@
  */
 import type { ServedGroup, ServedResource } from "../catalog/discovery.ts";
 import type { Json } from "../lib/json/values.ts";
-import { createPause } from "../lib/pause.ts";
+import { Pauses } from "../lib/pauses.ts";
 import { collectDefinitions, type Definitions, type GroupVersion } from "./definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import { openApiV2, openApiV3 } from "./dialect.ts";
@@ -183,18 +183,18 @@ async function encodePieces(
   encode: { readonly path: EncodePiece; readonly definition: EncodePiece },
   keeps: (name: string) => boolean = () => false,
 ): Promise<EncodedPieces> {
-  const pause = createPause();
+  const pauses = new Pauses();
   const paths: [string, Buffer][] = [];
   for (const item of items) {
     paths.push([item.path, encode.path(item.path, render(item))]);
-    await pause();
+    if (pauses.isDue()) await pauses.pause();
   }
   const schemas: [string, Buffer][] = [];
   const kept: [string, Json][] = [];
   for (let next = definitions.take(); next !== undefined; next = definitions.take()) {
     if (keeps(next[0])) kept.push(next);
     else schemas.push([next[0], encode.definition(...next)]);
-    await pause();
+    if (pauses.isDue()) await pauses.pause();
   }
   return { paths, schemas, kept };
 }

@@ -1,6 +1,6 @@
 /** Adds the parts of other servers to the encoded parts of the v2 document. */
 import type { Json } from "../lib/json/values.ts";
-import { createPause } from "../lib/pause.ts";
+import { Pauses } from "../lib/pauses.ts";
 import { type MergeTarget, mayConflict, mergeDocument, mergeTarget } from "../lib/swagger/merge.ts";
 
 /** Encodes a part with its name. */
@@ -39,7 +39,7 @@ export async function mergePieces(
   others: readonly Json[],
   encode: PiecesV2,
 ): Promise<AllPieces> {
-  const pause = createPause();
+  const pauses = new Pauses();
   const target = mergeTarget({
     paths: new Map(own.paths.map(([name]) => [name, undefined])),
     definitions: new Map([...own.schemas.map(([name]) => [name, undefined] as const), ...own.kept]),
@@ -47,13 +47,13 @@ export async function mergePieces(
   });
   for (const other of others) {
     mergeDocument(target, other);
-    await pause();
+    if (pauses.isDue()) await pauses.pause();
   }
   const encodeAll = async (parts: MergeTarget["paths"], encodePiece: EncodePiece): Promise<[string, Buffer][]> => {
     const encoded: [string, Buffer][] = [];
     for (const [name, part] of parts) {
       if (part !== undefined) encoded.push([name, encodePiece(name, part)]);
-      await pause();
+      if (pauses.isDue()) await pauses.pause();
     }
     return encoded;
   };

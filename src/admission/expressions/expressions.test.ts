@@ -5,10 +5,10 @@ import type { AuthorizationAttributes, Authorizer, Decision } from "../../author
 import { storedExpressions } from "../../cel-environment/environments.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
+import { Pauses } from "../../lib/pauses.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { AuthorizationChecks } from "./authorization-checks.ts";
 import { compileConditions, evaluateConditions } from "./match-conditions.ts";
-import { Pauses } from "./pauses.ts";
 import { requestBindings } from "./request-bindings.ts";
 
 const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "team" } };

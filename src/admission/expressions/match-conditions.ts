@@ -8,9 +8,9 @@ import { OutOfBudget, type PolicyBindings } from "../../cel-environment/policy-e
 import type { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import { boolType } from "../../lib/cel/index.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
+import type { Pauses } from "../../lib/pauses.ts";
 import type { AdmissionOperation } from "../../registry/admission-attributes.ts";
 import type { ConditionObserver, ConditionOwner } from "./contract.ts";
-import type { Pauses } from "./pauses.ts";
 
 /** The compiled match conditions of one policy or webhook. */
 export interface MatchConditions {

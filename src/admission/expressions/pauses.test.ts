@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Pauses } from "./pauses.ts";
+import { Pauses } from "../../lib/pauses.ts";
 
 test("evaluations pause after 5 ms, and other work runs in the pause", async () => {
   let now = 0;

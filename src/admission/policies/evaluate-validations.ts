@@ -5,8 +5,8 @@
 import { messageBytesMax, runtimeBudget } from "../../cel-environment/limits.ts";
 import { OutOfBudget, type PolicyBindings, type PolicyEvaluator } from "../../cel-environment/policy-evaluator.ts";
 import { type CelValue, typeNameOf } from "../../lib/cel/index.ts";
+import type { Pauses } from "../../lib/pauses.ts";
 import { type ConditionsResult, evaluateConditions } from "../expressions/match-conditions.ts";
-import type { Pauses } from "../expressions/pauses.ts";
 import type { CompiledValidations } from "./compile-validations.ts";
 import type { Policy } from "./contract.ts";
 

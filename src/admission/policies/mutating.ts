@@ -9,11 +9,11 @@ import { OutOfBudget, type PolicyBindings } from "../../cel-environment/policy-e
 import type { CelValue } from "../../lib/cel/index.ts";
 import { diffJson } from "../../lib/json/diff.ts";
 import { deepEqual } from "../../lib/json/values.ts";
+import { Pauses } from "../../lib/pauses.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { TraceStep } from "../../request/admission-trace.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import { type ConditionsResult, evaluateConditions, recordConditions } from "../expressions/match-conditions.ts";
-import { Pauses } from "../expressions/pauses.ts";
 import { requestBindings } from "../expressions/request-bindings.ts";
 import { requestedResource } from "../matching/kinds.ts";
 import { applyConfiguration, applyPatch, MutationError } from "./apply-mutation.ts";

@@ -5,6 +5,7 @@ import { storedExpressions } from "../../cel-environment/environments.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
+import { Pauses } from "../../lib/pauses.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
 import type { ConditionObserver, ConditionOwner } from "../expressions/contract.ts";
 import {
@@ -13,7 +14,6 @@ import {
   evaluateConditions,
   recordConditions,
 } from "../expressions/match-conditions.ts";
-import { Pauses } from "../expressions/pauses.ts";
 import { requestBindings } from "../expressions/request-bindings.ts";
 import { requestedResource } from "../matching/kinds.ts";
 import type { ConditionsInput, WebhookConditions, WebhookType } from "./contract.ts";

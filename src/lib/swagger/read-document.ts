@@ -2,7 +2,7 @@
 import { parseJson } from "../json/parse.ts";
 import { survey } from "../json/survey.ts";
 import { isObject, type Json } from "../json/values.ts";
-import { createPause } from "../pause.ts";
+import { Pauses } from "../pauses.ts";
 import { documentShape } from "./document-shape.ts";
 import { normalize, SwaggerError } from "./normalize.ts";
 import type { Shape } from "./shape.ts";
@@ -34,12 +34,12 @@ function shapeOf(section: string): Shape {
 }
 
 async function readEntries(section: Json, shape: Shape): Promise<Json> {
-  const pause = createPause();
+  const pauses = new Pauses();
   const entries: [string, unknown][] = [];
   for (const name of Object.keys(section).sort()) {
     const entry = normalize(Object.fromEntries([[name, section[name]]]), shape);
     entries.push(...Object.entries(entry as Json));
-    await pause();
+    if (pauses.isDue()) await pauses.pause();
   }
   return Object.fromEntries(entries);
 }

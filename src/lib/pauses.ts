@@ -1,24 +1,21 @@
-/** Lets other requests run between the expressions of one request. */
+/** Lets other requests run between the parts of long work. */
 import { setImmediate } from "node:timers/promises";
 
-/** How long expressions keep the event loop, if a single one does not take longer. */
+/** How long work keeps the event loop, if a single part of it does not take longer. */
 const heldMs = 5;
 
-/**
- * The pauses of one request: a policy can have many expressions, and a binding can select thousands
- * of parameters.
- */
+/** The pauses of one piece of work, such as the expressions of a request: a policy can select thousands of parameters. */
 export class Pauses {
   readonly #now: () => number;
   #resumedAt: number;
 
   /** @param now returns a monotonic time in milliseconds */
-  constructor(now: () => number) {
+  constructor(now = () => performance.now()) {
     this.#now = now;
     this.#resumedAt = now();
   }
 
-  /** @returns whether to call `pause` before the next expression */
+  /** @returns whether to call `pause` before the next part */
   isDue(): boolean {
     return this.#now() - this.#resumedAt >= heldMs;
   }
