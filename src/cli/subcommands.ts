@@ -117,7 +117,7 @@ function configureOutput(command: Command, output: () => Output): void {
 const bold = (text: string): string => colored(text, "bold", true);
 
 /** @returns the option `--color`, whose value is a {@link ColorMode} */
-export function colorOption(): Option {
+function colorOption(): Option {
   return new Option("--color <when>", "when output is colored; auto: on terminals, unless NO_COLOR is set")
     .choices(colorModes)
     .default("auto");

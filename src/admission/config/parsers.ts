@@ -1,9 +1,9 @@
 /** The plugins that have a configuration. */
-import type { EventLimit } from "../plugins/event-rate-limit/contract.ts";
+import type { EventLimit } from "../plugins/event-rate-limit/configuration.ts";
 import type { ImagePolicy } from "../plugins/image-policy-webhook/contract.ts";
-import type { NodeSelectorConfiguration } from "../plugins/pod-node-selector/contract.ts";
+import type { NodeSelectorConfiguration } from "../plugins/pod-node-selector/configuration.ts";
 import type { PodSecurityConfiguration } from "../plugins/pod-security/contract.ts";
-import type { TolerationConfiguration } from "../plugins/pod-toleration-restriction/contract.ts";
+import type { TolerationConfiguration } from "../plugins/pod-toleration-restriction/configuration.ts";
 import type { ManifestConfiguration, ManifestPlugin, ParseConfiguration } from "./contract.ts";
 
 /** By plugin, how its configuration is parsed. The code of a plugin is loaded when it has one. */

@@ -10,7 +10,7 @@ export interface Block {
 }
 
 /** Shorter blocks are not reported. */
-export const blockedMsMin = 250;
+const blockedMsMin = 250;
 
 /** The time between two calls of `tick`. */
 export const tickMs = 50;

@@ -6,7 +6,20 @@ import { ConfigurationError, decodeConfiguration } from "../../../apimachinery/c
 import { configKind, configStruct, int32, listOf, text } from "../../../apimachinery/configuration-schema.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { schemeName } from "../../config/configuration-file.ts";
-import type { EventLimit, LimitType } from "./contract.ts";
+
+/** What a limit counts together. */
+export type LimitType = "Server" | "Namespace" | "User" | "SourceAndObject";
+
+/** A limit of the plugin EventRateLimit. */
+export interface EventLimit {
+  readonly type: LimitType;
+  /** Events per second, in the long run. */
+  readonly qps: number;
+  /** Events at once. */
+  readonly burst: number;
+  /** The number of buckets that are kept; unused for the type `Server`. */
+  readonly cacheSize: number;
+}
 
 const limitSchema = configStruct("v1alpha1.Limit", {
   type: { type: text, goTypes: ["v1alpha1.LimitType"] },

@@ -8,7 +8,7 @@ import { ApiError } from "../../../apimachinery/errors.ts";
 import { joinErrors } from "../../../lib/json/quote.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
-import type { EventLimit, LimitType } from "./contract.ts";
+import type { EventLimit, LimitType } from "./configuration.ts";
 import { tokenBuckets } from "./token-bucket.ts";
 
 /** @returns the plugin EventRateLimit, which limits events of the core group as upstream's */

@@ -1,7 +1,12 @@
 /** The configuration of the plugin PodNodeSelector, which has no kind. */
 import { configStruct, text } from "../../../apimachinery/configuration-schema.ts";
 import { decodePlainConfiguration } from "../../config/plain-configuration.ts";
-import type { NodeSelectorConfiguration } from "./contract.ts";
+
+/** Node selectors by namespace, and that of namespaces without an annotation. */
+export interface NodeSelectorConfiguration {
+  /** Selectors such as `a=b,c=d`, by namespace; `clusterDefaultNodeSelector` is the default. */
+  readonly selectors: ReadonlyMap<string, string>;
+}
 
 const schema = configStruct("podnodeselector.pluginConfig", {
   podNodeSelectorPluginConfig: { kind: "map", values: text, atomic: false },

@@ -12,7 +12,7 @@ import type { AdmissionAttributes } from "../../../registry/admission-attributes
 import type { AdmissionPlugin } from "../../contract.ts";
 import { lookUp } from "../../lookup.ts";
 import { writtenPod } from "../written-pod.ts";
-import type { NodeSelectorConfiguration } from "./contract.ts";
+import type { NodeSelectorConfiguration } from "./configuration.ts";
 
 const annotation = "scheduler.alpha.kubernetes.io/node-selector";
 const defaultKey = "clusterDefaultNodeSelector";

@@ -9,7 +9,14 @@ import { validateTolerations } from "../../../apis/core/pod/tolerations.ts";
 import type { Part } from "../../../apis/fields.ts";
 import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
 import { schemeName } from "../../config/configuration-file.ts";
-import type { TolerationConfiguration } from "./contract.ts";
+
+/** Tolerations for namespaces that have no annotations. */
+export interface TolerationConfiguration {
+  /** Added to new pods. */
+  readonly defaults: readonly Part[];
+  /** The tolerations that pods can have; empty for all. */
+  readonly allowed: readonly Part[];
+}
 
 /** @throws ConfigurationError with upstream's message */
 export function parseTolerations(bytes: Buffer): TolerationConfiguration {

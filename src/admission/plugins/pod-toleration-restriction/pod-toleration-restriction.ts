@@ -14,7 +14,7 @@ import { lookUp } from "../../lookup.ts";
 import { checkTolerationCount, includes, mergeTolerations } from "../merge-tolerations.ts";
 import { writtenPod } from "../written-pod.ts";
 import { type AnnotatedTolerations, parseAnnotation } from "./annotation.ts";
-import type { TolerationConfiguration } from "./contract.ts";
+import type { TolerationConfiguration } from "./configuration.ts";
 
 interface RestrictionNeeds {
   readonly catalog: Pick<Catalog, "findResource">;
