@@ -3,11 +3,11 @@
  * unless they are written again, as kube-apiserver stores them.
  */
 import type { KubeObject } from "../apimachinery/object.ts";
-import type { ResourceStore } from "../catalog/contract.ts";
+import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import type { Stored } from "../storage/contract.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
+import { commit, throwStorageError, writeOf } from "./commit.ts";
 import type { RegistryContext } from "./contract.ts";
-import { putRecord, removeRecord } from "./records.ts";
 
 const ttlSeconds = 15;
 /** Records that are read; far more than there are servers. */
@@ -57,4 +57,39 @@ export function serverRecords(registry: RegistryContext, prefix: string): Server
 
 function decode(store: ResourceStore, stored: Stored): KubeObject {
   return store.decode(entryFromStored(stored, store.source));
+}
+
+interface NewRecord {
+  readonly key: string;
+  /** Encoded as an object of the resource. */
+  readonly object: KubeObject;
+  readonly ttlSeconds: number;
+  /** What the key must have; 0: absent. */
+  readonly revision: number;
+}
+
+/**
+ * Stores a record until it expires.
+ * @returns false when another writer has won
+ * @throws ApiError 500, 503 when the store cannot commit
+ */
+async function putRecord(
+  registry: RegistryContext,
+  resource: Resource,
+  { key, object, ttlSeconds, revision }: NewRecord,
+): Promise<boolean> {
+  const { write } = writeOf(registry, { resource, key, object });
+  const existing = revision === 0 ? undefined : { revision };
+  const committed = await commit(registry, existing, { ...write, ttlSeconds }).catch(throwStorageError);
+  return committed.ok;
+}
+
+/**
+ * Removes a record.
+ * @returns false when another writer has won
+ * @throws ApiError 500, 503 when the store cannot commit
+ */
+async function removeRecord(registry: RegistryContext, { key, revision }: Stored): Promise<boolean> {
+  const committed = await commit(registry, { revision }, { key, value: null }).catch(throwStorageError);
+  return committed.ok;
 }

@@ -1,5 +1,7 @@
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
+import { type ClusterConfig, readKubeconfig } from "../../lib/kubeconfig/kubeconfig.ts";
 import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
 import { issueCertificate } from "../../server/serving/x509.ts";
 import { colored } from "../colors.ts";
@@ -7,7 +9,6 @@ import { FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
 import type { Output } from "../output.ts";
 import { type Authority, readAuthority } from "./authority.ts";
-import { readCluster } from "./cluster.ts";
 
 /** The options of `coxswain kubeconfig`. */
 export interface IssueOptions {
@@ -110,4 +111,37 @@ async function writePrivateFile(file: string, text: string, { replace }: { reado
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new Error(`${file} exists already: --force replaces it`, { cause: error });
   }
+}
+
+/** Where a server is, and how clients verify it. */
+interface Cluster {
+  readonly url: string;
+  /** PEM */
+  readonly caBundle: string;
+}
+
+/**
+ * Reads the kubeconfig that the last start has written to the data directory.
+ *
+ * @param server a URL to use instead of the one in the file
+ * @throws Error that says what is missing
+ */
+async function readCluster({ dataDir, server }: { dataDir: string; server?: string }): Promise<Cluster> {
+  const file = join(dataDir, "kubeconfig");
+  const { currentContext, contexts, clusters } = await readKubeconfig(file);
+  const cluster = clusters.get(contexts.get(currentContext)?.cluster ?? "");
+  if (cluster === undefined) throw new Error(`${file} has no cluster`);
+  return { url: server === undefined ? cluster.server : httpsUrl(server), caBundle: authorityOf(cluster, file) };
+}
+
+function authorityOf(cluster: ClusterConfig, file: string): string {
+  const bundle = cluster["certificate-authority-data"];
+  if (bundle === "") throw new Error(`${file} has no certificate-authority-data`);
+  return bundle;
+}
+
+/** @throws Error */
+function httpsUrl(text: string): string {
+  if (URL.parse(text)?.protocol !== "https:") throw new Error(`--server must be an https URL: ${JSON.stringify(text)}`);
+  return text;
 }

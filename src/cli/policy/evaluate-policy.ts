@@ -1,5 +1,9 @@
 /** Evaluates the expressions of a policy one by one, and keeps what each of them returned. */
+
+import { applyConfiguration, applyPatch, MutationError } from "../../admission/policies/apply-mutation.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import type { Compiled } from "../../cel-environment/compile-expression.ts";
 import { storedExpressions } from "../../cel-environment/environments.ts";
 import { matchConditionsBudget, runtimeBudget } from "../../cel-environment/limits.ts";
@@ -22,7 +26,6 @@ import {
 } from "../../lib/cel/index.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { PlainObject } from "../cel/documents.ts";
-import { applyMutation } from "./apply-mutation.ts";
 import type { TestedRequest } from "./tested-request.ts";
 
 /** The result of one expression. */
@@ -197,4 +200,26 @@ function bindingsOf({ request, params, isAuthorized }: Options): PolicyBindings 
 export function items(spec: PlainObject, name: string): PlainObject[] {
   const list = spec[name];
   return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+interface Mutation {
+  readonly member: "jsonPatch" | "applyConfiguration";
+  readonly object: PlainObject;
+  readonly request: TestedRequest;
+}
+
+/** Applies a mutation as a server does, but without defaults. Only built-in kinds have a known schema. */
+function applyMutation(
+  value: CelValue,
+  { member, object, request: { group, version, kind } }: Mutation,
+): { readonly object?: PlainObject; readonly error?: string } {
+  const definition = definitionOf(group, version, kind);
+  if (definition === undefined) return { error: "is not applied, because the schema of the kind is unknown" };
+  const apply = member === "jsonPatch" ? applyPatch : applyConfiguration;
+  try {
+    return { object: apply(value, object as unknown as KubeObject, builtinSchema(definition)) };
+  } catch (error) {
+    if (error instanceof MutationError || error instanceof ApiError) return { error: error.message };
+    throw error;
+  }
 }

@@ -1,12 +1,18 @@
 /** `coxswain store copy`: copies a store to another engine or place. */
 import { systemClock } from "../../apimachinery/clock.ts";
 import type { CopySource, CopyTarget } from "../../storage/copy/contract.ts";
-import { type CopyOptions, type CopyReport, type CopyResult, copyState, copyStore } from "../../storage/copy/copy.ts";
+import {
+  type CopyOptions,
+  type CopyReport,
+  type CopyResult,
+  type CutOver,
+  copyState,
+  copyStore,
+} from "../../storage/copy/copy.ts";
 import { storeDirectory } from "../../storage/options.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
-import { cutOverSignal, operatorCutOver } from "./cut-over.ts";
 import { describeLocation, parseLocation, type StoreLocation } from "./location.ts";
 import { type EtcdFiles, openReader, tlsOf } from "./open-reader.ts";
 import { progressBar } from "./progress-bar.ts";
@@ -130,4 +136,39 @@ function print(result: CopyResult, to: string, format: OutputFormat, { out, err 
   if (damagedCount === 0) return;
   const lines = damaged.map(({ key, problem }) => `  ${key}: ${problem}\n`);
   err(`${damagedCount} objects cannot be read, and were left out:\n${lines.join("")}`);
+}
+
+/** The signal of the request; Enter on a terminal is the same. */
+const cutOverSignal = "SIGUSR2";
+
+interface OperatorCutOver extends CutOver {
+  /** Receives no more requests. */
+  close(): void;
+}
+
+/** Receives signals of this process, and Enter when its standard input is a terminal. */
+function operatorCutOver(): OperatorCutOver {
+  let requested = Promise.withResolvers<void>();
+  let isRequested = false;
+  const request = (): void => {
+    isRequested = true;
+    requested.resolve();
+  };
+  process.on(cutOverSignal, request);
+  const { stdin } = process;
+  if (stdin.isTTY) stdin.on("data", request);
+  return {
+    get isRequested() {
+      return isRequested;
+    },
+    wait: () => requested.promise,
+    reset() {
+      isRequested = false;
+      requested = Promise.withResolvers();
+    },
+    close() {
+      process.off(cutOverSignal, request);
+      if (stdin.isTTY) stdin.off("data", request).pause();
+    },
+  };
 }

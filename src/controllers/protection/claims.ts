@@ -2,12 +2,13 @@
  * PersistentVolumeClaims are protected while scheduled pods use them. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controller/volume/pvcprotection/pvc_protection_controller.go`.
  */
+
+import { formatTime } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { claimProtection } from "../../apimachinery/protection-finalizers.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { protectionController } from "./protection.ts";
-import { updateUnused } from "./unused-condition.ts";
 import { type Reference, some } from "./uses.ts";
 
 /** How a pod uses a claim. */
@@ -87,4 +88,31 @@ function hasEnded({ deletionTimestamp }: KubeObject["metadata"], status: KubeObj
   const isRunning = ({ state }: ContainerStatus): boolean =>
     state?.terminated === undefined && state?.waiting === undefined;
   return deletionTimestamp !== undefined && !containers.some(isRunning);
+}
+
+/**
+ * Sets the condition `Unused` (KEP-5541) if it is absent or differs: since when no pod uses the claim.
+ *
+ * @param now milliseconds since 1970
+ * @returns whether the claim has changed
+ */
+function updateUnused(claim: KubeObject, isUsed: boolean, now: number): boolean {
+  const conditions: { type: string; status: string }[] = claim.status?.conditions ?? [];
+  const existing = conditions.find(({ type }) => type === "Unused");
+  const status = isUsed ? "False" : "True";
+  // An unknown status of a used claim stays.
+  if (existing !== undefined && (isUsed ? existing.status !== "True" : existing.status === "True")) return false;
+  const condition = {
+    type: "Unused",
+    status,
+    lastTransitionTime: formatTime(now),
+    ...(isUsed
+      ? { reason: "PodUsingPVC", message: "A pod is currently referencing this PVC" }
+      : { reason: "NoPodsUsingPVC", message: "No pods are currently referencing this PVC" }),
+  };
+  claim.status = {
+    ...claim.status,
+    conditions: [...conditions.map((each) => (each === existing ? condition : each)), ...(existing ? [] : [condition])],
+  };
+  return true;
 }

@@ -8,7 +8,8 @@ import { readLogOptions } from "../../apis/core/pod/connections.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { answerHeaders, stream } from "../../request/answer.ts";
 import type { RequestState } from "../../request/context.ts";
-import type { BodyStream } from "../../request/exchange.ts";
+import type { BodyStream, Exchange, WebSocketRequest } from "../../request/exchange.ts";
+import { frameOf } from "../../request/web-socket/frames.ts";
 import type { OpenBackend } from "../proxy/contract.ts";
 import { endOf } from "../proxy/end-of.ts";
 import { failureText } from "../proxy/failure-text.ts";
@@ -16,8 +17,8 @@ import { sendRequest } from "../proxy/send-request.ts";
 import type { KubeletLocation, KubeletObserver } from "./contract.ts";
 import type { KubeletClient } from "./kubelet-client.ts";
 import { logError } from "./log-error.ts";
-import { sendLogOverWebSocket } from "./log-web-socket.ts";
 import { logLocation, requestOf, urlOf } from "./pod-location.ts";
+import { chooseProtocol, rejectHandshake } from "./web-socket-handshake.ts";
 
 /**
  * Answers with the log of a container, at the pace of the client; without content if the pod has no node. A kubelet
@@ -80,6 +81,35 @@ async function request(context: RequestState, { location, open, observer }: LogP
 async function forward(message: IncomingMessage, body: BodyStream): Promise<void> {
   try {
     for await (const piece of message as AsyncIterable<Buffer>) if (!body.write(piece)) await body.drained();
+  } catch (error) {
+    if (failureText(error) === undefined) throw error;
+  }
+  body.end();
+}
+
+/** The messages of each subprotocol. */
+const protocols = { "": "binary", "binary.k8s.io": "binary", "base64.binary.k8s.io": "base64" } as const;
+
+/**
+ * Sends an empty message, and then the log in messages. Unlike upstream, sends the last bytes of a short log, too.
+ * Source: k8s.io/streaming@v0.36.0/pkg/httpstream/wsstream/stream.go.
+ */
+async function sendLogOverWebSocket(
+  exchange: Exchange,
+  request: WebSocketRequest,
+  message: IncomingMessage,
+): Promise<void> {
+  const protocol = chooseProtocol(request.protocols, Object.keys(protocols));
+  const form = protocols[protocol as keyof typeof protocols];
+  if (rejectHandshake(exchange, protocol)) return void message.destroy();
+  const isText = form === "base64";
+  const body = await request.accept(protocol === "" ? undefined : protocol);
+  body.write(frameOf(Buffer.alloc(0), { isText }));
+  try {
+    for await (const piece of message as AsyncIterable<Buffer>) {
+      const payload = isText ? Buffer.from(piece.toString("base64")) : piece;
+      if (!body.write(frameOf(payload, { isText }))) await body.drained();
+    }
   } catch (error) {
     if (failureText(error) === undefined) throw error;
   }

@@ -8,7 +8,6 @@ import { annotatePodSecurity } from "./annotate.ts";
 import type { PodSecurity } from "./contract.ts";
 import { evaluateTemplate } from "./evaluate-template.ts";
 import { isExempt } from "./exemptions.ts";
-import { isSignificantUpdate } from "./significant-update.ts";
 
 /** They do not change the spec of a pod. */
 const ignoredSubresources: ReadonlySet<string> = new Set([
@@ -60,4 +59,32 @@ function failLookup({ observer }: PodSecurity, attributes: AdmissionAttributes, 
   const failure = internalError(`failed to lookup namespace ${quoteGo(attributes.namespace)}`);
   annotatePodSecurity(attributes, "error", `${failure.message}: ${error.message}`);
   throw failure;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image?: string;
+}
+
+/**
+ * Returns whether a pod is new, or an update adds containers or changes images. Other fields that
+ * checks read cannot be updated.
+ */
+function isSignificantUpdate({ operation, object, oldObject }: AdmissionAttributes): boolean {
+  if (operation !== "UPDATE") return true;
+  const [next, old] = [object?.spec, oldObject?.spec];
+  return (
+    differ(next?.containers, old?.containers) ||
+    differ(next?.initContainers, old?.initContainers) ||
+    addsOrChanges(next?.ephemeralContainers, old?.ephemeralContainers)
+  );
+}
+
+function differ(next: readonly Container[] = [], old: readonly Container[] = []): boolean {
+  return next.length !== old.length || next.some(({ image }, at) => image !== old[at]?.image);
+}
+
+function addsOrChanges(next: readonly Container[] = [], old: readonly Container[] = []): boolean {
+  const images = new Map(old.map(({ name, image }) => [name, image]));
+  return next.some(({ name, image }) => !images.has(name) || images.get(name) !== image);
 }

@@ -3,17 +3,22 @@
  * those that pods can have.
  * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/podtolerationrestriction/admission.go.
  */
+
+import { configStruct, listOf } from "../../../apimachinery/configuration-schema.ts";
 import { notFound, plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { qosClass } from "../../../apis/core/pod/qos-class.ts";
 import { items, type Part } from "../../../apis/fields.ts";
+import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
+import { JsonSyntaxError, parseJson } from "../../../lib/json/parse.ts";
+import { conform, DecodeError } from "../../../lib/schema/decode.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
+import { withFieldNames } from "../../config/plain-configuration.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
 import { lookUp } from "../../lookup.ts";
 import { checkTolerationCount, includes, mergeTolerations } from "../merge-tolerations.ts";
 import { writtenPod } from "../written-pod.ts";
-import { type AnnotatedTolerations, parseAnnotation } from "./annotation.ts";
 import type { TolerationConfiguration } from "./configuration.ts";
 
 interface RestrictionNeeds {
@@ -91,4 +96,33 @@ function check(pod: KubeObject, { allowed }: Annotated, configuration: Toleratio
   throw plainError(
     `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`,
   );
+}
+
+/** The tolerations of an annotation, or why it cannot be read; neither without the annotation. */
+interface AnnotatedTolerations {
+  readonly tolerations?: readonly Part[];
+  readonly problem?: string;
+}
+
+/** Reads the tolerations, with the error messages of Go's encoding/json. @param text JSON; empty for an empty list */
+function parseAnnotation(text: string | undefined): AnnotatedTolerations {
+  if (text === undefined) return {};
+  if (text === "") return { tolerations: [] };
+  try {
+    const type = listOf(builtinSchema("io.k8s.api.core.v1.Toleration"));
+    const list = withFieldNames(parseJson(Buffer.from(text)).value, type);
+    const { list: tolerations } = conform({ list }, configStruct("", { list: type })).object;
+    return { tolerations: (tolerations ?? []) as Part[] };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof DecodeError)
+      return { problem: withoutList(error.message) };
+    throw error;
+  }
+}
+
+/** Removes the field that holds the list while it is decoded. */
+function withoutList(message: string): string {
+  return message
+    .replace("Go struct field .list of", "Go value of")
+    .replace("Go struct field Toleration.list.", "Go struct field Toleration.");
 }

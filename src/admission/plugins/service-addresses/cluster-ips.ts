@@ -3,14 +3,14 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/ipallocator/cidrallocator.go.
  */
 import assert from "node:assert/strict";
+import { addressManager, managedByLabel } from "../../../apimachinery/service-addresses.ts";
 import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
 import { canonicalIp, parseIp } from "../../../lib/ip-range/ip-address.ts";
-import { addressValue, type IpRange } from "../../../lib/ip-range/ip-range.ts";
+import { addressValue, formatRange, type IpRange, indexOf } from "../../../lib/ip-range/ip-range.ts";
 import { candidates, isAllocatable, type Subranges, subrangesOf } from "../../../lib/ip-range/subranges.ts";
 import { keysWithUnreadable } from "../../../registry/current-entry.ts";
 import type { WatchCache } from "../../../watch-cache/contract.ts";
 import type { RangeUse } from "../../contract.ts";
-import { useOf } from "./range-use.ts";
 import { serviceCidrs } from "./service-cidrs.ts";
 
 /** The addresses of the ready ServiceCIDRs. */
@@ -108,4 +108,34 @@ function addressStore(catalog: Catalog): ResourceStore {
 export function canonicalOf(text: string): string {
   const address = parseIp(text);
   return address === undefined ? text : canonicalIp(address);
+}
+
+/** What Go's `math.MaxInt` is: the size of IPv6 ranges of 64 bits or more. */
+const largestSize = 2 ** 63;
+
+/**
+ * How many addresses of ranges Services use. Source: `Used` and `Free` in
+ * k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/ipallocator/ipallocator.go.
+ * @param store that of IPAddresses
+ */
+function useOf(ranges: readonly IpRange[], { cache, form }: ResourceStore): ReadonlyMap<string, RangeUse> {
+  const counts = ranges.map(() => 0);
+  for (const { index } of cache.latest().range(form.prefix)) {
+    if (index.labels.get(managedByLabel) !== addressManager) continue;
+    for (const [at, range] of ranges.entries())
+      if (indexOf(range, index.name) !== undefined) counts[at] = (counts[at] as number) + 1;
+  }
+  return new Map(
+    ranges.map((range, at) => {
+      const allocated = counts[at] as number;
+      return [formatRange(range), { allocated, available: Math.max(0, sizeOf(range) - allocated) }] as const;
+    }),
+  );
+}
+
+/** Without the network address, and the broadcast address of IPv4. */
+function sizeOf({ family, length }: IpRange): number {
+  const bits = (family === "IPv4" ? 32 : 128) - length;
+  if (bits >= 64) return largestSize;
+  return Math.max(0, 2 ** bits - (family === "IPv4" ? 2 : 1));
 }
