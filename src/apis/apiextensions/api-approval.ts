@@ -6,8 +6,8 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { findRequestUri } from "../../lib/go-net/go-url.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { requestUri } from "../../lib/structural-schema/formats/uri.ts";
 
 const approvalAnnotation = "api-approved.kubernetes.io";
 
@@ -30,7 +30,7 @@ export function apiApproval({ metadata }: KubeObject): ApiApproval {
   const required = `protected groups must have approval annotation ${quoteGo(approvalAnnotation)}`;
   if (text === "") return { state: "missing", reason: `${required}, ${enhancement}` };
   if (text.startsWith("unapproved")) return { state: "bypassed", reason: `not approved: ${quoteGo(text)}` };
-  const url = requestUri(text);
+  const url = findRequestUri(text);
   if (url !== undefined && url.host !== "" && url.scheme !== "")
     return { state: "approved", reason: `approved in ${text}` };
   return {

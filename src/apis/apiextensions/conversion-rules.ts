@@ -6,8 +6,8 @@
  */
 import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { formatUser, type GoUrl, GoUrlError, parseGoUrl, textOf } from "../../lib/go-net/go-url.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, portNumberProblems } from "../../lib/names/names.ts";
-import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/formats/uri.ts";
 import type { WebhookClientConfig } from "../../webhook/client-config.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
 import type { Conversion } from "./definition.ts";
@@ -59,17 +59,19 @@ const urlForm = "; desired format: https://host[/path]";
 export function checkWebhookUrl(text: string, path: string, errors: FieldErrors): void {
   let url: GoUrl;
   try {
-    url = parseUrl(text);
+    url = parseGoUrl(text);
   } catch (error) {
-    if (!(error instanceof UrlError)) throw error;
+    if (!(error instanceof GoUrlError)) throw error;
     errors.required(path, `url must be a valid URL: ${error.message}${urlForm}`);
     return;
   }
   if (url.scheme !== "https") errors.invalid(path, url.scheme, `'https' is the only allowed URL scheme${urlForm}`);
   if (url.host === "") errors.invalid(path, url.host, `host must be specified${urlForm}`);
-  if (url.user !== undefined) errors.invalid(path, url.user, "user information is not permitted in the URL");
-  if (url.fragment !== "") errors.invalid(path, url.fragment, "fragments are not permitted in the URL");
-  if (url.query !== "") errors.invalid(path, url.query, "query parameters are not permitted in the URL");
+  const { user, fragment, rawQuery: query } = url;
+  if (user !== undefined)
+    errors.invalid(path, textOf(formatUser(user)), "user information is not permitted in the URL");
+  if (fragment !== "") errors.invalid(path, textOf(fragment), "fragments are not permitted in the URL");
+  if (query !== "") errors.invalid(path, textOf(query), "query parameters are not permitted in the URL");
 }
 
 /** As upstream, reports a missing namespace at the path of the name, and vice versa. */

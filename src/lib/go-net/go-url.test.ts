@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-  checkRequestUri,
   escapedPath,
   formatGoUrl,
   GoUrlError,
   hostnameOf,
   parseGoUrl,
+  parseRequestUri,
   portOf,
   queryOf,
   textOf,
@@ -69,10 +69,10 @@ describe("rejects with Go's message", () => {
 });
 
 test("a request URI is absolute or begins with a slash", () => {
-  checkRequestUri("/a?b");
-  checkRequestUri("https://example.com");
-  assert.throws(() => checkRequestUri("a/b"), new GoUrlError('parse "a/b": invalid URI for request'));
-  assert.throws(() => checkRequestUri(""), new GoUrlError('parse "": empty url'));
+  parseRequestUri("/a?b");
+  parseRequestUri("https://example.com");
+  assert.throws(() => parseRequestUri("a/b"), new GoUrlError('parse "a/b": invalid URI for request'));
+  assert.throws(() => parseRequestUri(""), new GoUrlError('parse "": empty url'));
 });
 
 test("a query keeps the order of values and skips invalid pairs", () => {

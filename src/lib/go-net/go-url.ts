@@ -62,12 +62,22 @@ export function textOf(bytes: string): string {
 }
 
 /**
- * Checks for an absolute URL or an absolute path. Source: Go, url.ParseRequestURI
+ * Parses an absolute URL or an absolute path, without a fragment. Source: Go, url.ParseRequestURI
  *
  * @throws GoUrlError
  */
-export function checkRequestUri(text: string): void {
-  withTextInError(text, () => parseWithoutFragment(bytesOf(text), { viaRequest: true }));
+export function parseRequestUri(text: string): GoUrl {
+  return withTextInError(text, () => parseWithoutFragment(bytesOf(text), { viaRequest: true }));
+}
+
+/** As {@link parseRequestUri}. @returns undefined for other text */
+export function findRequestUri(text: string): GoUrl | undefined {
+  try {
+    return parseRequestUri(text);
+  } catch (error) {
+    if (error instanceof GoUrlError) return undefined;
+    throw error;
+  }
 }
 
 /** Parses a URL. Source: Go, url.Parse. @throws GoUrlError */
@@ -306,6 +316,10 @@ export function formatGoUrl(url: GoUrl): string {
 function formatAuthority({ scheme, user, host, path, omitsHost }: GoUrl): string {
   const hasAuthority = host !== "" || user !== undefined;
   if (!hasAuthority && (scheme === "" || omitsHost || path === "")) return "";
-  const password = user?.password === undefined ? "" : `:${escapeBytes(user.password, "user")}`;
-  return `//${user === undefined ? "" : `${escapeBytes(user.name, "user")}${password}@`}${escapeBytes(host, "host")}`;
+  return `//${user === undefined ? "" : `${formatUser(user)}@`}${escapeBytes(host, "host")}`;
+}
+
+/** Source: Go, url.Userinfo.String */
+export function formatUser({ name, password }: NonNullable<GoUrl["user"]>): string {
+  return escapeBytes(name, "user") + (password === undefined ? "" : `:${escapeBytes(password, "user")}`);
 }

@@ -2,12 +2,12 @@
  * The string formats that validation checks. Source: k8s.io/kube-openapi pkg/validation/strfmt;
  * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/validation/formats.go
  */
+import { findRequestUri } from "../../go-net/go-url.ts";
 import { trimOf } from "../../text/trim.ts";
 import { isCidr, isHostname, isIpv4Format, isIpv6Format, isMac } from "./addresses.ts";
 import { isEmail } from "./email.ts";
 import { isCreditCard, isIsbn10, isIsbn13, isSsn } from "./identification-numbers.ts";
 import { isDate, isDateTime, isDuration } from "./times.ts";
-import { isRequestUri } from "./uri.ts";
 
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const uuid3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
@@ -49,7 +49,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["password", () => true],
   ["rgbcolor", isRgbColor],
   ["ssn", isSsn],
-  ["uri", isRequestUri],
+  ["uri", (text) => findRequestUri(text) !== undefined],
   ["uuid", (text) => uuid.test(text)],
   ["uuid3", (text) => uuid3.test(text)],
   ["uuid4", (text) => uuid4.test(text)],

@@ -1,13 +1,13 @@
 /** URLs. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/urls.go */
 
 import {
-  checkRequestUri,
   escapedPath,
   formatGoUrl,
   type GoUrl,
   GoUrlError,
   hostnameOf,
   parseGoUrl,
+  parseRequestUri,
   portOf,
   queryOf,
   textOf,
@@ -44,7 +44,7 @@ class CelUrl extends CelOpaque {
 /** @returns Go's message for an invalid request URI, or undefined */
 export function findRequestUriError(text: string): string | undefined {
   try {
-    checkRequestUri(text);
+    parseRequestUri(text);
     return undefined;
   } catch (error) {
     if (error instanceof GoUrlError) return error.message;
@@ -55,7 +55,7 @@ export function findRequestUriError(text: string): string | undefined {
 /** As in Kubernetes, the text must be a valid request URI, but can have a fragment. */
 function parse(text: string): CelUrl | CelFailure {
   try {
-    checkRequestUri(text);
+    parseRequestUri(text);
     return new CelUrl(parseGoUrl(text));
   } catch (error) {
     if (error instanceof GoUrlError) return fail(`URL parse error during conversion from string: ${error.message}`);
