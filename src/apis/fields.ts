@@ -36,6 +36,12 @@ export function checkNonNegative(value: unknown, path: string, errors: FieldErro
   if (typeof value === "number" && value < 0) addInvalid(errors, path, value, ["must be greater than or equal to 0"]);
 }
 
+/** Reports a list that has other values besides `*`. @param what the values, in the message */
+export function checkWildcard(list: readonly string[], path: string, what: string, errors: FieldErrors): void {
+  if (list.length > 1 && list.includes("*"))
+    errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
+}
+
 /** Returns a reader of a dotted path for field selectors. Absent fields are empty strings. */
 export function selectable(path: string): (object: KubeObject) => string {
   const steps = path.split(".");

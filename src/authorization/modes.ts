@@ -29,7 +29,8 @@ export interface AuthorizationModule {
 }
 
 const noRules: ModuleRules = { rules: [], incomplete: false, problems: [] };
-const everything: readonly PolicyRule[] = [
+/** Rules that allow every request. */
+export const everything: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];

@@ -4,14 +4,7 @@
  */
 import { type JsonSchema, valuesOf } from "../lib/cel/schema-types/index.ts";
 import { identical, isObject } from "../lib/json/values.ts";
-
-/** A JSON object. */
-export type JsonObject = { readonly [key: string]: unknown };
-
-/** Returns an own member of an object. */
-export function memberOf(object: JsonObject, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
+import { memberOf } from "../lib/structural-schema/json-object.ts";
 
 /**
  * Returns a function that finds the item with the same keys as an element.

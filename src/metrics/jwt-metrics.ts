@@ -2,12 +2,13 @@
  * The metrics of JWT authenticators.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/metrics.go.
  */
-import { createHash } from "node:crypto";
+
 import type { Clock } from "../apimachinery/clock.ts";
 import type { JwtObserver } from "../authentication/contract.ts";
 import type { Metric } from "./exposition.ts";
 import type { Histogram } from "./histogram.ts";
 import type { MetricRows } from "./metric-row.ts";
+import { hashOf } from "./reload-metrics.ts";
 import { distributed, measured, newHistogram } from "./vectors.ts";
 
 export const jwtRows = {
@@ -113,8 +114,4 @@ export function jwtMetrics({
       ),
     ],
   };
-}
-
-function hashOf(data: string | Uint8Array): string {
-  return data.length === 0 ? "" : `sha256:${createHash("sha256").update(data).digest("hex")}`;
 }

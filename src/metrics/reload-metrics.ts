@@ -80,6 +80,7 @@ export function reloadMetrics(
 }
 
 /** @returns an empty string for empty data */
-function hashOf(data: string | Uint8Array): string {
+/** The hash that metrics show of a file; empty for no content. */
+export function hashOf(data: string | Uint8Array): string {
   return data.length === 0 ? "" : `sha256:${createHash("sha256").update(data).digest("hex")}`;
 }

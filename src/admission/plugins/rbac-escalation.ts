@@ -7,6 +7,7 @@ import { ApiError, badRequest, forbidden, notFound, timeout } from "../../apimac
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { Authorizer, PolicyRule } from "../../authorization/contract.ts";
+import { everything } from "../../authorization/modes.ts";
 import { type CoverLimits, findUncovered } from "../../authorization/rbac/cover.ts";
 import { describePieces } from "../../authorization/rbac/describe-pieces.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
@@ -18,10 +19,6 @@ import type { AdmissionAttributes } from "../../registry/admission-attributes.ts
 import type { AdmissionPlugin } from "../contract.ts";
 
 const group = "rbac.authorization.k8s.io";
-const everything: readonly PolicyRule[] = [
-  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
-  { verbs: ["*"], nonResourceURLs: ["*"] },
-];
 
 /**
  * @param authorize the whole authorizer chain, for the verbs `escalate` and `bind`

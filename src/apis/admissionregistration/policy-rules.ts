@@ -3,9 +3,11 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
  */
+
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { isReserved } from "../../lib/cel/schema-types/escape.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
@@ -113,18 +115,13 @@ function validateGroupVersion(text: string, path: string, errors: FieldErrors): 
 }
 
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
-const reserved = new Set(
-  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
-    " ",
-  ),
-);
 
 function validateVariables({ spec, old, expressions, errors }: Policy): void {
   const stored = expressionsOf(old?.validations);
   for (const [index, { name = "", expression = "" }] of items(spec.variables).entries()) {
     const path = `spec.variables[${index}]`;
     if (name.trim() === "") errors.required(`${path}.name`, "name is not specified");
-    else if (!identifier.test(name) || reserved.has(name))
+    else if (!identifier.test(name) || isReserved(name))
       errors.invalid(`${path}.name`, name, "must be a valid CEL identifier");
     if (expression.trim() === "") errors.required(`${path}.expression`, "expression is not specified");
     else {

@@ -3,10 +3,11 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
  */
+
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
-import { items, type Part } from "../fields.ts";
+import { checkWildcard, items, type Part } from "../fields.ts";
 import { validateLabelSelector } from "../label-selector.ts";
 
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
@@ -32,11 +33,6 @@ export function validateRule(rule: Part, path: string, errors: FieldErrors): voi
     if (version === "") errors.required(`${path}.apiVersions[${index}]`);
   validateResources(list("resources"), `${path}.resources`, errors);
   if (scope !== undefined && !scopes.includes(scope)) errors.notSupported(`${path}.scope`, scope, scopes);
-}
-
-function checkWildcard(list: Texts, path: string, what: string, errors: FieldErrors): void {
-  if (list.length > 1 && list.includes("*"))
-    errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
 }
 
 function validateResources(resources: Texts, path: string, errors: FieldErrors): void {

@@ -4,7 +4,7 @@
  * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/registry/customresource/tableconvertor/tableconvertor.go
  */
 
-import { nameColumn, since } from "../../catalog/common-columns.ts";
+import { creationDescription, nameColumn, since } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/strategy-contract.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { formatGoFloat, formatGoValue } from "../../lib/json/go-value.ts";
@@ -12,9 +12,6 @@ import { isNumber, toFloat } from "../../lib/json/number-literal.ts";
 import { NumberLiteral, TextByte } from "../../lib/jsonpath/index.ts";
 import { columnFinder } from "./column-finder.ts";
 import type { PrinterColumn } from "./definition.ts";
-
-const creationDescription =
-  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 const defaultColumns: readonly PrinterColumn[] = [
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: creationDescription },

@@ -2,12 +2,13 @@
  * FlowSchema.
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/flowcontrol/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/flowschema/strategy.go`.
  */
+
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { items, type Part, struct } from "../fields.ts";
+import { checkWildcard, items, type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatorySchemas } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";
 import { flowControlStrategy } from "./strategy.ts";
@@ -94,28 +95,23 @@ type Texts = readonly string[];
 
 function validateVerbs(list: Texts, path: string, errors: FieldErrors): void {
   if (list.length === 0) errors.required(path, "verbs must contain at least one value");
-  else if (list.includes("*")) checkAlone(list, path, "verbs", errors);
+  else if (list.includes("*")) checkWildcard(list, path, "verbs", errors);
   else if (!list.every((verb) => verbs.includes(verb))) errors.notSupported(path, list, verbs);
-}
-
-function checkAlone(list: Texts, path: string, what: string, errors: FieldErrors): void {
-  if (list.length > 1 && list.includes("*"))
-    errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
 }
 
 function validateResourceRule(rule: Part, path: string, errors: FieldErrors): void {
   const { verbs = [], apiGroups = [], resources = [], namespaces = [], clusterScope = false } = rule;
   validateVerbs(verbs, `${path}.verbs`, errors);
   if (apiGroups.length === 0) errors.required(`${path}.apiGroups`, "resource rules must supply at least one api group");
-  checkAlone(apiGroups, `${path}.apiGroups`, "api groups", errors);
+  checkWildcard(apiGroups, `${path}.apiGroups`, "api groups", errors);
   if (resources.length === 0) errors.required(`${path}.resources`, "resource rules must supply at least one resource");
-  checkAlone(resources, `${path}.resources`, "resources", errors);
+  checkWildcard(resources, `${path}.resources`, "resources", errors);
   if (namespaces.length === 0 && !clusterScope) {
     errors.required(
       `${path}.namespaces`,
       "resource rules that are not cluster scoped must supply at least one namespace",
     );
-  } else if (namespaces.includes("*")) checkAlone(namespaces, `${path}.namespaces`, "namespaces", errors);
+  } else if (namespaces.includes("*")) checkWildcard(namespaces, `${path}.namespaces`, "namespaces", errors);
   else {
     for (const [index, name] of (namespaces as Texts).entries()) {
       const problems = dnsLabelProblems(name).map(
@@ -130,7 +126,7 @@ function validatePathRule({ verbs = [], nonResourceURLs: paths = [] }: Part, pat
   validateVerbs(verbs, `${path}.verbs`, errors);
   const place = `${path}.nonResourceURLs`;
   if (paths.length === 0) errors.required(place, "nonResourceURLs must contain at least one value");
-  else if (paths.includes("*")) checkAlone(paths, place, "non-resource URLs", errors);
+  else if (paths.includes("*")) checkWildcard(paths, place, "non-resource URLs", errors);
   else
     for (const [index, one] of (paths as Texts).entries())
       addInvalid(errors, `${place}[${index}]`, one, pathProblems(one));

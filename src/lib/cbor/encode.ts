@@ -5,6 +5,7 @@
  */
 import { sortedKeys } from "../json/encode-any.ts";
 import type { Integer } from "../json/values.ts";
+import { collapses, isEmpty } from "../schema/encode.ts";
 import type { Field, Struct, Type } from "../schema/schema.ts";
 import { unsetValueOf } from "../schema/zero.ts";
 import { major, selfDescribed } from "./wire.ts";
@@ -38,15 +39,6 @@ export function encodeAnyCbor(value: unknown, expectedBytes = 1024): Buffer {
 
 type Write = (writer: Writer, value: unknown) => void;
 
-/**
- * Upstream stores protobuf, which does not distinguish empty containers from absent ones, even
- * without omitempty.
- */
-const containers: ReadonlySet<string> = new Set(["list", "map"]);
-
-/** The scalars that `omitempty` leaves out when they are empty; all others are structs in Go. */
-const plainScalars: ReadonlySet<string> = new Set(["string", "int32", "int64", "bool", "double", "bytes"]);
-
 class FieldPlan {
   readonly name: string;
   readonly #type: Type;
@@ -60,7 +52,7 @@ class FieldPlan {
     this.name = name;
     this.#type = type;
     this.#key = keyOf(name);
-    this.#collapses = !field.pointer && (containers.has(type.kind) || (field.omitEmpty && plainScalars.has(type.kind)));
+    this.#collapses = collapses(field);
     this.#zero = unsetValueOf(field);
   }
 
@@ -118,13 +110,6 @@ function keyOf(name: string): Buffer {
 /** Compares encoded keys: the shorter one is first, then by bytes. */
 function compareKeys(a: string, b: string): number {
   return Buffer.compare(keyOf(a), keyOf(b));
-}
-
-function isEmpty(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return value === "" || value === 0 || value === false;
-  if (Array.isArray(value)) return value.length === 0;
-  for (const _key in value) return false;
-  return true;
 }
 
 function writerOf(type: Type): Write {

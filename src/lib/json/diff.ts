@@ -36,7 +36,8 @@ function diffMembers(before: Record<string, unknown>, after: Record<string, unkn
   ];
 }
 
-function memberOf(object: Record<string, unknown>, key: string): unknown {
+/** The value of an own member; safe for any key. */
+export function memberOf(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 

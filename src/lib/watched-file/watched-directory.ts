@@ -49,8 +49,8 @@ export function watchDirectory(path: string, { after, onEvent }: WatchedDirector
   };
 }
 
-/** @returns undefined when the directory cannot be watched; the next poll tries again */
-function tryWatch(path: string, onChange: () => void): FSWatcher | undefined {
+/** Watches a directory until an error. @returns undefined when it cannot be watched; the next poll tries again */
+export function tryWatch(path: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, { persistent: false }, onChange);
     watcher.on("error", () => watcher.close());

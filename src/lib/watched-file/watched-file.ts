@@ -1,8 +1,10 @@
 /** Watches the content of one file. */
+
 import { createHash } from "node:crypto";
-import { type FSWatcher, watch } from "node:fs";
+import type { FSWatcher } from "node:fs";
 import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 import { linkDirectories } from "./link-directories.ts";
+import { tryWatch } from "./watched-directory.ts";
 
 interface WatchedFileOptions {
   /** The content that the caller has already; `onContent` is not called for it. */
@@ -122,7 +124,7 @@ class FileFollower implements WatchedFile {
     }
     for (const directory of directories) {
       if (this.#watchers.has(directory)) continue;
-      const watcher = watchDirectory(directory, () => this.#checkSoon());
+      const watcher = tryWatch(directory, () => this.#checkSoon());
       if (watcher === undefined) continue;
       this.#watchers.set(directory, watcher);
       changed = true;
@@ -156,17 +158,6 @@ class FileFollower implements WatchedFile {
 }
 
 /** @returns undefined when the directory cannot be watched */
-function watchDirectory(directory: string, onChange: () => void): FSWatcher | undefined {
-  try {
-    const watcher = watch(directory, { persistent: false }, onChange);
-    // The next poll watches the directory again.
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return undefined;
-  }
-}
 
 function hashOf(content: Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");

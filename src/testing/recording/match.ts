@@ -1,4 +1,5 @@
 /** Whether a request, or a part of it, is the recorded one. */
+import { memberOf } from "../../lib/json/diff.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { RecordedBody, RequestLine } from "./format.ts";
 import { placeholderPattern } from "./placeholder.ts";
@@ -77,13 +78,11 @@ function difference(recorded: unknown, actual: unknown, at: string): string | un
     return firstDefined(recorded.map((item, index) => () => difference(item, actual[index], `${at}[${index}]`)));
   if (isObject(recorded) && isObject(actual)) {
     const keys = [...new Set([...Object.keys(recorded), ...Object.keys(actual)])];
-    return firstDefined(keys.map((key) => () => difference(own(recorded, key), own(actual, key), `${at}.${key}`)));
+    return firstDefined(
+      keys.map((key) => () => difference(memberOf(recorded, key), memberOf(actual, key), `${at}.${key}`)),
+    );
   }
   return `${at}: recorded ${shown(recorded)}, received ${shown(actual)}`;
-}
-
-function own(object: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function firstDefined(attempts: readonly (() => string | undefined)[]): string | undefined {

@@ -8,7 +8,7 @@ import { isNumber } from "../../json/number-literal.ts";
 import { isObject } from "../../json/values.ts";
 import type { JsonObject } from "../json-object.ts";
 import { numberProblems } from "./number-rules.ts";
-import type { ValueSchema } from "./value-schema.ts";
+import { isLimit, type ValueSchema } from "./value-schema.ts";
 import { areUnique, isOneOf, lengthOf, typeProblem } from "./value-types.ts";
 
 type Check = (value: unknown) => boolean;
@@ -69,9 +69,6 @@ function junctors({ allOf, anyOf, oneOf, not }: ValueSchema): Check | undefined 
     (one.length === 0 || one.filter((check) => check(value)).length === 1) &&
     excluded?.(value) !== true;
 }
-
-const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint =>
-  limit !== undefined && limit !== null;
 
 function texts({ source, pattern, matchesFormat }: ValueSchema): Check | undefined {
   const { maxLength, minLength } = source;

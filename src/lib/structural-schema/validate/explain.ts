@@ -10,7 +10,7 @@ import { isObject } from "../../json/values.ts";
 import type { Correlation } from "../correlation.ts";
 import type { JsonObject } from "../json-object.ts";
 import { numberProblems } from "./number-rules.ts";
-import type { ValueSchema } from "./value-schema.ts";
+import { isLimit, type ValueSchema } from "./value-schema.ts";
 import { areUnique, isOneOf, lengthOf, textOfEnumeration, typeProblem } from "./value-types.ts";
 
 type ValueErrorKind = "type" | "required" | "enum" | "tooLong" | "tooMany" | "invalid" | "general";
@@ -174,9 +174,6 @@ function textError(text: string, { source, pattern }: ValueSchema, path: string)
   const why = pattern.error === undefined ? "" : `, but pattern is invalid: ${pattern.error}`;
   return { kind: "invalid", path, value: text, message: at(path, `should match '${source.pattern}${why}'`) };
 }
-
-const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint =>
-  limit !== undefined && limit !== null;
 
 function checkNumber(value: JsonNumber, schema: ValueSchema, path: string, findings: Findings): void {
   for (const { detail, value: shown } of numberProblems(value, schema, path)) {

@@ -183,3 +183,8 @@ function compile(pattern: string): CompiledPattern {
 function goMessage(message: string): string {
   return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
 }
+
+/** Whether a schema has the limit. */
+export function isLimit(limit: number | bigint | undefined | null): limit is number | bigint {
+  return limit !== undefined && limit !== null;
+}
