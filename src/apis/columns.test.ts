@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cellAt } from "../../test/support/cell-at.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { builtinDefinitions } from "../catalog/builtin-definitions.ts";
-import { cellAt } from "../catalog/common-columns.ts";
 import { columnsByResource } from "./columns.ts";
 import { builtinConversions, builtinStrategies } from "./index.ts";
 

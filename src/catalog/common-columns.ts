@@ -74,12 +74,6 @@ export const customScaleColumns: readonly Column[] = scaleColumns.map((column) =
   ...customScaleTexts[column.name],
 }));
 
-/** The value of a cell. @param now milliseconds since 1970 */
-export function cellAt({ value }: Column, object: KubeObject, now: number): unknown {
-  const cell = value(object);
-  return typeof cell === "function" ? (cell as TimedCell)(now) : cell;
-}
-
 /** The name of an object; empty if it has none. */
 export function nameOf({ metadata }: KubeObject): string {
   return metadata.name ?? "";

@@ -4,9 +4,9 @@
  */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import { isObject } from "../lib/json/values.ts";
+import { type JsonObject, memberOf } from "../lib/structural-schema/json-object.ts";
 import type { RuleNode } from "./compile-rules.ts";
 import { Correlation, itemsByKey } from "./correlation.ts";
-import { type JsonObject, memberOf } from "../lib/structural-schema/json-object.ts";
 import { runtimeBudget } from "./limits.ts";
 import { childPath, type Place, type RuleRun, runRules, type Unchanged } from "./run-rules.ts";
 import { TimeLimit } from "./time-limit.ts";

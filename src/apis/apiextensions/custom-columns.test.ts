@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { cellAt } from "../../../test/support/cell-at.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { cellAt } from "../../catalog/common-columns.ts";
 import { customColumns } from "./custom-columns.ts";
 
 const object = {

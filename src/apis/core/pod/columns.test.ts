@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cellAt } from "../../../../test/support/cell-at.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { cellAt } from "../../../catalog/common-columns.ts";
 import type { Part } from "../../fields.ts";
 import { podColumns, podRowConditions } from "./columns.ts";
 
