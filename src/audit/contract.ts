@@ -144,6 +144,6 @@ export interface AuditTruncateOptions {
   readonly enabled: boolean;
   /** The limit for the events of one batch. */
   readonly maxBatchBytes: number;
-  /** Events that are larger lose their objects. */
+  /** Events that are larger lose their objects, and are lost if they still are. */
   readonly maxEventBytes: number;
 }

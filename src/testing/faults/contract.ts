@@ -14,7 +14,10 @@ export interface FaultRule {
    * `authentication.kubernetes.io/credential-id`, such as `X509SHA256=…` and `JTI=…`.
    */
   readonly client?: TextMatch;
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or the method of other paths. */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, `proxy`, or the method of other
+   * paths, in lower case.
+   */
   readonly verb?: TextMatch;
   /** Such as `pods`, or with its group, `deployments.apps`. Empty for paths that name no resource. */
   readonly resource?: TextMatch;

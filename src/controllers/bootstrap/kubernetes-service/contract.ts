@@ -4,14 +4,15 @@ export type EndpointReconcilerType = "master-count" | "lease" | "none";
 /** Maintains the endpoints of the Service `kubernetes`, in which each running server has an address. */
 export interface EndpointReconciler {
   /**
-   * Adds the address of this server, and removes those of servers that do not run any more.
-   * @throws ApiError
+   * Adds the address of this server. With leases it also removes those of servers that do not run any more, and by
+   * count those beyond the number.
+   * @throws ApiError · Error when the store lists no server, not even this one
    */
   reconcile(): Promise<void>;
   /**
    * Removes the address of this server.
    * @param isStopping whether the server stops; otherwise the address is one that it left behind
-   * @returns false when there was none
+   * @returns whether it was removed; false as well where the next `reconcile` replaces what is left behind
    * @throws ApiError
    */
   remove(isStopping: boolean): Promise<boolean>;
