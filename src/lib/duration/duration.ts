@@ -2,7 +2,7 @@
  * Go durations (`1m30s`), and the short ages that `kubectl get` shows. Durations are nanoseconds,
  * as bigint.
  */
-import { quoteGo } from "../json/quote.ts";
+import { quoteTime } from "../json/quote.ts";
 import { trimEndOf, trimStartOf } from "../text/trim.ts";
 
 /** Text that is not a duration. The message is Go's, such as `time: invalid duration "x"`. */
@@ -36,7 +36,7 @@ export function parseDuration(text: string): bigint {
   const unsigned = text.replace(/^[-+]/, "");
   if (unsigned === "0") return 0n;
   const invalid = (): never => {
-    throw new DurationError(`time: invalid duration ${quoteGo(text)}`);
+    throw new DurationError(`time: invalid duration ${quoteTime(text)}`);
   };
   if (unsigned === "") invalid();
   let total = 0n;
@@ -51,10 +51,10 @@ export function parseDuration(text: string): bigint {
     if (digits.length > nanosecondDigitsMax) invalid();
     const unit = unitAt(unsigned, at);
     at += unit.length;
-    if (unit === "") throw new DurationError(`time: missing unit in duration ${quoteGo(text)}`);
+    if (unit === "") throw new DurationError(`time: missing unit in duration ${quoteTime(text)}`);
     const nanoseconds = unitNanoseconds.get(unit);
     if (nanoseconds === undefined)
-      throw new DurationError(`time: unknown unit ${quoteGo(unit)} in duration ${quoteGo(text)}`);
+      throw new DurationError(`time: unknown unit ${quoteTime(unit)} in duration ${quoteTime(text)}`);
     if (digits !== "") total += BigInt(digits) * nanoseconds;
     if (fraction !== "") total += fractionOf(fraction, nanoseconds);
     if (total > largest) invalid();

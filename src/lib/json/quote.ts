@@ -57,3 +57,21 @@ export function escapeGo(character: string): string {
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;
   return `\\U${code.toString(16).padStart(8, "0")}`;
 }
+
+/** Quotes text as Go's package time does: characters outside ASCII are escaped as bytes. */
+export function quoteTime(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return quoteGo(text);
+  const marked = text.replace(/["\\]/g, "\\$&");
+  return `"${marked.replace(/[^ -\x7f]+/g, (run) => escapedBytes(Buffer.from(run)))}"`;
+}
+
+const hexDigits = Buffer.from("0123456789abcdef");
+
+function escapedBytes(bytes: Buffer): string {
+  const escaped = Buffer.alloc(4 * bytes.length, "\\x00");
+  for (const [index, byte] of bytes.entries()) {
+    escaped[4 * index + 2] = hexDigits[byte >> 4] as number;
+    escaped[4 * index + 3] = hexDigits[byte & 15] as number;
+  }
+  return escaped.toString("latin1");
+}

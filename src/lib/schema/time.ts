@@ -1,7 +1,7 @@
 /**
  * Parses times as Go does and formats them as Kubernetes does. Source: Go's package time, RFC3339.
  */
-import { quoteGo } from "../json/quote.ts";
+import { quoteTime } from "../json/quote.ts";
 import { trimEndOf } from "../text/trim.ts";
 
 /**
@@ -26,7 +26,7 @@ const canonicalMicroTime = /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-
 export function canonicalizeTime(text: string): string | undefined {
   const match = canonicalTime.exec(text);
   if (match !== null && isDate(match)) return text === "0001-01-01T00:00:00Z" ? undefined : text;
-  const { ms, nanoseconds } = new TimeParser(text, layouts.seconds).parse();
+  const { ms, nanoseconds } = parseGoTime(text, layouts.seconds);
   return ms === zeroMs && nanoseconds === 0 ? undefined : `${formatDate(ms)}Z`;
 }
 
@@ -38,7 +38,7 @@ export function canonicalizeTime(text: string): string | undefined {
 export function canonicalizeMicroTime(text: string): string | undefined {
   const match = canonicalMicroTime.exec(text);
   if (match !== null && isDate(match)) return text === "0001-01-01T00:00:00.000000Z" ? undefined : text;
-  const { ms, nanoseconds } = new TimeParser(text, layouts.microseconds).parse();
+  const { ms, nanoseconds } = parseGoTime(text, layouts.microseconds);
   const micros = String(nanoseconds / 1000).padStart(6, "0");
   return ms === zeroMs && nanoseconds === 0 ? undefined : `${formatDate(ms)}.${micros}Z`;
 }
@@ -49,7 +49,7 @@ export function canonicalizeMicroTime(text: string): string | undefined {
  * @throws TimeError
  */
 export function parseTimeMs(text: string): number {
-  const { ms, nanoseconds } = new TimeParser(text, layouts.seconds).parse();
+  const { ms, nanoseconds } = parseGoTime(text, layouts.seconds);
   return ms + Math.floor(nanoseconds / 1_000_000);
 }
 
@@ -78,32 +78,61 @@ function formatDate(ms: number): string {
   return yearText + iso.slice(iso.indexOf("-", 1), iso.indexOf("."));
 }
 
-const layouts = {
+/** Go's layouts of times. */
+export const layouts = {
   seconds: "2006-01-02T15:04:05Z07:00",
   microseconds: "2006-01-02T15:04:05.000000Z07:00",
+  withoutZone: "2006-01-02T15:04:05",
+  date: "2006-01-02",
 } as const;
 
+type Layout = (typeof layouts)[keyof typeof layouts];
+
+/** A time as it is written. */
+interface ParsedTime {
+  /** The whole second, as milliseconds since 1970. */
+  readonly ms: number;
+  /** After the second. */
+  readonly nanoseconds: number;
+  /** Of its zone, east of UTC; 0 without one. */
+  readonly offsetSeconds: number;
+}
+
 /**
- * Parses one time as leniently as Go: the hour may have one digit, fractions of seconds any length.
+ * Parses a time as leniently as Go: the hour may have one digit, fractions of seconds any length.
+ * @throws TimeError
  */
+export function parseGoTime(text: string, layout: Layout): ParsedTime {
+  return new TimeParser(text, layout).parse();
+}
+
+/** Parses one time. */
 class TimeParser {
   readonly #text: string;
-  readonly #layout: string;
+  readonly #layout: Layout;
   #rest: string;
 
-  constructor(text: string, layout: string) {
+  constructor(text: string, layout: Layout) {
     this.#text = text;
     this.#layout = layout;
     this.#rest = text;
   }
 
-  /** @returns the whole second as milliseconds since 1970, and the nanoseconds after it */
-  parse(): { ms: number; nanoseconds: number } {
+  parse(): ParsedTime {
     const year = this.#year();
     this.#skip("-");
     const month = this.#number("01", { digits: 2, min: 1, max: 12, name: "month" });
     this.#skip("-");
     const day = this.#number("02", { digits: 2, min: 0, max: 99, name: "day" });
+    const time = this.#layout === layouts.date ? midnight : this.#time();
+    if (this.#rest !== "") this.#fail(`: extra text: ${quoteTime(this.#rest)}`);
+    if (day < 1 || day > daysIn(year, month)) this.#fail(": day out of range");
+    const { secondOfDay, nanoseconds, offsetSeconds } = time;
+    const dayMs = new Date(0).setUTCFullYear(year, month - 1, day);
+    return { ms: dayMs + (secondOfDay - offsetSeconds) * 1000, nanoseconds, offsetSeconds };
+  }
+
+  #time(): typeof midnight {
     this.#skip("T");
     const hour = this.#number("15", { digits: 1, min: 0, max: 23, name: "hour" });
     this.#skip(":");
@@ -111,13 +140,8 @@ class TimeParser {
     this.#skip(":");
     const second = this.#number("05", { digits: 2, min: 0, max: 59, name: "second" });
     const nanoseconds = this.#layout === layouts.microseconds ? this.#microseconds() : this.#fraction();
-    const zoneSeconds = this.#zone();
-    if (this.#rest !== "") this.#fail(`: extra text: ${quoteTime(this.#rest)}`);
-    if (day < 1 || day > daysIn(year, month)) this.#fail(": day out of range");
-    const date = new Date(0);
-    date.setUTCFullYear(year, month - 1, day);
-    date.setUTCHours(hour, minute, second);
-    return { ms: date.getTime() - zoneSeconds * 1000, nanoseconds };
+    const offsetSeconds = this.#layout === layouts.withoutZone ? 0 : this.#zone();
+    return { secondOfDay: (hour * 60 + minute) * 60 + second, nanoseconds, offsetSeconds };
   }
 
   #year(): number {
@@ -172,7 +196,7 @@ class TimeParser {
     if (Number(hours) > 24) this.#fail(": time zone offset hour out of range");
     if (Number(minutes) > 60) this.#fail(": time zone offset minute out of range");
     const seconds = (Number(hours) * 60 + Number(minutes)) * 60;
-    return sign === "-" ? -seconds : seconds;
+    return sign === "-" && seconds > 0 ? -seconds : seconds;
   }
 
   #failParsing(value: string, element: string): never {
@@ -188,23 +212,7 @@ class TimeParser {
   }
 }
 
-/** Quotes text as Go's package time does: characters outside ASCII are escaped as bytes. */
-function quoteTime(text: string): string {
-  if (/^[ !#-[\]-~]*$/.test(text)) return quoteGo(text);
-  const marked = text.replace(/["\\]/g, "\\$&");
-  return `"${marked.replace(/[^ -\x7f]+/g, (run) => escapedBytes(Buffer.from(run)))}"`;
-}
-
-const hexDigits = Buffer.from("0123456789abcdef");
-
-function escapedBytes(bytes: Buffer): string {
-  const escaped = Buffer.alloc(4 * bytes.length, "\\x00");
-  for (const [index, byte] of bytes.entries()) {
-    escaped[4 * index + 2] = hexDigits[byte >> 4] as number;
-    escaped[4 * index + 3] = hexDigits[byte & 15] as number;
-  }
-  return escaped.toString("latin1");
-}
+const midnight = { secondOfDay: 0, nanoseconds: 0, offsetSeconds: 0 };
 
 /**
  * Formats a time in UTC with up to nine digits of a second, like Go's RFC3339Nano.

@@ -4,11 +4,11 @@
  */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
 import { quoteGo } from "../../json/quote.ts";
+import { layouts } from "../../schema/time.ts";
 import { clampedInteger } from "../../text/integer.ts";
-import { type CelFailure, fail } from "../values/failure.ts";
-import { parseTimestamp } from "../values/time.ts";
+import { CelFailure, fail } from "../values/failure.ts";
+import { parseTimestamp, timestampOf } from "../values/time.ts";
 import { CelDuration, CelTimestamp, type Result } from "../values/value.ts";
-import { timeParseError } from "./go-layout.ts";
 
 /** Parsers by format; each returns a value or a failure. */
 export const stringFormats: ReadonlyMap<string, (text: string) => Result> = new Map([
@@ -23,19 +23,17 @@ function invalid(description: string, text: string, why: string): CelFailure {
 }
 
 function dateOf(text: string): Result {
-  const parsed = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
-  return parsed instanceof CelTimestamp
-    ? parsed
-    : invalid("date formatted string", text, timeParseError(text, "2006-01-02"));
+  const date = timestampOf(text, layouts.date);
+  return date instanceof CelFailure ? invalid("date formatted string", text, date.message) : date;
 }
 
 /** The default zone is UTC; an empty text is the Unix epoch. */
 function dateTimeOf(text: string): Result {
   if (text === "") return new CelTimestamp(0n);
-  const parsed = parseTimestamp(/Z$|[+-][0-9]{2}:[0-9]{2}$/.test(text) ? text : `${text}Z`);
-  return parsed instanceof CelTimestamp
-    ? parsed
-    : invalid("date-time formatted string", text, timeParseError(text, "2006-01-02T15:04:05"));
+  const time = parseTimestamp(text);
+  if (!(time instanceof CelFailure)) return time;
+  const local = timestampOf(text, layouts.withoutZone);
+  return local instanceof CelFailure ? invalid("date-time formatted string", text, local.message) : local;
 }
 
 const second = 1_000_000_000n;

@@ -2,6 +2,7 @@
  * Parsing and formatting of doubles and durations, as in Go. Source: https://pkg.go.dev/strconv
  * and https://pkg.go.dev/time#ParseDuration.
  */
+import { quoteGo } from "../../json/quote.ts";
 import { type CelFailure, fail } from "./failure.ts";
 
 /** Formats like Go's `%g`: the shortest exact digits, with an exponent below -4 and from 6 on. */
@@ -43,7 +44,7 @@ export function parseDouble(input: string): number | CelFailure {
   const infinity = infinite.exec(text);
   if (infinity !== null) return infinity[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   if (/^nan$/i.test(text)) return Number.NaN;
-  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${JSON.stringify(input)}: invalid syntax`);
+  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${quoteGo(input)}: invalid syntax`);
   return withinRange(Number(text), input);
 }
 
@@ -56,7 +57,5 @@ function hexadecimalDouble(
 }
 
 function withinRange(value: number, input: string): number | CelFailure {
-  return Number.isFinite(value)
-    ? value
-    : fail(`strconv.ParseFloat: parsing ${JSON.stringify(input)}: value out of range`);
+  return Number.isFinite(value) ? value : fail(`strconv.ParseFloat: parsing ${quoteGo(input)}: value out of range`);
 }

@@ -1,5 +1,6 @@
 /** Timestamps: range, RFC 3339 with the error messages of Go, and the calendar in a time zone. */
-import { formatNanoTime } from "../../schema/time.ts";
+import { quoteGo } from "../../json/quote.ts";
+import { formatNanoTime, layouts, parseGoTime, TimeError } from "../../schema/time.ts";
 import { CelFailure, fail } from "./failure.ts";
 import { CelTimestamp, type Result } from "./value.ts";
 
@@ -13,40 +14,20 @@ export function checkedTimestamp(nanoseconds: bigint, offsetSeconds = 0): Result
   return new CelTimestamp(nanoseconds, offsetSeconds);
 }
 
-const rfc3339 =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|([+-])([0-9]{2}):([0-9]{2}))$/;
-const layout = "2006-01-02T15:04:05Z07:00";
-
 /** Parses RFC 3339. @returns a failure with the message of Go's time.Parse */
 export function parseTimestamp(text: string): Result {
-  const match = rfc3339.exec(text);
-  if (match === null)
-    return fail(`parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(text)} as "2006"`);
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const outOfRange = (what: string): CelFailure => fail(`parsing time ${JSON.stringify(text)}: ${what} out of range`);
-  if (month < 1 || month > 12) return outOfRange("month");
-  if (day < 1 || day > daysIn(year, month)) return outOfRange("day");
-  if (hour > 23) return outOfRange("hour");
-  if (minute > 59) return outOfRange("minute");
-  if (second > 59) return outOfRange("second");
-  const ms = new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000;
-  const [offsetHours, offsetMinutes] = match.slice(10, 12).map((digits = "0") => Number(digits)) as [number, number];
-  if (offsetHours > 24) return outOfRange("time zone offset hour");
-  if (offsetMinutes > 60) return outOfRange("time zone offset minute");
-  const offsetSeconds = (match[9] === "-" ? -60 : 60) * (offsetHours * 60 + offsetMinutes);
-  const nanoseconds = BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
-  return checkedTimestamp(BigInt(ms - offsetSeconds * 1000) * 1_000_000n + nanoseconds, offsetSeconds + 0);
+  return timestampOf(text, layouts.seconds);
 }
 
-function daysIn(year: number, month: number): number {
-  return new Date(new Date(0).setUTCFullYear(year, month, 0)).getUTCDate();
+/** Parses a time by a layout of Go. @returns a failure with Go's message */
+export function timestampOf(text: string, layout: Parameters<typeof parseGoTime>[1]): Result {
+  try {
+    const { ms, nanoseconds, offsetSeconds } = parseGoTime(text, layout);
+    return checkedTimestamp(BigInt(ms) * 1_000_000n + BigInt(nanoseconds), offsetSeconds);
+  } catch (error) {
+    if (error instanceof TimeError) return fail(error.message);
+    throw error;
+  }
 }
 
 /** Formats like Go's RFC3339Nano, with the offset of the timestamp. */
@@ -96,7 +77,7 @@ export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFail
 
 /** Parses like Go's strconv.Atoi. A number above 1e9, beyond any offset, counts as out of range. */
 function atoi(text: string): number | CelFailure {
-  const failure = (why: string): CelFailure => fail(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`);
+  const failure = (why: string): CelFailure => fail(`strconv.Atoi: parsing ${quoteGo(text)}: ${why}`);
   if (!/^[+-]?[0-9]+$/.test(text)) return failure("invalid syntax");
   return Math.abs(Number(text)) <= 1e9 ? Number(text) : failure("value out of range");
 }
