@@ -2,8 +2,9 @@
  * Parses `--feature-gates`. Rules and messages are those of
  * k8s.io/component-base@v0.36.0/featuregate/feature_gate.go.
  */
+
 import assert from "node:assert/strict";
-import { joinErrors } from "../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 import { memo } from "../lib/memo/memo.ts";
 import { readTable } from "./data/data-file.ts";
 import { parseBool } from "./parse-bool.ts";
@@ -121,7 +122,7 @@ function parsePairs(text: string): Map<string, boolean> {
     const on = parseBool(value);
     if (on === undefined)
       throw new Error(
-        `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+        `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${quoteGo(value)}: invalid syntax`,
       );
     settings.set(name, on);
   }

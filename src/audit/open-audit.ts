@@ -1,6 +1,8 @@
 /** Opens the audit backends from the options. */
+
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { CallObserver, WebhookClient } from "../webhook/contract.ts";
@@ -104,7 +106,7 @@ async function readPolicy(path: string): Promise<Buffer> {
   try {
     return await readGiven(path);
   } catch (error) {
-    throw new Error(`loading audit policy file: failed to read file path ${JSON.stringify(path)}: ${messageOf(error)}`);
+    throw new Error(`loading audit policy file: failed to read file path ${quoteGo(path)}: ${messageOf(error)}`);
   }
 }
 

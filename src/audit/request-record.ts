@@ -2,11 +2,13 @@
  * Collects the facts about one request and emits its events.
  * Source: k8s.io/apiserver@v0.36.0/pkg/audit/context.go and request.go.
  */
+
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import type { AuditLevel, LatencyLayer, RequestAudit, ResponseStatus } from "../request/audit.ts";
 import type { AuditCounts, AuditEvent, AuditSink, AuditStage } from "./contract.ts";
 import type { RequestAuditConfig } from "./policy.ts";
@@ -87,7 +89,7 @@ export class RequestRecord implements RequestAudit {
     const problem =
       existing === undefined
         ? this.#limitProblem(key.length + value.length)
-        : `it has already been set to ${JSON.stringify(existing)}`;
+        : `it has already been set to ${quoteGo(existing)}`;
     if (problem === undefined) {
       this.#annotations.set(key, value);
       this.#annotationCharacters += key.length + value.length;
@@ -96,7 +98,7 @@ export class RequestRecord implements RequestAudit {
     const { auditId } = this.#event;
     const shown = JSON.stringify(value.slice(0, shownMax));
     this.#recording.logger.warn(
-      `Failed to set annotations[${JSON.stringify(key)}] to ${shown} for audit:${JSON.stringify(auditId)}, ${problem}`,
+      `Failed to set annotations[${quoteGo(key)}] to ${shown} for audit:${quoteGo(auditId)}, ${problem}`,
     );
   }
 

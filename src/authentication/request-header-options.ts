@@ -2,6 +2,7 @@
  * Validates `--requestheader-*`, with upstream's messages.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/authentication.go.
  */
+import { quoteGo } from "../lib/json/quote.ts";
 import type { RequestHeaderOptions } from "./contract.ts";
 
 /**
@@ -32,7 +33,7 @@ export function checkRequestHeaderOptions(
 }
 
 function checkNoEmpty(flag: string, values: readonly string[]): void {
-  if (values.some((value) => value.trim() === "")) throw new Error(`empty value in ${JSON.stringify(flag)}`);
+  if (values.some((value) => value.trim() === "")) throw new Error(`empty value in ${quoteGo(flag)}`);
 }
 
 function lacks(headers: readonly string[], standard: string): boolean {

@@ -5,6 +5,7 @@
  */
 
 import { parseBool } from "../apimachinery/parse-bool.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import type { BuiltinVersion } from "./builtin-definitions.ts";
 import type { RuntimeConfig } from "./contract.ts";
 
@@ -130,11 +131,11 @@ function checkKey(key: string, value: string, versions: ReadonlySet<string>): vo
     throw new Error(`group version ${group === "" ? version : `${group}/${version}`} that has not been registered`);
   if (parseSwitch(value) === undefined)
     throw new Error(
-      `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+      `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${quoteGo(value)}: invalid syntax`,
     );
   if (resource.toLowerCase() !== resource)
     throw new Error(
-      `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(resource)}`,
+      `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${quoteGo(resource)}`,
     );
 }
 

@@ -2,6 +2,7 @@
  * Evaluates the flag `--controllers`. Source: kube-controller-manager's flag of the same name
  * (`k8s.io/controller-manager@v0.36.0/options/generic.go` and `app/helper.go`).
  */
+import { quoteGo } from "../lib/json/quote.ts";
 import { absentControllers } from "./absent.ts";
 
 /** The controllers that run in this process, under upstream's names. */
@@ -68,8 +69,8 @@ function checkNames(list: readonly string[]): void {
   for (const item of list) {
     const word = item.replace(/^-/, "");
     if (item === "*" || isPresent(nameOf(word))) continue;
-    if (!absentControllers.has(word)) problems.add(`${JSON.stringify(word)} is not in the list of known controllers`);
-    else if (item === word) problems.add(`${JSON.stringify(word)} cannot be enabled: this server does not have it`);
+    if (!absentControllers.has(word)) problems.add(`${quoteGo(word)} is not in the list of known controllers`);
+    else if (item === word) problems.add(`${quoteGo(word)} cannot be enabled: this server does not have it`);
   }
   const [first, ...more] = problems;
   if (first !== undefined) throw new Error(more.length === 0 ? first : `[${[first, ...more].join(", ")}]`);

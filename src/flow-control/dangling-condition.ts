@@ -2,9 +2,11 @@
  * The condition of flow schemas that says whether their priority level exists.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/apf_controller.go (`presyncFlowSchemaStatus`).
  */
+
 import { formatTime } from "../apimachinery/clock.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../apimachinery/object.ts";
 import { items } from "../apis/fields.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 
 /** A condition of a flow schema. */
 export interface Condition {
@@ -20,7 +22,7 @@ export const conditionManager = "api-priority-and-fairness-config-consumer-v1";
 
 /** @param nowMs milliseconds since 1970 */
 export function danglingCondition(level: string, levelExists: boolean, nowMs: number): Condition {
-  const subject = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
+  const subject = `This FlowSchema references the PriorityLevelConfiguration object named ${quoteGo(level)}`;
   return {
     type: "Dangling",
     status: levelExists ? "False" : "True",

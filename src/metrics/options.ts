@@ -5,6 +5,7 @@
 
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { currentRelease } from "./life-cycle.ts";
@@ -13,7 +14,7 @@ const metricName = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const labelName = "[a-zA-Z_][a-zA-Z0-9_]*";
 const nameForm = new RegExp(`^${metricName}$`);
 const keyForm = new RegExp(`^${metricName},${labelName}$`);
-const keyProblem = `must have keys with format \`metricName,labelName\` where metricName matches ${JSON.stringify(metricName)} and labelName matches ${JSON.stringify(labelName)}`;
+const keyProblem = `must have keys with format \`metricName,labelName\` where metricName matches ${quoteGo(metricName)} and labelName matches ${quoteGo(labelName)}`;
 
 /**
  * Validates the options and reads the manifest of allowed labels.
@@ -31,7 +32,7 @@ export async function checkMetricsOptions(options: MetricsOptions): Promise<Read
   }
   const wrong = disabled.find((name) => !nameForm.test(name));
   if (wrong !== undefined) {
-    const problem = `must be fully qualified metric names matching ${JSON.stringify(nameForm.source)}, got ${JSON.stringify(wrong)}`;
+    const problem = `must be fully qualified metric names matching ${quoteGo(nameForm.source)}, got ${quoteGo(wrong)}`;
     errors.invalid("metrics.disabledMetrics", disabled, problem);
   }
   if (hasWrongKey(allowLabels)) errors.invalid("metrics.allowListMapping", Object.fromEntries(allowLabels), keyProblem);

@@ -1,6 +1,8 @@
 /** Label and field selectors, applied to the entries of a resource. */
+
 import { badRequest } from "../apimachinery/errors.ts";
 import type { ResourceDefinition } from "../catalog/contract.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
 import { type LabelSelector, matchesLabels, parseLabelSelector } from "../lib/selectors/label.ts";
 import { SelectorError } from "../lib/selectors/selector-error.ts";
@@ -117,8 +119,6 @@ export function checkSelectable(
     return;
   if (custom || (hasOwn && group !== "batch")) throw badRequest(`field label not supported: ${field}`);
   if (hasOwn && group === "batch" && resource === "jobs")
-    throw badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
-  throw badRequest(
-    `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-  );
+    throw badRequest(`field label ${quoteGo(field)} not supported for Job`);
+  throw badRequest(`${quoteGo(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
 }

@@ -2,8 +2,10 @@
  * Parses method and path. Segments are read in the order of
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
  */
+
 import { ApiError, badRequest } from "../apimachinery/errors.ts";
 import { parseQuery } from "../lib/go-net/go-query.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
 import { parseLabelSelector } from "../lib/selectors/label.ts";
@@ -121,7 +123,7 @@ function verbOf(
  */
 export function checkName({ parts: [, name = ""] }: RequestInfo): void {
   const problems = pathSegmentNameProblems(name);
-  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
+  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${quoteGo(name)}: ${problems.join(";")}`);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** All options that are texts or name files, read and checked before the server opens anything. */
+
 import type { PluginConfigurations } from "../admission/config/parsers.ts";
 import { chooseAdmissionPlugins, requiredConfigurations } from "../admission/options.ts";
 import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
@@ -10,6 +11,7 @@ import { enabledControllers } from "../controllers/enabled.ts";
 import { checkCoordinatedLeadership, checkLeaderElection } from "../controllers/leader-election/options.ts";
 import { type IpRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import { formatPortRange, type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
+import { quoteGo } from "../lib/json/quote.ts";
 import { memo } from "../lib/memo/memo.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
@@ -98,9 +100,7 @@ function readServiceSettings({
 }: ServerOptions): Pick<Settings, "serviceRanges" | "nodePorts"> {
   const serviceRanges = parseIpRanges(serviceClusterIpRange);
   if (serviceRanges === undefined) {
-    throw new Error(
-      `invalid argument ${JSON.stringify(serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`,
-    );
+    throw new Error(`invalid argument ${quoteGo(serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
   }
   // The Service `kubernetes` has an address of the first range.
   if ((serviceRanges[0] as IpRange).size < serviceAddressesMin) {
@@ -109,9 +109,7 @@ function readServiceSettings({
   }
   const nodePorts = parsePortRange(serviceNodePortRange);
   if (typeof nodePorts === "string") {
-    throw new Error(
-      `invalid argument ${JSON.stringify(serviceNodePortRange)} for service-node-port-range: ${nodePorts}`,
-    );
+    throw new Error(`invalid argument ${quoteGo(serviceNodePortRange)} for service-node-port-range: ${nodePorts}`);
   }
   if (nodePort < 0 || nodePort > 65_535) {
     const why = "must be between 0 and 65535, inclusive. If 0, the Kubernetes master service will be of type ClusterIP";

@@ -168,7 +168,7 @@ async function bindTo(registry: RegistryContext, { namespace, name }: WriteReque
   const object = await get(registry, resource, resource === "nodes" ? "" : namespace, boundName);
   if (resource === "pods" && (object.spec.serviceAccountName ?? "") !== name)
     throw badRequest(
-      `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`,
+      `cannot bind token for serviceaccount ${quoteGo(name)} to pod running with different serviceaccount name.`,
     );
   if (expectedUid !== "" && expectedUid !== object.uid) {
     const why = `the UID in the bound object reference (${expectedUid}) does not match the UID in record. The object might have been deleted and then recreated`;

@@ -6,6 +6,7 @@
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaim/strategy.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaimtemplate/strategy.go
  */
+
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -13,6 +14,7 @@ import { equalGoForms } from "../../catalog/go-equality.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateTemplateMeta } from "../core/pod/claim-template.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
@@ -134,7 +136,7 @@ async function checkLabel(
   if (namespace === undefined)
     errors.internal(
       path,
-      `could not retrieve namespace to verify admin access: namespaces ${JSON.stringify(metadata.namespace)} not found`,
+      `could not retrieve namespace to verify admin access: namespaces ${quoteGo(metadata.namespace ?? "")} not found`,
     );
   else if (namespace.metadata.labels?.[adminLabel] !== "true")
     errors.forbidden(

@@ -6,6 +6,7 @@ import { aggregated, ConfigurationError } from "../../apimachinery/configuration
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { signingAlgorithms } from "../oidc/jwt-authenticators.ts";
 import {
@@ -16,8 +17,7 @@ import {
 import type { OidcOptions } from "./contract.ts";
 import { checkOidcOptions, configurationOfFlags } from "./flags.ts";
 import { type CompiledAuthenticator, validateConfiguration } from "./validate.ts";
-import type { IssuerLimits } from "./validate-issuer.ts";
-import { checkIssuerAllowed } from "./validate-issuer.ts";
+import { checkIssuerAllowed, type IssuerLimits } from "./validate-issuer.ts";
 
 /** The validated settings. */
 export interface AuthenticationSettings {
@@ -69,7 +69,7 @@ export async function authenticationSettings(options: SettingsOptions): Promise<
 }
 
 const cannotLoad = (file: string, problem: string | undefined): string =>
-  `failed to load authentication configuration from file ${JSON.stringify(file)}: ${problem}`;
+  `failed to load authentication configuration from file ${quoteGo(file)}: ${problem}`;
 
 async function readContent(file: string): Promise<Buffer> {
   try {
@@ -101,7 +101,7 @@ function anonymousOf(
 
 function flagAlgorithms({ signingAlgs = ["RS256"] }: OidcOptions): readonly string[] {
   const unknown = signingAlgs.find((one) => !signingAlgorithms.includes(one));
-  if (unknown !== undefined) throw new Error(`oidc: unsupported signing alg: ${JSON.stringify(unknown)}`);
+  if (unknown !== undefined) throw new Error(`oidc: unsupported signing alg: ${quoteGo(unknown)}`);
   return signingAlgs.length === 0 ? ["RS256"] : signingAlgs;
 }
 

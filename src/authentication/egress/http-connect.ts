@@ -2,8 +2,10 @@
  * Tunnels through HTTP proxies: RFC 9110, section 9.3.6.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go.
  */
+
 import https from "node:https";
 import type { Duplex } from "node:stream";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { Dial } from "../oidc/document-client.ts";
 
 /** The address of a proxy. */
@@ -41,7 +43,7 @@ export function httpConnect(proxy: HttpProxy): Dial {
           fail(`proxy error from ${name} while dialing ${target}, code ${statusCode}: ${statusCode} ${statusMessage}`);
         } else if (early.length > 0) {
           socket.destroy();
-          fail(`unexpected ${early.length} bytes of buffered data from CONNECT proxy ${JSON.stringify(name)}`);
+          fail(`unexpected ${early.length} bytes of buffered data from CONNECT proxy ${quoteGo(name)}`);
         } else resolve(socket);
       });
       request.once("response", (response) => {

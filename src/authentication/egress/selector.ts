@@ -2,8 +2,10 @@
  * Opens the egress selector of `--egress-selector-config-file`.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go.
  */
+
 import net from "node:net";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import type { Dial } from "../oidc/document-client.ts";
 import { type EgressSelection, readEgressSelections } from "./configuration.ts";
@@ -21,7 +23,7 @@ type EgressSelector = (type: string) => Dial;
 export async function openEgressSelector(file: string | undefined): Promise<EgressSelector> {
   if (file === undefined) {
     return (type) => {
-      throw new Error(`oidc: egress lookup required with egress selector type ${JSON.stringify(type)}`);
+      throw new Error(`oidc: egress lookup required with egress selector type ${quoteGo(type)}`);
     };
   }
   const dials = new Map<string, Dial>();
@@ -29,7 +31,7 @@ export async function openEgressSelector(file: string | undefined): Promise<Egre
     dials.set(selection.name, await dialOf(selection));
   return (type) => {
     const dial = dials.get(type);
-    if (dial === undefined) throw new Error(`oidc: egress lookup for ${JSON.stringify(type)} is not configured`);
+    if (dial === undefined) throw new Error(`oidc: egress lookup for ${quoteGo(type)} is not configured`);
     return dial;
   };
 }
@@ -42,7 +44,7 @@ async function readSelector(file: string): Promise<Buffer> {
     if (problem?.startsWith("open ") === true && problem.endsWith("no such file or directory"))
       throw new Error(`egress-selector-config-file ${file} does not exist`, { cause: error });
     throw new Error(
-      `failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${problem}]`,
+      `failed to read egress selector config: unable to read egress selector configuration from ${quoteGo(file)} [${problem}]`,
       {
         cause: error,
       },
@@ -54,7 +56,7 @@ async function dialOf({ name, connection: { proxyProtocol, transport } }: Egress
   if (proxyProtocol === "Direct") return direct;
   if (proxyProtocol === "GRPC")
     throw new Error(
-      `failed to setup egress selector: egressSelection ${JSON.stringify(name)}: the protocol GRPC is not supported`,
+      `failed to setup egress selector: egressSelection ${quoteGo(name)}: the protocol GRPC is not supported`,
     );
   const { tcp, uds } = transport ?? {};
   return httpConnect(uds === undefined ? await tcpProxy(tcp ?? {}) : { socketPath: uds.udsName ?? "" });
@@ -68,7 +70,7 @@ async function tcpProxy({
   tlsConfig?: NonNullable<EgressSelectionTls>;
 }): Promise<HttpProxy> {
   const address = URL.parse(url);
-  if (address === null) throw new Error(`invalid proxy server url ${JSON.stringify(url)}`);
+  if (address === null) throw new Error(`invalid proxy server url ${quoteGo(url)}`);
   const { caBundle = "", clientCert = "", clientKey = "", tlsServerName = "" } = tlsConfig ?? {};
   return {
     url: address,

@@ -3,6 +3,7 @@
  * upstream's error messages.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
+import { quoteGo } from "../../lib/json/quote.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 import { type Claims, member } from "./id-token.ts";
 import type { IssuerVerifier } from "./issuer-verifier.ts";
@@ -47,20 +48,18 @@ export function claimResolver({ claim, client, issuerOf, verifierOf }: Distribut
     const token = await fetchToken(client, endpoint, accessToken, claim);
     const issuer = await issuerOf(token);
     if (issuer === undefined)
-      throw new DocumentError(
-        `getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}`,
-      );
+      throw new DocumentError(`getting untrusted issuer from endpoint ${endpoint} failed for claim ${quoteGo(claim)}`);
     const found = verifier(issuer);
     await found.firstAttempt;
     const checked = await found.verify(token);
     if (checked === undefined)
       throw new DocumentError(
-        `verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${JSON.stringify(issuer)}`,
+        `verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${quoteGo(issuer)}`,
       );
     if (typeof checked === "string") throw new DocumentError(`verify distributed claim token: ${checked}`);
     if (!Object.hasOwn(checked.claims, claim))
       throw new DocumentError(
-        `jwt returned by distributed claim endpoint ${JSON.stringify(endpoint)} did not contain claim: ${claim}`,
+        `jwt returned by distributed claim endpoint ${quoteGo(endpoint)} did not contain claim: ${claim}`,
       );
     return checked.claims[claim];
   };
@@ -108,7 +107,7 @@ async function fetchToken(
   claim: string,
 ): Promise<string> {
   const fail = (problem: string): DocumentError =>
-    new DocumentError(`while getting distributed claim ${JSON.stringify(claim)}: ${problem}`);
+    new DocumentError(`while getting distributed claim ${quoteGo(claim)}: ${problem}`);
   if (!/^[\x20-\x7e]*$/.test(accessToken)) throw fail('net/http: invalid header field value for "Authorization"');
   const response = client.get(endpoint, accessToken === "" ? {} : { authorization: `Bearer ${accessToken}` });
   const { status, body } = await response.catch((error: unknown) => {

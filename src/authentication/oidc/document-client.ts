@@ -1,11 +1,13 @@
 /**
  * Fetches documents of issuers over TLS, with limits and the error messages of Go's http.Client.
  */
+
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import { BytePieces } from "../../lib/byte-pieces/byte-pieces.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 
 /** Opens a connection to a host, before TLS. */
 export type Dial = (host: string, port: number) => Promise<Duplex>;
@@ -77,7 +79,7 @@ export function documentClient({
         if (answer.status < 300 || answer.status > 308 || location === undefined) return answer;
         at = parseUrl(location, at);
       }
-      throw new DocumentError(`Get ${JSON.stringify(url)}: stopped after ${redirectsMax} redirects`);
+      throw new DocumentError(`Get ${quoteGo(url)}: stopped after ${redirectsMax} redirects`);
     },
     close() {
       closing.abort();
@@ -89,11 +91,9 @@ export function documentClient({
 /** @throws DocumentError for invalid URLs and for schemes other than https */
 function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base);
-  if (url === null) throw new DocumentError(`parse ${JSON.stringify(text)}: invalid URL`);
+  if (url === null) throw new DocumentError(`parse ${quoteGo(text)}: invalid URL`);
   if (url.protocol !== "https:")
-    throw new DocumentError(
-      `Get ${JSON.stringify(text)}: unsupported protocol scheme ${JSON.stringify(url.protocol.slice(0, -1))}`,
-    );
+    throw new DocumentError(`Get ${quoteGo(text)}: unsupported protocol scheme ${quoteGo(url.protocol.slice(0, -1))}`);
   return url;
 }
 
@@ -145,7 +145,7 @@ function sendRequest(
   signal: AbortSignal,
 ): Promise<Answer> {
   const fail = (problem: string, cause?: unknown): DocumentError =>
-    new DocumentError(`Get ${JSON.stringify(url.href)}: ${problem}`, { cause });
+    new DocumentError(`Get ${quoteGo(url.href)}: ${problem}`, { cause });
   return new Promise((resolve, reject) => {
     const failed = (error: unknown): void =>
       reject(error instanceof DocumentError ? error : fail(reasonOf(error, signal), error));

@@ -2,8 +2,10 @@
  * Verifies the tokens of one issuer. Discovery runs in the background until it succeeds.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
+
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { discoverKeys } from "./discovery.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 import { type CheckedClaims, checkIdToken } from "./id-token.ts";
@@ -49,7 +51,7 @@ export function issuerVerifier({
 }: IssuerVerifierOptions): IssuerVerifier {
   const { client } = keySetOptions;
   let keySet: KeySet | undefined;
-  let problem: string | undefined = `oidc: authenticator for issuer ${JSON.stringify(url)} is not initialized`;
+  let problem: string | undefined = `oidc: authenticator for issuer ${quoteGo(url)} is not initialized`;
   let cancel = (): void => undefined;
   let closed = false;
   let becomeReady: () => void;

@@ -2,8 +2,10 @@
  * The keys of an issuer, fetched for the first token and for unknown keys, as in
  * github.com/coreos/go-oidc.
  */
+
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
 import type { Clock } from "../../apimachinery/clock.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { loadJose } from "../service-account/load-jose.ts";
 import { excerpt, parseObject } from "./discovery.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
@@ -87,7 +89,7 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
       const header = await readHeader(token);
       if (header === undefined) return malformed;
       if (!algorithms.includes(header.algorithm))
-        return `oidc: id token signed with unsupported algorithm, expected ${list(algorithms)} got ${JSON.stringify(header.algorithm)}`;
+        return `oidc: id token signed with unsupported algorithm, expected ${list(algorithms)} got ${quoteGo(header.algorithm)}`;
       const { errors } = await loadJose();
       try {
         return await checkFetching(token, header);

@@ -2,10 +2,12 @@
  * Maps claims to a user and validates both, with upstream's error messages.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
+
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { type Compiled, claimsExpressions, type IdentityResult, userExpressions } from "../../cel-environment/index.ts";
 import { CelList, type CelValue, type JsonValue } from "../../lib/cel/index.ts";
 import { goKindOf } from "../../lib/json/parse.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { CompiledAuthenticator, CompiledRule } from "../configuration/validate.ts";
 import { type Claims, member } from "./id-token.ts";
 
@@ -44,10 +46,10 @@ function usernameOf({ config, username }: CompiledAuthenticator, claims: Claims)
     return value;
   }
   const { claim, prefix = "" } = config.claimMappings.username;
-  const name = textClaim(claims, claim, `oidc: parse username claims ${JSON.stringify(claim)}`);
+  const name = textClaim(claims, claim, `oidc: parse username claims ${quoteGo(claim)}`);
   if (claim === "email") checkEmailVerified(claims);
   // Upstream accepts an empty name. With a prefix, all users without a name would become one user.
-  if (name === "") throw new ClaimError(`oidc: username claim ${JSON.stringify(claim)} is empty`);
+  if (name === "") throw new ClaimError(`oidc: username claim ${quoteGo(claim)} is empty`);
   return prefix + name;
 }
 
@@ -74,13 +76,13 @@ function groupClaim(value: unknown, claim: string): string[] {
   if (value === null) return [];
   if (typeof value === "string") return [value];
   if (!Array.isArray(value) || !value.every((one) => one === null || typeof one === "string"))
-    throw new ClaimError(`oidc: parse groups claim ${JSON.stringify(claim)}: ${cannot(value, "string")}`);
+    throw new ClaimError(`oidc: parse groups claim ${quoteGo(claim)}: ${cannot(value, "string")}`);
   return value.map((one) => one ?? "");
 }
 
 function uidOf({ config, uid }: CompiledAuthenticator, claims: Claims): string {
   const { claim } = config.claimMappings.uid;
-  if (claim !== "") return textClaim(claims, claim, `oidc: parse uid claim ${JSON.stringify(claim)}`);
+  if (claim !== "") return textClaim(claims, claim, `oidc: parse uid claim ${quoteGo(claim)}`);
   if (uid === undefined) return "";
   const value = evaluated(evaluateClaims(uid, claims), "uid claim");
   if (typeof value !== "string")

@@ -1,8 +1,10 @@
 /**
  * Tokens that are bound to objects. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go.
  */
+
 import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { NamedObject } from "../contract.ts";
 import type { LiveObject, LiveObjects } from "./live-objects.ts";
@@ -65,7 +67,7 @@ export function boundProblem(
 ): string | undefined {
   const isDeleted = ({ deletedAt }: LiveObject): boolean => deletedAt !== undefined && deletedAt < deletedBefore;
   const found = live.find("serviceaccounts", namespace, account.name);
-  if (found === undefined) return `serviceaccounts ${JSON.stringify(account.name)} not found`;
+  if (found === undefined) return `serviceaccounts ${quoteGo(account.name)} not found`;
   if (found.uid !== account.uid) return `service account UID (${found.uid}) does not match claim (${account.uid})`;
   if (isDeleted(found)) return `service account ${namespace}/${account.name} has been deleted`;
   const refs = [

@@ -2,8 +2,10 @@
  * Tokens in Secrets, which are valid as long as the Secret exists.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go.
  */
+
 import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { isSameSecret } from "../../lib/secrets/same-secret.ts";
 import type { LiveObjects } from "./live-objects.ts";
 
@@ -52,7 +54,7 @@ export function secretTokenProblem(
   if (!isSameSecret(Buffer.from(secretObject.data?.token ?? "", "base64"), Buffer.from(token)))
     return "Token does not match server's copy";
   const found = live.find("serviceaccounts", namespace, account);
-  if (found === undefined) return `serviceaccounts ${JSON.stringify(account)} not found`;
+  if (found === undefined) return `serviceaccounts ${quoteGo(account)} not found`;
   if (found.deletedAt !== undefined) return `ServiceAccount ${namespace}/${account} has been deleted`;
   if (found.uid !== accountUid) return `ServiceAccount UID (${found.uid}) does not match claim (${accountUid})`;
   return (secretObject.metadata.labels?.[invalidSinceLabel] ?? "") === ""

@@ -1,9 +1,11 @@
 /** The types of flags. `read` throws a FlagValueError that describes what is expected. */
+
 import { parseBool } from "../../apimachinery/parse-bool.ts";
 import { CsvError, parseCsv } from "../../lib/csv/csv.ts";
 import { DurationError, formatDuration, parseDuration } from "../../lib/duration/duration.ts";
 import { ipVersion } from "../../lib/ip-range/ip-version.ts";
 import { formatPortRange, parsePortRange } from "../../lib/ip-range/port-range.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { formatQuantity, integerValue, parseQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
 import { type FlagType, FlagValueError } from "./contract.ts";
 
@@ -13,8 +15,7 @@ export const bool: FlagType<boolean> = {
   isSwitch: true,
   read(text) {
     const value = parseBool(text);
-    if (value === undefined)
-      throw new FlagValueError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+    if (value === undefined) throw new FlagValueError(`strconv.ParseBool: parsing ${quoteGo(text)}: invalid syntax`);
     return value;
   },
 };
@@ -44,8 +45,7 @@ export function word<const Word extends string>(value: string, choices: readonly
 
 /** Parses digits, as Go's strconv.ParseInt without its limits. @throws FlagValueError */
 export function parseDigits(text: string): number {
-  if (!/^[+-]?\d+$/.test(text))
-    throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
   return Number(text);
 }
 
@@ -74,7 +74,7 @@ export const float: FlagType<number> = {
   value: "float",
   read(text) {
     if (text.trim() === "" || Number.isNaN(Number(text)))
-      throw new FlagValueError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+      throw new FlagValueError(`strconv.ParseFloat: parsing ${quoteGo(text)}: invalid syntax`);
     return Number(text);
   },
 };
@@ -119,7 +119,7 @@ export const byteCount: FlagType<number> = {
 
 /** An IPv4 or IPv6 address. */
 export const ipAddress: FlagType<string> = checked(text("ip"), (address) => {
-  if (ipVersion(address) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(address)}`);
+  if (ipVersion(address) === 0) throw new FlagValueError(`failed to parse IP: ${quoteGo(address)}`);
 });
 
 /** Ranges of addresses, such as `10.0.0.0/24`, separated by commas. */

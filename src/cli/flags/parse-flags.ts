@@ -1,5 +1,7 @@
 /** Parses the command line of the server, and writes its `--help`. */
+
 import { Command, CommanderError, Option } from "commander";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { colored, hasColors } from "../colors.ts";
 import { serveExitCodes } from "../exit-codes.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
@@ -110,7 +112,7 @@ function apply(flag: Flag, text: string, { given, warnings }: Parsed): void {
     else if (option !== undefined) given.set(option, { flag, value });
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    throw new FlagError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: ${error.message}`);
+    throw new FlagError(`invalid argument ${quoteGo(text)} for "--${name}" flag: ${error.message}`);
   }
   if (deprecated !== undefined) warnings.push(`Flag --${name} has been deprecated, ${deprecated}`);
 }

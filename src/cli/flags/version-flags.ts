@@ -3,7 +3,7 @@
  * values get upstream's errors, or are not supported. Source:
  * k8s.io/component-base@v0.36.0/compatibility/{registry,version}.go.
  */
-import { joinErrors } from "../../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import { type CommandOptions, type Flag, FlagValueError } from "./contract.ts";
 import { list } from "./flag-types.ts";
 
@@ -85,10 +85,9 @@ function parse(values: readonly string[]): Version | undefined {
 /** @throws FlagValueError */
 function parseVersion(name: string, text: string): Version {
   const [, numbers] = /^\s*v?(\d+(?:\.\d+)*)/.exec(text) ?? [];
-  if (numbers === undefined) throw new FlagValueError(`could not parse ${JSON.stringify(text)} as version`);
+  if (numbers === undefined) throw new FlagValueError(`could not parse ${quoteGo(text)} as version`);
   const [major, minor, patch = 0] = numbers.split(".").map(Number);
-  if (major === undefined || minor === undefined)
-    throw new FlagValueError(`illegal version string ${JSON.stringify(text)}`);
+  if (major === undefined || minor === undefined) throw new FlagValueError(`illegal version string ${quoteGo(text)}`);
   if (patch !== 0) throw new FlagValueError(`patch version not allowed, got: ${name}=${major}.${minor}.${patch}`);
   return [major, minor];
 }

@@ -2,7 +2,9 @@
  * The rules of coordinated elections as functions of the candidates. Source:
  * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/leaderelection/election.go`.
  */
+
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { compareVersions, parseVersion, zeroVersion } from "../../lib/semantic-version/semantic-version.ts";
 
 /** The strategy that this server knows; others elect leaders by other controllers. */
@@ -108,7 +110,7 @@ export function bestStrategy(candidates: readonly Candidate[]): string {
     if (order < 0) best = one;
     else if (order === 0 && one.strategy !== best.strategy)
       throw new ElectionProblem(
-        `candidates ${JSON.stringify(best.name)}, ${JSON.stringify(one.name)} at same binary version but received differing strategies ${best.strategy}, ${one.strategy}`,
+        `candidates ${quoteGo(best.name)}, ${quoteGo(one.name)} at same binary version but received differing strategies ${best.strategy}, ${one.strategy}`,
       );
   }
   return best.strategy;

@@ -1,7 +1,9 @@
 /** Reports owner references to objects in another namespace, in an Event. */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { formatGroupVersion, type OwnerReference } from "../../apimachinery/object.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { recordEvent } from "../record-event.ts";
 import { readMetadata } from "./metadata.ts";
@@ -86,7 +88,7 @@ function createEvent(
   return recordEvent(registry, writes, subject, {
     type: "Warning",
     reason: "OwnerRefInvalidNamespace",
-    message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
+    message: `ownerRef ${identity} does not exist in namespace ${quoteGo(namespace)}`,
     component: "garbage-collector-controller",
   });
 }

@@ -2,8 +2,10 @@
  * Negotiates the form of a response by Accept, as upstream does. Source:
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/negotiation, goautoneg and go-restful.
  */
+
 import { ApiError, badRequest, notAcceptable } from "../../apimachinery/errors.ts";
 import type { SubresourceDefinition } from "../../catalog/contract.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { acceptedTypes, parseAccept } from "../../lib/media-type/accept.ts";
 import type { Representation, RequestContext, Shape } from "../contract.ts";
 import type { Encoding } from "./contract.ts";
@@ -182,7 +184,7 @@ function includeObject(value: string | null): "None" | "Metadata" | "Object" {
   if (value === null || value === "") return "Metadata";
   if (value === "None" || value === "Metadata" || value === "Object") return value;
   throw badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quoteGo(value)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** Converts between `metadata.managedFields` on the wire and the sets that the merge works with. */
+import { quoteGo } from "../json/quote.ts";
 import { identical } from "../json/values.ts";
 import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error } from "../structured-merge/fields-v1.ts";
 import { equalSets, type PathSet } from "../structured-merge/set.ts";
@@ -92,7 +93,7 @@ export function decodeManaged(entries: readonly ManagedFieldsEntry[] = []): Mana
 function checkFieldsType(type: string, index: number): void {
   if (type === "FieldsV1") return;
   if (type === "") throw new ManagedFieldsError(`missing fieldsType in managed fields entry ${index}`);
-  throw new ManagedFieldsError(`invalid fieldsType ${JSON.stringify(type)} in managed fields entry ${index}`);
+  throw new ManagedFieldsError(`invalid fieldsType ${quoteGo(type)} in managed fields entry ${index}`);
 }
 
 function decodeSet(fieldsV1: Record<string, unknown>): PathSet {

@@ -1,4 +1,5 @@
 /** Label selectors in objects: `LabelSelector` of meta/v1. Source: Kubernetes docs, "Labels and Selectors". */
+import { quoteGo } from "../json/quote.ts";
 import { formatLabelSelector } from "./label.ts";
 import { byKey, everything, type LabelOperator, type LabelSelector, labelRequirement } from "./label-requirement.ts";
 import { SelectorError } from "./selector-error.ts";
@@ -34,7 +35,7 @@ export function labelSelectorFromObject({
   for (const { key, operator, values = [] } of matchExpressions) {
     const labelOperator = operators.get(operator);
     if (labelOperator === undefined)
-      throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`);
+      throw new SelectorError(`${quoteGo(operator)} is not a valid label selector operator`);
     requirements.push(labelRequirement(key, labelOperator, values));
   }
   return requirements.length === 0 ? everything : { requirements: byKey(requirements) };

@@ -152,7 +152,7 @@ export function isCanonicalElement(key: string): boolean {
 
 function canonicalElement(key: string): string | undefined {
   const text = key.slice(2);
-  if (key[1] !== ":") throw new FieldsV1Error(`missing colon: ${JSON.stringify(key)}`);
+  if (key[1] !== ":") throw new FieldsV1Error(`missing colon: ${quoteGo(key)}`);
   switch (key[0]) {
     case "f":
       return key;
@@ -170,8 +170,7 @@ function canonicalElement(key: string): string | undefined {
 /** @throws FieldsV1Error for text that is not an integer of 64 bits */
 function indexOf(text: string): bigint {
   const index = /^[+-]?\d{1,30}$/.test(text) ? BigInt(text.replace("+", "")) : undefined;
-  if (index === undefined || BigInt.asIntN(64, index) !== index)
-    throw new FieldsV1Error(`bad index: ${JSON.stringify(text)}`);
+  if (index === undefined || BigInt.asIntN(64, index) !== index) throw new FieldsV1Error(`bad index: ${quoteGo(text)}`);
   return index;
 }
 

@@ -5,6 +5,7 @@
 
 import { formatGoValue } from "../json/go-value.ts";
 import { isNumber } from "../json/number-literal.ts";
+import { quoteGo } from "../json/quote.ts";
 import { formatPath, indexElement } from "./fields-v1.ts";
 import { itemElement, KnownElements } from "./items.ts";
 import type { Type } from "./schema.ts";
@@ -195,8 +196,8 @@ function goSyntax(value: unknown): string {
   if (value instanceof ForeignValue) return value.syntax;
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
   if (isMap(value))
-    return `map[string]interface {}{${sortedEntries(value, (name, part) => `${JSON.stringify(name)}:${goSyntax(part)}`).join(", ")}}`;
-  return typeof value === "string" ? JSON.stringify(value) : formatGoValue(value);
+    return `map[string]interface {}{${sortedEntries(value, (name, part) => `${quoteGo(name)}:${goSyntax(part)}`).join(", ")}}`;
+  return typeof value === "string" ? quoteGo(value) : formatGoValue(value);
 }
 
 /** Go's `%v` of a decoded value. */

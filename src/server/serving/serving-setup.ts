@@ -1,9 +1,11 @@
 /** The certificates that a server uses: its own, or those of flags, which it reloads when their files change. */
+
 import type { X509Certificate } from "node:crypto";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { constantly, type Live, openLiveFiles } from "../../apimachinery/followed-files.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ServingMaterial, TlsLimits } from "../../http/listener/secure-contexts.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { type Authorities, parseAuthorities } from "../../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../../lib/x509/pem.ts";
 import type { ServerOptions } from "../options.ts";
@@ -204,11 +206,11 @@ function authorityFile(
     try {
       return parseCertificates(text);
     } catch (error) {
-      throw new Error(`error loading CA bundle for ${JSON.stringify(name)}: ${(error as Error).message}`);
+      throw new Error(`error loading CA bundle for ${quoteGo(name)}: ${(error as Error).message}`);
     }
   };
   const parse = ([text = ""]: readonly string[]): Authorities => {
-    if (text === "") throw new Error(`missing content for CA bundle ${JSON.stringify(name)}`);
+    if (text === "") throw new Error(`missing content for CA bundle ${quoteGo(name)}`);
     const certificates = read(text);
     warnOfValidity(name, certificates, { clock, logger });
     return take(certificates);
@@ -229,7 +231,7 @@ export function keyPairFiles(
 ): Promise<Live<KeyPair>> {
   const name = [purpose, ...files].join("::");
   const parse = ([cert = "", key = ""]: readonly string[]): KeyPair => {
-    if (cert === "" || key === "") throw new Error(`missing content for serving cert ${JSON.stringify(name)}`);
+    if (cert === "" || key === "") throw new Error(`missing content for serving cert ${quoteGo(name)}`);
     checkKeyPair({ cert, key });
     warnOfValidity(name, parseCertificates(cert), { clock, logger });
     return { cert, key };

@@ -2,9 +2,11 @@
  * Translates the TLS flags, whose names and numbers are Go's, for OpenSSL.
  * Source: k8s.io/component-base@v0.36.0/cli/flag/ciphersuites_flag.go; Go's crypto/tls and x/net/http2
  */
+
 import tls from "node:tls";
 import type { TlsOptions } from "../../http/listener/contract.ts";
 import { defaultTlsLimits, type TlsLimits } from "../../http/listener/secure-contexts.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 
 /** The lowest version that OpenSSL offers at its default security level. */
 const versions: Readonly<Record<string, TlsLimits["minVersion"]>> = {
@@ -61,7 +63,7 @@ export const cipherSuiteNames: readonly string[] = [...suites13, ...Object.keys(
 /** @throws Error for an unknown version, cipher suite or key exchange, or without the suites that HTTP/2 requires */
 export function tlsLimits({ minVersion: version, cipherSuites, curvePreferences }: TlsOptions): TlsLimits {
   const minVersion = Object.hasOwn(versions, version) ? versions[version] : undefined;
-  if (minVersion === undefined) throw new Error(`unknown tls version ${JSON.stringify(version)}`);
+  if (minVersion === undefined) throw new Error(`unknown tls version ${quoteGo(version)}`);
   const chosen = cipherSuites.map(suiteOf);
   if (chosen.length > 0 && minVersion === "TLSv1.2" && !cipherSuites.some((name) => suitesOfHttp2.includes(name)))
     throw new Error(

@@ -2,6 +2,7 @@
  * Chooses the cluster addresses and node ports of one service. Source:
  * k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/alloc.go.
  */
+
 import { ApiError, internalError, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -12,6 +13,7 @@ import { clusterIps, ipFamilies, needsAddress, noAddress } from "../../../apis/c
 import type { Part } from "../../../apis/fields.ts";
 import { formatRange, type IpRange } from "../../../lib/ip-range/ip-range.ts";
 import { formatPortRange } from "../../../lib/ip-range/port-range.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
 import { cloneJson } from "../../../lib/json/values.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import type { AllocationObserver, AllocationScope } from "../../contract.ts";
@@ -174,7 +176,7 @@ function assignAddress(
     const free = addresses.findFree(family);
     if (free !== undefined) return free;
     for (const range of addresses.ranges(family)) failures.push({ range, scope: "dynamic" });
-    throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
+    throw internalError(`failed to allocate a serviceIP for Service ${quoteGo(name)}: range is full`);
   }
   const address = canonicalOf(requested);
   const anyRange = addresses.anyRange(family);

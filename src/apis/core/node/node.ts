@@ -5,12 +5,14 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/node/strategy.go`.
  */
+
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateLegacyPrefix, warnOfPrefix } from "../../../apimachinery/validation/ip.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../../catalog/strategy.ts";
 import { parsePrefix } from "../../../lib/ip-range/ip-address.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part, selectable } from "../../fields.ts";
 import { roundResources, validateResourceList } from "../resource-list.ts";
@@ -87,7 +89,7 @@ function validateDeclaredFeatures(features: readonly string[], errors: FieldErro
   for (const [index, feature] of features.entries()) {
     const path = `status.declaredFeatures[${index}]`;
     const addError = (why: string): void =>
-      errors.invalid(path, feature, `invalid feature name ${JSON.stringify(feature)}: ${why}`);
+      errors.invalid(path, feature, `invalid feature name ${quoteGo(feature)}: ${why}`);
     if (Buffer.byteLength(feature) > featureBytesMax) addError(`must be no more than ${featureBytesMax} characters`);
     else if (!featureShape.test(feature)) addError(featureAdvice);
     const next = features[index + 1];

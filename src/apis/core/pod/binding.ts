@@ -2,11 +2,13 @@
  * `binding`: assigns a pod to a node.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/storage/storage.go`.
  */
+
 import { formatTime } from "../../../apimachinery/clock.ts";
 import { badRequest, conflict, notFound, plainError } from "../../../apimachinery/errors.ts";
 import { FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resource } from "../../../catalog/contract.ts";
+import { quoteGo } from "../../../lib/json/quote.ts";
 import { commitWithRetry } from "../../../registry/commit-with-retry.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
 import { checkStoredVersion, checkUid, keyInErrors } from "../../../registry/preconditions.ts";
@@ -80,7 +82,7 @@ function assign(pod: KubeObject, { metadata, target }: KubeObject, { gates, cloc
   if (pod.metadata.deletionTimestamp !== undefined)
     throw conflict(binding, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if ((spec.nodeName ?? "") !== "")
-    throw conflict(binding, name, `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+    throw conflict(binding, name, `pod ${name} is already assigned to node ${quoteGo(spec.nodeName)}`);
   if (items(spec.schedulingGates).length > 0)
     throw conflict(binding, name, `pod ${name} has non-empty .spec.schedulingGates`);
   spec.nodeName = target.name;
