@@ -1,38 +1,23 @@
-/** Formats of network addresses, as Go's package net parses them. */
-import { isIpv4, isIpv6 } from "./ip-text.ts";
+/**
+ * Formats of network addresses, as Go's package net parses them. Source: k8s.io/kube-openapi, pkg/validation/strfmt;
+ * k8s.io/utils/net, ParseIPSloppy.
+ */
+import { parseIp, parsePrefix } from "../../ip-range/ip-address.ts";
+import { ipVersion } from "../../ip-range/ip-version.ts";
 
-/** Allows leading zeros, also within an IPv6 address. Source: k8s.io/utils/net, ParseIPSloppy */
-function isSloppyIp(text: string): boolean {
-  return text.includes(":") ? isIpv6(withoutZeros(text)) : isIpv4(withoutZeros(text));
-}
-
-/** Whether the text is an IPv4 address, or an IPv6 address with a dotted part. */
+/** Whether the text is an IPv4 address, or an IPv6 address with a dotted part. Leading zeros are allowed. */
 export function isIpv4Format(text: string): boolean {
-  return text.includes(".") && isSloppyIp(text);
+  return text.includes(".") && parseIp(text) !== undefined;
 }
 
 /** Whether the text is an IPv6 address without a zone. */
 export function isIpv6Format(text: string): boolean {
-  return text.includes(":") && isIpv6(text);
+  return !text.includes("%") && ipVersion(text) === 6;
 }
 
-/** Whether the text is an IP address with a prefix length. */
+/** Whether the text is an IP address with a prefix length. Leading zeros are allowed. */
 export function isCidr(text: string): boolean {
-  const slash = text.indexOf("/");
-  if (slash === -1) return false;
-  const address = text.slice(0, slash);
-  const bits = text.slice(slash + 1);
-  return isSloppyIp(address) && /^[0-9]{1,6}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
-}
-
-/**
- * Removes leading zeros from the dotted part, the only part where older versions of Go allowed
- * them.
- */
-function withoutZeros(text: string): string {
-  const start = text.lastIndexOf(":") + 1;
-  const tail = text.slice(start);
-  return tail.includes(".") ? text.slice(0, start) + tail.replace(/(^|\.)0+(?=[0-9])/g, "$1") : text;
+  return parsePrefix(text) !== undefined;
 }
 
 /** Whether the text is a MAC address: 6, 8 or 20 bytes with the same separator throughout. */

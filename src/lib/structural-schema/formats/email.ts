@@ -3,7 +3,7 @@
  * groups. A scanner, because patterns for display names take exponential time.
  * Source: Go's net/mail/message.go and mime/encodedword.go.
  */
-import { isIpv4, isIpv6 } from "./ip-text.ts";
+import { ipVersion } from "../../ip-range/ip-version.ts";
 
 /** Whether the text is one email address, with or without a display name. */
 export function isEmail(text: string): boolean {
@@ -74,7 +74,7 @@ class AddressScanner {
     this.#skipSpace();
     if (this.#peek() !== "[") return isStrictAtom(this.#match(atomText));
     const literal = this.#match(domainText).slice(1, -1);
-    return isIpv4(literal) || isIpv6(literal);
+    return !literal.includes("%") && ipVersion(literal) !== 0;
   }
 
   /** Reads the words of a display name; encoded ones without space between them are one word. */
