@@ -1,4 +1,5 @@
 /** The Prometheus text format, version 0.0.4. */
+import { formatGoFloat } from "../lib/json/go-value.ts";
 import { helpPrefix, type LifeCycle } from "./life-cycle.ts";
 
 /** The types of metrics. */
@@ -32,7 +33,7 @@ export function formatMetrics(metrics: Iterable<Metric>): string {
     if (samples.length === 0) continue;
     lines.push(`# HELP ${name} ${helpPrefix(metric)}${help}\n# TYPE ${name} ${type}\n`);
     for (const { suffix, labels, value } of samples)
-      lines.push(`${name}${suffix}${labels === "" ? "" : `{${labels}}`} ${formatNumber(value)}\n`);
+      lines.push(`${name}${suffix}${labels === "" ? "" : `{${labels}}`} ${formatGoFloat(value)}\n`);
   }
   return lines.join("");
 }
@@ -44,12 +45,4 @@ export function formatLabels(names: readonly string[], values: readonly string[]
 
 function escapeLabel(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
-}
-
-/** Formats a number like Go's shortest float format, with an exponent from a million: `1e+06`. */
-export function formatNumber(value: number): string {
-  if (value === Number.POSITIVE_INFINITY) return "+Inf";
-  const size = Math.abs(value);
-  if (size === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
-  return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }

@@ -1,6 +1,6 @@
 /** Histograms with fixed buckets. Only the first value that is recorded allocates memory: a server has hundreds, of which most stay empty. */
+import { formatGoFloat } from "../lib/json/go-value.ts";
 import type { Sample } from "./exposition.ts";
-import { formatNumber } from "./exposition.ts";
 
 /** @returns `count` bounds; each is the previous one multiplied by `factor` */
 export function exponentialBounds(first: number, factor: number, count: number): number[] {
@@ -67,7 +67,7 @@ export class Histogram {
       below += this.#counts?.[index] ?? 0;
       yield {
         suffix: "_bucket",
-        labels: `${labels === "" ? "" : `${labels},`}le="${formatNumber(bound)}"`,
+        labels: `${labels === "" ? "" : `${labels},`}le="${formatGoFloat(bound)}"`,
         value: below,
       };
     }

@@ -4,9 +4,10 @@ import { ask } from "../../test/support/request-context.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Resolved, ResourceDefinition, ServedVersion } from "../catalog/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
+import { formatGoFloat } from "../lib/json/go-value.ts";
 import type { Exchange } from "../request/exchange.ts";
 import { requestInfo } from "../request/request-info.ts";
-import { formatLabels, formatNumber } from "./exposition.ts";
+import { formatLabels } from "./exposition.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
 /** A clock that only `advance` moves. */
@@ -275,6 +276,6 @@ const numberRows: [number, string][] = [
   [Number.POSITIVE_INFINITY, "+Inf"],
 ];
 for (const [value, want] of numberRows)
-  test(`metrics: ${value} is formatted as ${want}`, () => assert.equal(formatNumber(value), want));
+  test(`metrics: ${value} is formatted as ${want}`, () => assert.equal(formatGoFloat(value), want));
 
 test("metrics: label values are escaped", () => assert.equal(formatLabels(["a"], ['\\ " \n']), 'a="\\\\ \\" \\n"'));

@@ -1,4 +1,5 @@
 /** Formats CEL values as CEL expressions and as JSON. */
+
 import {
   CelDouble,
   CelDuration,
@@ -10,10 +11,10 @@ import {
   CelTypeValue,
   CelUint,
   type CelValue,
-  formatDouble,
   formatSeconds,
   formatTimestamp,
 } from "../../lib/cel/index.ts";
+import { formatGoFloat } from "../../lib/json/go-value.ts";
 import { InputError } from "./documents.ts";
 
 /**
@@ -36,7 +37,7 @@ export function formatValue(value: CelValue): string {
   if (value instanceof CelDouble)
     return Number.isInteger(value.value) && Math.abs(value.value) < 1e6
       ? `${value.value}.0`
-      : formatDouble(value.value);
+      : formatGoFloat(value.value);
   if (value instanceof Uint8Array) return `b"${[...value].map(formatByte).join("")}"`;
   if (value instanceof CelList) return `[${elementsOf(value).map(formatValue).join(", ")}]`;
   if (value instanceof CelMap)
@@ -70,7 +71,7 @@ export function jsonOf(value: CelValue): string {
   if (value instanceof CelUint) return String(value.value);
   if (typeof value === "bigint") return String(value);
   if (value instanceof CelDouble)
-    return Number.isFinite(value.value) ? JSON.stringify(value.value) : JSON.stringify(formatDouble(value.value));
+    return Number.isFinite(value.value) ? JSON.stringify(value.value) : JSON.stringify(formatGoFloat(value.value));
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString("base64"));
   if (value instanceof CelList) return `[${elementsOf(value).map(jsonOf).join(",")}]`;
   if (value instanceof CelMap)

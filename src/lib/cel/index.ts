@@ -30,7 +30,7 @@ export { compareNumbers, compareStrings, equal, isNumber } from "./values/equali
 export * from "./values/failure.ts";
 export * from "./values/int.ts";
 export { JsonList, type JsonValue, jsonValue } from "./values/json.ts";
-export { formatDouble, formatSeconds } from "./values/numbers.ts";
+export { formatSeconds } from "./values/numbers.ts";
 export { PlainMap } from "./values/plain-map.ts";
 export { compileRegex } from "./values/regex.ts";
 export { formatTimestamp, parseTimestamp } from "./values/time.ts";

@@ -33,17 +33,20 @@ export function formatGoNumber(value: number): string {
   return Number.isSafeInteger(value) ? String(value + 0) : formatGoFloat(value);
 }
 
-/** Formats a float64 like `%v`: `1.5`, `3e+09`. */
+/** Formats a float64 like `%v` and `%g`: the shortest exact digits, such as `1.5`, `3e+09`, `+Inf`. */
 export function formatGoFloat(value: number): string {
-  const [mantissa, exponent] = value.toExponential().split("e") as [string, string | undefined];
+  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+  if (Number.isInteger(value) && Math.abs(value) < plainBelow) return String(value);
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  const [mantissa, exponent] = value.toExponential().split("e") as [string, string];
   const power = Number(exponent);
-  if (Object.is(value, -0)) return "-0";
-  if (exponent === undefined || (power >= -4 && power < exponentFrom)) return String(value);
+  if (power >= -4 && Math.abs(value) < plainBelow) return String(value);
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** Go's fmt writes an exponent for numbers from 10^6 on. */
-const exponentFrom = 6;
+/** Go's fmt writes an exponent for numbers from here on, and below 10^-4. */
+const plainBelow = 1e6;
 
 /**
  * A value that is already formatted, for Go types that JSON does not distinguish: floats without a

@@ -1,4 +1,5 @@
 /** Formats values as Go does. Source: https://pkg.go.dev/fmt. */
+import { formatGoFloat } from "../json/go-value.ts";
 import { NumberLiteral } from "../json/number-literal.ts";
 import { quoteGo } from "../json/quote.ts";
 
@@ -7,37 +8,20 @@ import { quoteGo } from "../json/quote.ts";
  * from 1e6 on.
  */
 export function formatFloat(value: number, bits: 32 | 64): string {
-  if (Number.isNaN(value)) return ".nan";
-  if (!Number.isFinite(value)) return value > 0 ? ".inf" : "-.inf";
-  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const shortest = bits === 32 ? shortest32(value) : value.toExponential();
-  if (!shortest.includes("e")) return formatFloat(Number(shortest), 64); // Beyond 32 bits.
-  const [mantissa = "", exponent = ""] = shortest.split("e");
-  const power = Number(exponent);
-  if (power < -4 || power >= 6)
-    return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
-  return plain(mantissa, power);
+  const shortest = bits === 32 ? shortest32(value) : value;
+  if (Number.isNaN(shortest)) return ".nan";
+  if (!Number.isFinite(shortest)) return shortest > 0 ? ".inf" : "-.inf";
+  return formatGoFloat(shortest);
 }
 
-/** The shortest digits that have the same value as a float32. */
-function shortest32(value: number): string {
+/** The number with the shortest digits that is the same float32; infinite beyond 32 bits. */
+function shortest32(value: number): number {
   const narrow = Math.fround(value);
-  if (!Number.isFinite(narrow)) return String(narrow);
-  for (let digits = 0; digits < 9; digits++) {
-    const text = narrow.toExponential(digits);
-    if (Math.fround(Number(text)) === narrow) return text;
+  for (let digits = 0; narrow !== 0 && digits < 9; digits++) {
+    const short = Number(narrow.toExponential(digits));
+    if (Math.fround(short) === narrow) return short;
   }
-  return narrow.toExponential();
-}
-
-/** @param power from -4 to 5 */
-function plain(mantissa: string, power: number): string {
-  const sign = mantissa.startsWith("-") ? "-" : "";
-  const digits = mantissa.replace(/[-.]/g, "");
-  if (power < 0) return `${sign}0.${"0".repeat(-power - 1)}${digits}`;
-  const whole = digits.slice(0, power + 1).padEnd(power + 1, "0");
-  const fraction = digits.slice(power + 1);
-  return sign + whole + (fraction === "" ? "" : `.${fraction}`);
+  return narrow;
 }
 
 /** Longer texts are cut: they only show in messages which value cannot be a key. */

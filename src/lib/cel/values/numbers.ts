@@ -5,17 +5,6 @@
 import { quoteGo } from "../../json/quote.ts";
 import { type CelFailure, fail } from "./failure.ts";
 
-/** Formats like Go's `%g`: the shortest exact digits, with an exponent below -4 and from 6 on. */
-export function formatDouble(value: number): string {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
-  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const [mantissa, exponentText] = value.toExponential().split("e") as [string, string];
-  const exponent = Number(exponentText);
-  if (exponent >= -4 && exponent < 6) return plain(value, mantissa, exponent);
-  return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
-}
-
 function plain(value: number, mantissa: string, exponent: number): string {
   if (exponent >= 0) return String(value);
   const digits = mantissa.replace(/^-/, "").replace(".", "");

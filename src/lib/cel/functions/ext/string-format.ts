@@ -1,4 +1,5 @@
 /** `text.format(list)`. Source: cel-go, ext/formatting.go, with the locale en_US */
+import { formatGoFloat } from "../../../json/go-value.ts";
 import { quoteGo } from "../../../json/quote.ts";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { timesFactor } from "../../cost/range.ts";
@@ -7,7 +8,7 @@ import { dynType, listType, stringType } from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
 import { isInt } from "../../values/int.ts";
-import { formatDouble, formatSeconds } from "../../values/numbers.ts";
+import { formatSeconds } from "../../values/numbers.ts";
 import { formatTimestamp } from "../../values/time.ts";
 import { typeNameOf } from "../../values/type-names.ts";
 import {
@@ -140,7 +141,7 @@ function formatText(value: CelValue): Formatted | undefined {
   if (typeof value === "string") return value;
   if (value instanceof CelList) return formatList(value);
   if (value instanceof CelMap) return formatMap(value);
-  if (value instanceof CelDouble) return formatDouble(value.value);
+  if (value instanceof CelDouble) return formatGoFloat(value.value);
   if (value instanceof CelTimestamp) return formatTimestamp(value);
   if (value instanceof CelDuration) return formatSeconds(value.nanoseconds);
   if (value instanceof CelTypeValue) return value.name;
@@ -181,7 +182,7 @@ function formatMap(map: CelMap): Formatted {
 /** Formats an element of a list or map, similar to a literal. */
 function formatWithin(value: CelValue): Formatted {
   if (value instanceof CelDouble)
-    return Number.isFinite(value.value) ? fixedDigits(value.value, 6) : quoteGo(formatDouble(value.value));
+    return Number.isFinite(value.value) ? fixedDigits(value.value, 6) : quoteGo(formatGoFloat(value.value));
   const text = formatText(value);
   if (text === undefined) return fail(`no formatting function for ${typeNameOf(value)}`);
   if (text instanceof CelFailure) return text;

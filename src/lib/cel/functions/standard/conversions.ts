@@ -1,5 +1,7 @@
 /** Conversions between types, and types as values. Source: cel-spec, "List of Standard Definitions". */
+
 import { DurationError, parseDuration } from "../../../duration/duration.ts";
+import { formatGoFloat } from "../../../json/go-value.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import {
   boolType,
@@ -16,7 +18,7 @@ import {
 } from "../../types.ts";
 import { CelFailure, fail } from "../../values/failure.ts";
 import { intOf } from "../../values/int.ts";
-import { formatDouble, formatSeconds, parseDouble } from "../../values/numbers.ts";
+import { formatSeconds, parseDouble } from "../../values/numbers.ts";
 import { checkedTimestamp, formatTimestamp, parseTimestamp } from "../../values/time.ts";
 import { typeNameOf } from "../../values/type-names.ts";
 import {
@@ -167,7 +169,7 @@ export const conversions: readonly FunctionDeclaration[] = [
       ...traversal(0, 0, (min, max) => ({ min: min / 4n, max })),
     }),
     overload("double_to_string", [doubleType], stringType, {
-      evaluate: (value: CelDouble) => formatDouble(value.value),
+      evaluate: (value: CelDouble) => formatGoFloat(value.value),
     }),
     overload("duration_to_string", [durationType], stringType, {
       evaluate: (value: CelDuration) => formatSeconds(value.nanoseconds),
