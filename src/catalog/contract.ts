@@ -250,7 +250,7 @@ export interface ConvertedVersion {
    * Converts an object that was written at this version to the storage version.
    *
    * @param object with the apiVersion of the storage version; the result may share parts with it
-   * @throws ConversionError
+   * @throws ConversionError · DecodeError when the converted object does not fit the schema
    */
   stored(object: KubeObject): Promise<KubeObject>;
   /**

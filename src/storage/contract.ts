@@ -229,6 +229,7 @@ export interface Storage {
    *   then), when too many writes wait, or after `close`
    * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default), or a
    *   key is over 1900 bytes
+   * @throws AssertionError when the caller breaks these rules
    */
   commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict>;
   /**

@@ -160,7 +160,7 @@ export interface WatchCache {
    * Compares the loaded objects with the store. If they differ, the subscriptions end with 410, and
    * the next request loads the cache again.
    * @returns the first difference; undefined when there is none, or the cache is not loaded
-   * @throws RevisionCompacted · StorageUnavailable
+   * @throws RevisionCompacted · RevisionInFuture · StorageUnavailable
    */
   check(): Promise<CacheDifference | undefined>;
   /**
