@@ -1,4 +1,4 @@
-/** Where the rules of the libraries come from: each file names a source that anyone can open, or is in the list. */
+/** Where the rules of libraries and contracts come from: each file names a source that anyone can open, or is in the list. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +26,16 @@ const own: readonly string[] = [
   "apimachinery/validation/declarative/ruled-structs.ts",
   "apimachinery/within.ts",
   "apimachinery/write-file-atomically.ts",
+  "catalog/contract.ts",
+  "cli/cel/contract.ts",
+  "cli/flags/contract.ts",
+  "cli/store/contract.ts",
+  "controllers/contract.ts",
+  "forwarding/aggregator/discovery/contract.ts",
+  "forwarding/aggregator/openapi/contract.ts",
+  "forwarding/contract.ts",
+  "forwarding/proxy/contract.ts",
+  "http/contract.ts",
   "lib/bounded-file/bounded-file.ts",
   "lib/byte-pieces/byte-pieces.ts",
   "lib/cel/errors.ts",
@@ -67,13 +77,19 @@ const own: readonly string[] = [
   "lib/text/trim.ts",
   "lib/watched-file/watched-file.ts",
   "lib/yaml/cursor.ts",
+  "storage/contract.ts",
+  "testing/contract.ts",
+  "testing/control/contract.ts",
+  "testing/faults/contract.ts",
+  "testing/timeline/contract.ts",
+  "watch-cache/contract.ts",
 ];
 
-const files = globSync("{apimachinery,lib}/**/*.ts", { cwd: join(root, "src") })
+const files = globSync(["{apimachinery,lib}/**/*.ts", "**/{contract,*-contract}.ts"], { cwd: join(root, "src") })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => !/\.(?:test|suite)\.ts$|\/(?:testing|testdata)\//.test(file));
 
-test("files of lib/ and apimachinery/ name the source of their rules, or have their own", () => {
+test("contracts, and files of lib/ and apimachinery/ name the source of their rules, or have their own", () => {
   const without = files.filter((file) => !source.test(readFileSync(join(root, "src", file), "utf8")));
   assert.deepEqual(without.sort(), [...own].sort());
 });

@@ -1,4 +1,7 @@
-/** Admission plugins change or reject a write between authorization and storage. */
+/**
+ * Admission plugins change or reject a write between authorization and storage.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/interfaces.go.
+ */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resource } from "../catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionOperation } from "../registry/admission-attributes.ts";

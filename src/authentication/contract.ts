@@ -1,3 +1,7 @@
+/**
+ * The contract of authenticators.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/authenticator/interfaces.go.
+ */
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { AuditAnnotations } from "../request/audit.ts";
 import type { Exchange } from "../request/exchange.ts";

@@ -1,4 +1,7 @@
-/** Flow control decides when a request executes, and rejects it when its priority level is overloaded. */
+/**
+ * Flow control decides when a request executes, and rejects it when its priority level is overloaded.
+ * Source: KEP-1040.
+ */
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Progress, Rejection } from "../lib/fair-queuing/contract.ts";
 import type { RequestInfo } from "../request/request-info.ts";

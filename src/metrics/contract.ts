@@ -1,5 +1,6 @@
 /**
  * The flags `--show-hidden-metrics-for-version`, `--disabled-metrics` and `--allow-metric-labels*`.
+ * Source: Kubernetes docs, "Metrics For Kubernetes System Components".
  */
 export interface MetricsOptions {
   /** The previous minor version, such as `1.35`, shows hidden metrics. Empty hides them. */

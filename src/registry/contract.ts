@@ -1,4 +1,7 @@
-/** The generic verbs for all resources, as endpoints and controllers call them. */
+/**
+ * The generic verbs for all resources, as endpoints and controllers call them.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/registry/rest/rest.go.
+ */
 
 import type { Clock } from "../apimachinery/clock.ts";
 import type { StatusCause } from "../apimachinery/errors.ts";

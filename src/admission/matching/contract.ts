@@ -1,4 +1,4 @@
-/** The requests that a webhook or policy selects. */
+/** The requests that a webhook or policy selects. Source: k8s.io/api@v0.36.0/admissionregistration/v1/types.go. */
 import type { LabelSelectorObject } from "../../lib/selectors/label-object.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 

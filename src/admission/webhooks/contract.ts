@@ -1,4 +1,4 @@
-/** The contract of admission webhooks. */
+/** The contract of admission webhooks. Source: Kubernetes docs, "Dynamic Admission Control". */
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { AdmissionAttributes, AdmissionOperation } from "../../registry/admission-attributes.ts";
 import type { ClientUse } from "../../webhook/shared-clients.ts";

@@ -1,4 +1,7 @@
-/** The flags `--oidc-*`. Undefined fields are flags that are not set. */
+/**
+ * The flags `--oidc-*`. Undefined fields are flags that are not set.
+ * Source: Kubernetes docs, "Authenticating", heading "OpenID Connect Tokens".
+ */
 export interface OidcOptions {
   /** An https URL. */
   readonly issuerUrl?: string;

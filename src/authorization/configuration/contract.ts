@@ -1,3 +1,4 @@
+/** The configuration of authorizers. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/types.go. */
 import type { MatchConditions } from "./match-conditions.ts";
 
 /** The authorizers, in the order of evaluation. */

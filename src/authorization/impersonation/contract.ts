@@ -1,4 +1,4 @@
-/** What observers of impersonation receive. */
+/** What observers of impersonation receive. Source: KEP-5284. */
 
 /** The mode that authorized an impersonation: `legacy`, or a constrained mode. */
 export type ImpersonationMode = "legacy" | "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";

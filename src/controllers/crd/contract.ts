@@ -1,4 +1,7 @@
-/** The rules for CustomResourceDefinitions that the definition controller needs. */
+/**
+ * The rules for CustomResourceDefinitions that the definition controller needs.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ResourceDefinition } from "../../catalog/contract.ts";
 

@@ -1,3 +1,4 @@
+/** The contract of elections by a Lease. Source: k8s.io/client-go@v0.36.0/tools/leaderelection. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { WriteFence } from "../../registry/contract.ts";
 import type { Stored } from "../../storage/contract.ts";

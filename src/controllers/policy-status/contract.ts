@@ -1,4 +1,7 @@
-/** How the controller checks expressions, without loading the code of expressions. */
+/**
+ * How the controller checks expressions, without loading the code of expressions.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/validating/typechecking.go.
+ */
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
 

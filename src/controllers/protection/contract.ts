@@ -1,3 +1,7 @@
+/**
+ * The contract of controllers that protect objects in use.
+ * Source: Kubernetes docs, "Persistent Volumes", heading "Storage Object in Use Protection".
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ResourceStore } from "../../catalog/contract.ts";
 import type { Reference } from "./uses.ts";

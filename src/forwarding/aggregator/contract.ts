@@ -1,5 +1,6 @@
 /**
  * The contract of aggregation: the registered APIServices, and calls to the servers that they name.
+ * Source: Kubernetes docs, "Kubernetes API Aggregation Layer".
  */
 import type { Address, WebhookAnswer } from "../../webhook/contract.ts";
 

@@ -1,4 +1,7 @@
-/** The contract of connections to kubelets. */
+/**
+ * The contract of connections to kubelets.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubelet/client/kubelet_client.go.
+ */
 
 /** How this server connects to kubelets. */
 export interface KubeletOptions {

@@ -1,3 +1,7 @@
+/**
+ * What the listener observes, and its TLS options.
+ * Source: the flags `--tls-*` in Kubernetes docs, "kube-apiserver".
+ */
 import type { Exchange } from "../../request/exchange.ts";
 
 /** Is notified of the work of requests, to find one that blocks the event loop. Must not throw. */

@@ -1,4 +1,7 @@
-/** The shape of responses, and their encoding, which are independent of each other. */
+/**
+ * The shape of responses, and their encoding, which are independent of each other.
+ * Source: Kubernetes docs, "Kubernetes API Concepts", heading "Alternate representations of resources".
+ */
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";

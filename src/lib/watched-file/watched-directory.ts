@@ -20,7 +20,7 @@ const settleMs = 100;
  * Watches the entries of a directory, but not of its subdirectories. Calls `onEvent` for a change
  * of an entry, and every 60 seconds, because the directory itself may be missing or replaced, and
  * entries may be links to files elsewhere.
- * Source: k8s.io/apiserver@v0.36.0/pkg/util/filesystem/watcher.go.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/filesystem/watchuntil.go.
  */
 export function watchDirectory(path: string, { after, onEvent }: WatchedDirectoryOptions): WatchedDirectory {
   let watcher: FSWatcher | undefined;

@@ -1,4 +1,7 @@
-/** The contract of patch types: how a body is parsed and applied. */
+/**
+ * The contract of patch types: how a body is parsed and applied.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/patch.go.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 

@@ -1,3 +1,7 @@
+/**
+ * The configuration and the reviews of the plugin ImagePolicyWebhook.
+ * Source: Kubernetes docs, "Admission Control in Kubernetes", heading "ImagePolicyWebhook".
+ */
 import type { WebhookEndpoint } from "../../../webhook/contract.ts";
 
 /** The configuration of the plugin ImagePolicyWebhook. */

@@ -1,4 +1,7 @@
-/** Types that the checks of NodeRestriction share. */
+/**
+ * Types that the checks of NodeRestriction share.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/noderestriction/admission.go.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import type { Catalog } from "../../../catalog/contract.ts";

@@ -1,4 +1,7 @@
-/** The configuration of the plugin PodSecurity, and what it reports. */
+/**
+ * The configuration of the plugin PodSecurity, and what it reports.
+ * Source: Kubernetes docs, "Pod Security Admission".
+ */
 import type { LevelVersion } from "../../../lib/pod-security/levels.ts";
 import type { Pod } from "../../../lib/pod-security/pod.ts";
 import type { PodTemplateKind } from "../../../lib/pod-security/pod-templates.ts";

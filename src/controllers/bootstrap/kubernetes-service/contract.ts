@@ -1,4 +1,7 @@
-/** Which reconciler maintains the endpoints of the Service `kubernetes`; `--endpoint-reconciler-type`. */
+/**
+ * Which reconciler maintains the endpoints of the Service `kubernetes`; `--endpoint-reconciler-type`.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/controlplane/reconcilers.
+ */
 export type EndpointReconcilerType = "master-count" | "lease" | "none";
 
 /** Maintains the endpoints of the Service `kubernetes`, in which each running server has an address. */

@@ -1,6 +1,7 @@
 /**
  * The bootstrap policy as data. Lists are words separated by spaces. `core` represents the group
  * with the empty name. A word `a@B` represents `a` if the feature gate B is on.
+ * Source: Kubernetes docs, "Using RBAC Authorization", heading "Default roles and role bindings".
  */
 
 interface Gated {

@@ -1,4 +1,4 @@
-/** The contract of peers: other servers over the same store. */
+/** The contract of peers: other servers over the same store. Source: KEP-4020. */
 import type { Address } from "../../../webhook/contract.ts";
 import type { GroupDocument } from "../discovery/documents.ts";
 
