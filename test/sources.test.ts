@@ -57,6 +57,7 @@ const own: readonly string[] = [
   "lib/json/printable.ts",
   "lib/json/survey.ts",
   "lib/json/values.ts",
+  "lib/linked-list/linked-list.ts",
   "lib/memo/memo.ts",
   "lib/pauses.ts",
   "lib/persistent-tree/differences.ts",

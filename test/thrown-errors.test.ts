@@ -5,7 +5,7 @@ import { type Declaration, parseSource, readSources } from "./support/declaratio
 import { builtin, isContract, isFunction, Sources, type Thrown, throwsOf } from "./support/thrown-errors.ts";
 
 /** Whose error it is, for a tag that names no class. */
-const others = /^(?:as \{@link|the (?:first |last )?error\b|the reason\b|errors\b|what\b|to \w+ )/;
+const others = /^(?:as \{@link|the (?:first |last )?error\b|the reason\b|(?:other )?errors\b|what\b|to \w+ )/;
 
 /** Errors of packages. */
 const foreign = /^(?:InvalidArgumentError|ServiceError)\b/;
