@@ -53,7 +53,8 @@ async function openWorld() {
     cache.close();
     await storage.close();
   };
-  return { cache, write, exactly, close, decodedSoFar: () => decoded };
+  const compact = (revision: number): Promise<void> => storage.compact(revision);
+  return { cache, write, exactly, close, compact, decodedSoFar: () => decoded };
 }
 
 test("reads of many old states decode only the objects that differ", async () => {
@@ -70,6 +71,18 @@ test("reads of many old states decode only the objects that differ", async () =>
   // Each reads the at most 80 objects that have changed since.
   const { storedObjects } = cache.counts;
   assert.ok(storedObjects - 2000 <= 40 * 80, `read ${storedObjects - 2000}`);
+  await close();
+});
+
+test("reads an old state when the nearest one that is kept has been compacted", async () => {
+  const { cache, write, exactly, close, compact } = await openWorld();
+  const first = await write(["a", "b"]);
+  await cache.ready();
+  const second = await write(["b"]);
+  for (const name of ["c", "d", "e", "a"]) await write([name]);
+  assert.deepEqual(await exactly(first), [`a@${first}`, `b@${first}`]);
+  await compact(second);
+  assert.deepEqual(await exactly(second), [`a@${first}`, `b@${second}`]);
   await close();
 });
 

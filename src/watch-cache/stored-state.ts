@@ -1,6 +1,6 @@
 /** Reads all objects of a resource from the store. */
 import type { GroupResource } from "../apimachinery/object.ts";
-import type { Storage, Stored } from "../storage/contract.ts";
+import { RevisionCompacted, type Storage, type Stored } from "../storage/contract.ts";
 import type { Entry } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";
 import { IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
@@ -51,8 +51,25 @@ export async function readStoredAt(
   const { storage, prefix, indexedFields } = source;
   if (base === undefined) return readWhole(source, counts, at, IndexedTree.empty(indexedFields));
   const { tree, revision } = base;
-  const changed = await storage.changedKeys?.(prefix, Math.min(at, revision), tree.size);
+  const changed = await changedKeys(storage, prefix, { at, base: revision, max: tree.size });
   return changed === undefined ? readWhole(source, counts, at, tree) : readChanged(source, counts, at, tree, changed);
+}
+
+/**
+ * @returns undefined when the store does not find them, or when they are too many
+ * @throws RevisionCompacted, RevisionInFuture
+ */
+async function changedKeys(
+  storage: Storage,
+  prefix: string,
+  { at, base, max }: { readonly at: number; readonly base: number; readonly max: number },
+): Promise<readonly string[] | undefined> {
+  try {
+    return await storage.changedKeys?.(prefix, Math.min(at, base), max);
+  } catch (error) {
+    if (error instanceof RevisionCompacted && base < at) return undefined; // The cache has kept a state that the store has not.
+    throw error;
+  }
 }
 
 /** @param changed all keys that may differ between the base and the state */
