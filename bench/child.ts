@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { type Profiler, Session } from "node:inspector/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { type Stall, watchLoop } from "./loop-stalls.ts";
 
 export interface Usage {
   /** User and system CPU time of the process, in milliseconds. */
@@ -27,6 +28,8 @@ export interface Child {
   liveMiB(): Promise<number>;
   startProfile(): Promise<void>;
   stopProfile(): Promise<Profiler.Profile>;
+  /** Runs something, and returns the longest turn of the event loop meanwhile. */
+  stallDuring(run: () => Promise<unknown>): Promise<Stall>;
   stop(): Promise<void>;
 }
 
@@ -53,13 +56,18 @@ export function startChild(script: URL, args: readonly string[], { core }: { cor
         liveMiB: () => ask<number>(child, "live"),
         startProfile: () => ask<void>(child, "startProfile"),
         stopProfile: () => ask<Profiler.Profile>(child, "stopProfile"),
+        async stallDuring(run) {
+          await ask<Stall>(child, "stall");
+          await run();
+          return ask<Stall>(child, "stall");
+        },
         stop: () => stop(child),
       });
     });
   });
 }
 
-type Question = "usage" | "live" | "startProfile" | "stopProfile";
+type Question = "usage" | "live" | "startProfile" | "stopProfile" | "stall";
 
 function ask<Answer>(child: ChildProcess, question: Question): Promise<Answer> {
   return new Promise((resolve) => {
@@ -80,10 +88,16 @@ export function serveParent(ready: Record<string, string>): void {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const session = new Session();
+  let endWatch: (() => Stall) | undefined;
   const answers: Readonly<Record<Question, () => unknown>> = {
     usage: () => usageOf(delay),
     live: liveMiB,
     startProfile: () => startProfile(session),
+    stall() {
+      const stall = endWatch?.();
+      endWatch = endWatch === undefined ? watchLoop() : undefined;
+      return stall;
+    },
     stopProfile: async () => (await session.post("Profiler.stop")).profile,
   };
   process.once("disconnect", () => process.exit()); // The bench was interrupted.

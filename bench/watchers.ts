@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- --watchers 1000`: that many watchers on 20 connections, 20 events per second.
+ * `npm run bench -- --watchers 1000`: how long after the answer to a write its event comes. Then that many watchers on 20 connections, 20 events per second.
  * Measures the latency of events and the growth of memory, also while another watcher never reads.
  * Then the same number of watchers that each select the Pods of one node.
  */
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
+import { eventDelay } from "./event-delay.ts";
 
 const connections = 20;
 const eventsPerSecond = 20;
@@ -19,6 +20,8 @@ interface Delivery {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly cpuMsPerEvent: number;
+  /** The longest time in which the event loop of the server did nothing else. */
+  readonly heldMs: number;
   readonly grownMiB: number;
 }
 
@@ -26,6 +29,11 @@ export async function manyWatchers(watchers: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-watchers-"));
   const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "data")]);
   const target = child.ready as unknown as Target;
+  const { p50Ms, p95Ms, later, events } = await eventDelay(target);
+  console.log(
+    "an event after the answer to its update".padEnd(44),
+    `p50 ${p50Ms.toFixed(2)} ms, p95 ${p95Ms.toFixed(2)} ms, ${later} of ${events} later`,
+  );
   const clients = Array.from({ length: connections }, () => new BenchClient(target));
   const writer = new BenchClient(target);
   await writer.read(maps);
@@ -90,6 +98,7 @@ async function deliver(child: Child, writer: BenchClient, late: number[], watche
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
     cpuMsPerEvent: (after.cpuMs - before.cpuMs) / events / watchers,
+    heldMs: after.heldMs,
     grownMiB: after.rssAnonMiB - before.rssAnonMiB,
   };
 }
@@ -125,9 +134,9 @@ async function nodeWatchers(child: Child, writer: BenchClient, target: Target, w
   for (const client of clients) client.close();
 }
 
-function show(what: string, { p50Ms, p99Ms, cpuMsPerEvent, grownMiB }: Delivery): void {
+function show(what: string, { p50Ms, p99Ms, cpuMsPerEvent, heldMs, grownMiB }: Delivery): void {
   console.log(
     what.padEnd(44),
-    `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, CPU ${(cpuMsPerEvent * 1000).toFixed(2)} µs an event and watcher, memory +${grownMiB.toFixed(0)} MiB`,
+    `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, CPU ${(cpuMsPerEvent * 1000).toFixed(2)} µs an event and watcher, loop held ${heldMs.toFixed(0)} ms, memory +${grownMiB.toFixed(0)} MiB`,
   );
 }

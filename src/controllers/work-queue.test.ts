@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turnsUntil } from "../../test/support/pass-turns.ts";
+import { passTurns, turnsUntil } from "../../test/support/pass-turns.ts";
 import type { Decision } from "../registry/contract.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
@@ -38,7 +38,7 @@ function harness({ decide, ...options }: { concurrency?: number; keysMax?: numbe
   });
   const settle = async (key: string, done: boolean | Error): Promise<void> => {
     results.get(key)?.shift()?.(done);
-    await new Promise(setImmediate);
+    await passTurns(2); // Until the next run has begun.
   };
   return { queue, runs, delays, timers, errors, settle };
 }
@@ -46,6 +46,7 @@ function harness({ decide, ...options }: { concurrency?: number; keysMax?: numbe
 test("reconciles a key one at a time, and again when it was added during the run", async () => {
   const { queue, runs, settle } = harness();
   queue.add("a");
+  await passTurns(1);
   queue.add("a");
   queue.add("a");
   assert.deepEqual(runs, ["a"]);
@@ -53,13 +54,24 @@ test("reconciles a key one at a time, and again when it was added during the run
   assert.deepEqual(runs, ["a", "a"]);
   await settle("a", true);
   queue.add("a");
+  await passTurns(1);
   assert.deepEqual(runs, ["a", "a", "a"]);
+});
+
+test("starts in the next turn, after what was done in this one", async () => {
+  const { queue, runs } = harness();
+  queue.add("a");
+  await Promise.resolve();
+  assert.deepEqual(runs, []);
+  await passTurns(1);
+  assert.deepEqual(runs, ["a"]);
 });
 
 test("limits concurrency", async () => {
   const { queue, runs, settle } = harness({ concurrency: 1 });
   queue.add("a");
   queue.add("b");
+  await passTurns(1);
   assert.deepEqual(runs, ["a"]);
   await settle("a", true);
   assert.deepEqual(runs, ["a", "b"]);
@@ -68,20 +80,24 @@ test("limits concurrency", async () => {
 test("retries with exponential backoff after a result of false or an error", async () => {
   const { queue, runs, delays, timers, errors, settle } = harness();
   queue.add("a");
+  await passTurns(1);
   for (const result of [false, new Error("no"), false, false]) {
     await settle("a", result);
     timers.shift()?.();
+    await passTurns(1);
   }
   assert.deepEqual(delays, [100, 200, 300, 300]);
   assert.equal(runs.length, 5);
   assert.equal(errors.length, 1);
 });
 
-test("adding a key that waits for a retry reconciles it immediately", async () => {
+test("adding a key that waits for a retry reconciles it in the next turn", async () => {
   const { queue, runs, timers, settle } = harness();
   queue.add("a");
+  await passTurns(1);
   await settle("a", false);
   queue.add("a");
+  await passTurns(1);
   assert.deepEqual(runs, ["a", "a"]);
   assert.equal(timers.length, 0);
 });
@@ -97,6 +113,7 @@ test("stop waits for running reconciliations and discards the rest", async () =>
   const { queue, runs, settle } = harness({ concurrency: 1 });
   queue.add("a");
   queue.add("b");
+  await passTurns(1);
   let stopped = false;
   const stopping = queue.stop().then(() => (stopped = true));
   await new Promise(setImmediate);
@@ -136,6 +153,7 @@ test("reconciles a key again at once when the state was replaced during its run,
   };
   const { queue, runs, delays, errors, settle } = harness({ decide });
   queue.add("a");
+  await passTurns(1);
   for (const outcome of [true, false, new Error("conflict")]) {
     state += 1;
     await settle("a", outcome);

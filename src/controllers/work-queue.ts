@@ -142,7 +142,11 @@ class KeyQueue<Registry extends QueueRegistry> implements WorkQueue {
     item.begin = this.#options.observer?.added();
     item.endWork ??= this.#options.registry.clock.beginWork?.();
     this.#ready.push(key);
-    this.#startReady();
+    this.#startInNextTurn(); // The write that it reacts to is answered first.
+  }
+
+  #startInNextTurn(): void {
+    this.#turn ??= setImmediate(() => this.#endTurn());
   }
 
   /** Starts as many reconciliations as the limits permit. */
@@ -164,7 +168,7 @@ class KeyQueue<Registry extends QueueRegistry> implements WorkQueue {
   async #run(key: string, item: Item): Promise<void> {
     this.#running += 1;
     this.#started += 1;
-    this.#turn ??= setImmediate(() => this.#endTurn());
+    this.#startInNextTurn();
     item.running = true;
     item.again = false;
     const ended = item.begin?.();

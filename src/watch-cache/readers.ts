@@ -1,7 +1,7 @@
 /** The subscriptions of a watch cache: each receives the batches of the ring in its turn, then the newest ones. */
 import { expired } from "../apimachinery/errors.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Topic } from "./contract.ts";
-import type { EventRing } from "./event-ring.ts";
+import { bytesOf, type EventRing } from "./event-ring.ts";
 import { eventsByTopic, topicText } from "./topics.ts";
 
 /** What readers read. */
@@ -13,16 +13,33 @@ export interface Feed {
   readonly undelivered: readonly CacheEvent[];
 }
 
+/** Calls of subscribers in one turn of the event loop. */
+const deliveriesMax = 512;
+/**
+ * Events that wait while others are delivered to many readers use at most about this memory. Beyond it, the others are
+ * delivered at once.
+ */
+const comingBytesMax = 1 << 20;
+
 interface Reader {
   readonly subscriber: CacheSubscriber;
   /** All events up to this revision have been delivered. */
   from: number;
   readonly topic: string | undefined;
-  /** The number of its next batch; not used when it has caught up. */
+  /** The number of its next batch. When it has caught up, it may be that of an earlier one. */
   next: number;
   paused: boolean;
-  /** Whether it has received all events in the ring. */
+  /** Whether it has received all events in the ring, but for those of the current round. */
   caughtUp: boolean;
+}
+
+/** The newest events are delivered to the readers that have caught up. */
+interface Round {
+  readonly events: readonly CacheEvent[];
+  /** The number of the batch after them. */
+  readonly next: number;
+  /** Makes one delivery in each step. */
+  readonly deliveries: Iterator<void>;
 }
 
 interface ReadersOptions {
@@ -41,6 +58,12 @@ export class Readers {
   readonly #byTopic = new Map<string | undefined, Set<Reader>>();
   /** Readers that receive progress. */
   readonly #awaitingProgress = new Set<Reader>();
+  #round: Round | undefined;
+  /** Events of the next round. They are in the ring, too. */
+  #coming: CacheEvent[] = [];
+  #comingBytes = 0;
+  /** The round goes on in the next turn. */
+  #goesOn = false;
 
   constructor(feed: Feed, { indexedFields, failed }: ReadersOptions) {
     this.#feed = feed;
@@ -101,6 +124,8 @@ export class Readers {
     this.#readers.clear();
     this.#byTopic.clear();
     this.#awaitingProgress.clear();
+    this.#round = undefined;
+    this.#coming = [];
     for (const { subscriber, from } of readers) {
       const error = listFrom === undefined ? undefined : expired(`too old resource version: ${from} (${listFrom})`);
       this.notify(() => subscriber.end(error));
@@ -119,14 +144,58 @@ export class Readers {
   }
 
   /**
-   * Delivers a batch to the readers that have caught up; the others read it from the ring later.
+   * Delivers a batch to the readers that have caught up, to many of them in several turns of the event loop; the others
+   * read it from the ring later. While the batch before is delivered, batches are collected, and delivered as one.
    * @param batch the newest batch of the ring
    */
   publish(batch: readonly CacheEvent[]): void {
+    if (this.#round === undefined) {
+      this.#begin(batch);
+      return this.#deliverSome();
+    }
+    for (const event of batch) this.#coming.push(event);
+    this.#comingBytes += bytesOf(batch);
+    if (this.#comingBytes > comingBytesMax) this.#deliver(Number.POSITIVE_INFINITY);
+  }
+
+  /** Makes the deliveries of one turn. */
+  #deliverSome(): void {
+    this.#deliver(deliveriesMax);
+    if (this.#round === undefined || this.#goesOn) return;
+    this.#goesOn = true;
+    setImmediate(() => {
+      this.#goesOn = false;
+      this.#deliverSome();
+      this.pumpAll();
+    });
+  }
+
+  #deliver(count: number): void {
+    for (let left = count; left > 0 && this.#round !== undefined; left--) {
+      if (this.#round.deliveries.next().done !== true) continue;
+      this.#round = undefined;
+      if (this.#coming.length > 0) this.#begin(this.#coming);
+    }
+  }
+
+  #begin(events: readonly CacheEvent[]): void {
     const { next } = this.#feed.ring;
-    for (const reader of this.#byTopic.get(undefined) ?? []) if (reader.caughtUp) this.#deliverTo(reader, batch, next);
-    for (const [topic, events] of eventsByTopic(batch, this.#byTopic, this.#indexedFields)) {
-      for (const reader of this.#byTopic.get(topic) ?? []) if (reader.caughtUp) this.#deliverTo(reader, events, next);
+    this.#round = { events, next, deliveries: this.#deliveries(events, next) };
+    this.#coming = [];
+    this.#comingBytes = 0;
+  }
+
+  *#deliveries(batch: readonly CacheEvent[], next: number): Generator<void, void> {
+    yield* this.#deliverToTopic(undefined, batch, next);
+    for (const [topic, events] of eventsByTopic(batch, this.#byTopic, this.#indexedFields))
+      yield* this.#deliverToTopic(topic, events, next);
+  }
+
+  *#deliverToTopic(topic: string | undefined, events: readonly CacheEvent[], next: number): Generator<void, void> {
+    for (const reader of this.#byTopic.get(topic) ?? []) {
+      if (!reader.caughtUp || reader.next >= next) continue; // It has them, or reads them from the ring.
+      this.#deliverTo(reader, events, next);
+      yield;
     }
   }
 
@@ -192,9 +261,17 @@ export class Readers {
   }
 
   /** Returns the revision up to which the reader has received everything. It never decreases. */
-  #deliveredTo({ from, next, caughtUp }: Reader): number {
-    if (!caughtUp && next < this.#feed.ring.first) return from;
-    const [coming] = !caughtUp && next < this.#feed.ring.next ? this.#feed.ring.batch(next) : this.#feed.undelivered;
-    return Math.max(from, coming === undefined ? this.#feed.revision : coming.revision - 1);
+  #deliveredTo(reader: Reader): number {
+    if (!reader.caughtUp && reader.next < this.#feed.ring.first) return reader.from;
+    const [coming] = this.#comingTo(reader);
+    return Math.max(reader.from, coming === undefined ? this.#feed.revision : coming.revision - 1);
+  }
+
+  /** Returns the next events that the reader may receive. */
+  #comingTo({ next, caughtUp }: Reader): readonly CacheEvent[] {
+    if (next >= this.#feed.ring.next) return this.#feed.undelivered;
+    if (!caughtUp) return this.#feed.ring.batch(next);
+    if (this.#round === undefined) return this.#feed.undelivered;
+    return next < this.#round.next ? this.#round.events : this.#coming;
   }
 }

@@ -275,10 +275,60 @@ test("the delivered revision never decreases", async () => {
   await turn();
   await storage.commit([], [{ key: "/registry/others/a", value: Buffer.alloc(0) }]);
   assert.equal(subscription.delivered, 3);
-  await put("b", "1"); // Applied, and delivered at the end of this turn.
-  assert.equal(subscription.delivered, 3);
-  await turn();
+  await put("b", "1");
   assert.equal(subscription.delivered, 4);
+});
+
+test("delivers events before the commits that made them are answered", async () => {
+  const { cache, put } = await fixture();
+  await cache.ready();
+  const order: string[] = [];
+  cache.subscribe(1, {
+    events: (batch) => void order.push(...batch.map(({ revision }) => `event ${revision}`)),
+    end() {},
+  });
+  const answered = (revision: number): void => void order.push(`answer ${revision}`);
+  await Promise.all([put("a", "1").then(answered), put("b", "1").then(answered)]);
+  assert.deepEqual(order, ["event 2", "event 3", "answer 2", "answer 3"]);
+});
+
+/** More than one turn delivers to, and than the turns in which some groups of commits are written. */
+const subscribersCount = 10_000;
+
+test("delivers to many subscribers in several turns, and what was written meanwhile as one batch", async () => {
+  const { cache, put } = await fixture();
+  await cache.ready();
+  const seen = Array.from({ length: subscribersCount }, (): number[][] => []);
+  const subscriptions = seen.map((own) =>
+    cache.subscribe(1, { events: (batch) => void own.push(batch.map(({ revision }) => revision)), end() {} }),
+  );
+  await put("a", "1");
+  assert.equal(seen.filter((own) => own.length > 0).length, 512);
+  assert.equal(subscriptions.filter(({ delivered }) => delivered < 2).length, subscribersCount - 512);
+  const late: string[] = [];
+  const lateSubscription = record(cache, 1, late); // Reads the ring.
+  subscriptions.pop()?.close();
+  assert.deepEqual(late, ["ADDED a@2=1"]);
+  await put("b", "1");
+  await put("c", "1");
+  assert.equal(lateSubscription.delivered, 2);
+  for (const { delivered } of subscriptions) assert.ok(delivered <= 2);
+  await passTurns(100);
+  assert.deepEqual(late, ["ADDED a@2=1", "ADDED b@3=1", "ADDED c@4=1"]);
+  assert.deepEqual(seen.pop(), []);
+  for (const own of seen) assert.deepEqual(own, [[2], [3, 4]]);
+});
+
+test("delivers at once when events of a megabyte wait", async () => {
+  const { cache, put } = await fixture();
+  await cache.ready();
+  const seen = Array.from({ length: subscribersCount }, (): number[] => []);
+  for (const own of seen)
+    cache.subscribe(1, { events: (batch) => void own.push(...batch.map(({ revision }) => revision)), end() {} });
+  await put("a", "1");
+  assert.deepEqual(seen.at(-1), []);
+  await Promise.all(["b", "c", "d"].map((name) => put(name, "x".repeat(1 << 19))));
+  for (const own of seen) assert.deepEqual(own, [2, 3, 4, 5]);
 });
 
 test("a paused subscriber resumes at its position, and ends when the events are dropped", async () => {

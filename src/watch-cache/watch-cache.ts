@@ -65,11 +65,12 @@ class StorageWatchCache implements WatchCache {
   /** The newest revision of a history that the store lost when an older state was restored. */
   #lost = 0;
   #snapshot: TreeSnapshot | undefined;
-  /** What readers read. Undelivered events are applied to the tree; they become one batch at the end of this turn. */
+  /** What readers read. Undelivered events are applied to the tree; they become one batch in this turn. */
   readonly #feed: { ring: EventRing; revision: number; undelivered: CacheEvent[] };
   readonly #window: HistoryWindow;
   readonly #stored: StoredReads;
-  #flush: NodeJS.Immediate | undefined;
+  /** Events or progress will be delivered in this turn. */
+  #delivers = false;
   #loading: Promise<void> | undefined;
   #loaded = false;
   #log: Subscription | undefined;
@@ -266,8 +267,6 @@ class StorageWatchCache implements WatchCache {
   #unload(listFrom?: number): void {
     this.#log?.close();
     this.#log = undefined;
-    if (this.#flush !== undefined) clearImmediate(this.#flush);
-    this.#flush = undefined;
     this.#feed.undelivered = [];
     this.#loaded = false;
     this.#loading = undefined;
@@ -333,7 +332,7 @@ class StorageWatchCache implements WatchCache {
       return;
     }
     this.#snapshot = undefined;
-    this.#flush ??= setImmediate(() => this.#deliver());
+    this.#deliverSoon();
   }
 
   #apply(event: LogEvent): CacheEvent {
@@ -354,13 +353,18 @@ class StorageWatchCache implements WatchCache {
     this.#feed.revision = revision;
     this.#snapshot = undefined;
     this.#waits.reached(revision);
-    if (this.#readers.awaitProgress) this.#flush ??= setImmediate(() => this.#deliver());
+    if (this.#readers.awaitProgress) this.#deliverSoon();
+  }
+
+  /** Delivers in this turn: when all caches have the changes of the group of commits, and before commits are answered. */
+  #deliverSoon(): void {
+    if (!this.#delivers) queueMicrotask(() => this.#deliver());
+    this.#delivers = true;
   }
 
   /** Delivers all undelivered events to the subscribers. */
   #deliver(): void {
-    if (this.#flush !== undefined) clearImmediate(this.#flush);
-    this.#flush = undefined;
+    this.#delivers = false;
     if (this.#feed.undelivered.length > 0) {
       const now = this.#options.clock.now();
       const events = this.#feed.undelivered;
