@@ -16,7 +16,9 @@ import type { Controller, ControllerOptions } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
-const name = "clusterrole-aggregation-controller";
+/** The name of the controller, and of the manager of the rules. */
+export const aggregatorName = "clusterrole-aggregation-controller";
+const name = aggregatorName;
 const writes = writesAs(name);
 /** Maximum aggregated roles in the queue; others wait for the next list. */
 const rolesMax = 10_000;
@@ -120,7 +122,11 @@ async function aggregate(registry: RegistryContext, { target, store, roles }: Ro
   const entry = roles.get(key);
   const role = entry && readRole(entry, store);
   if (entry === undefined || role?.selectors === undefined) return;
-  const rules = aggregatedRules(inOrder(roles), key, role.selectors, store);
+  const others = inOrder(roles).filter((other) => other.key !== key);
+  const rules = aggregatedRules(
+    others.map((other) => ({ labels: other.index.labels, read: () => readRole(other, store) })),
+    role.selectors,
+  );
   if (rules.size === role.texts.length && [...rules.keys()].every((text, at) => text === role.texts[at])) return;
   const roleName = entry.index.name;
   const intent = {
@@ -143,18 +149,26 @@ function inOrder(roles: ReadonlyMap<string, Entry>): Entry[] {
   return [...roles.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Returns the distinct rules by their JSON: by selector, in the order of the roles' names. */
-function aggregatedRules(
-  roles: readonly Entry[],
-  ownKey: string,
+/** A role of which others have the rules. */
+export interface CollectedRole {
+  readonly labels: ReadonlyMap<string, string>;
+  /** Called if the labels match. */
+  read(): Pick<Role, "rules" | "texts">;
+}
+
+/**
+ * Returns the distinct rules by their JSON: by selector, in the order of the roles.
+ * @param roles without the one that gets the rules
+ */
+export function aggregatedRules(
+  roles: readonly CollectedRole[],
   selectors: readonly LabelSelectorObject[],
-  store: ResourceStore,
 ): ReadonlyMap<string, unknown> {
   const rules = new Map<string, unknown>();
   for (const selector of selectors.map(labelSelectorFromObject)) {
-    for (const entry of roles) {
-      if (entry.key === ownKey || !matchesLabels(selector, entry.index.labels)) continue;
-      const { rules: own, texts } = readRole(entry, store);
+    for (const { labels, read } of roles) {
+      if (!matchesLabels(selector, labels)) continue;
+      const { rules: own, texts } = read();
       for (const [at, text] of texts.entries()) if (!rules.has(text)) rules.set(text, own[at]);
     }
   }

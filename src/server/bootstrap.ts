@@ -50,14 +50,14 @@ async function createBootObjects(
   needs: Needs,
   serviceAddresses: ServerServiceAddresses,
 ): Promise<void> {
-  const { registry, state } = needs;
+  const { registry, settings, state } = needs;
   const { isShared, port } = state;
   await serviceAddresses.ensureRange();
   await serviceAddresses.repairPorts();
   const isNew = await ensureBootState(registry, { ...options, port });
   if (isNew && !isShared) await seed(registry, objectsOfNamespaces(needs), "kube-controller-manager");
   await serviceAddresses.repairAddresses();
-  await ensureRbacPolicy(registry);
+  await ensureRbacPolicy(registry, { aggregates: settings.controllers.has("clusterrole-aggregation-controller") });
   await ensureFlowControlObjects(registry);
   await seedApiServices(registry);
 }

@@ -22,6 +22,8 @@ export interface BootObject {
   readonly object: Omit<KubeObject, "apiVersion">;
   /** Whether it is also created when `--runtime-config` disables its kind. */
   readonly evenIfDisabled?: boolean;
+  /** What a controller applies to it after its creation: values of fields of the object that are owned as a whole. Only for `seed`. */
+  readonly applied?: { readonly manager: string; readonly fields: Readonly<Record<string, unknown>> };
 }
 
 /**

@@ -48,7 +48,7 @@ export async function seed(
 function newObject(
   registry: RegistryContext,
   request: WriteRequest,
-  { group, version, namespace, object: desired }: BootObject,
+  { group, version, namespace, object: desired, applied }: BootObject,
   managers: Map<string, ManagedFieldsEntry[] | undefined>,
 ): KubeObject {
   const object: KubeObject = {
@@ -68,7 +68,18 @@ function newObject(
   fillSystemFields(object.metadata, registry, registry.clock.now());
   if (strategy.hasGeneration) object.metadata.generation = 1;
   strategy.prepareForCreate(object, strategyContext(registry, request));
+  if (applied !== undefined) apply(object, applied);
   return object;
+}
+
+function apply(object: KubeObject, { manager, fields }: NonNullable<BootObject["applied"]>): void {
+  const own = object.metadata.managedFields ?? [];
+  const fieldsV1 = Object.fromEntries(Object.keys(fields).map((field) => [`f:${field}`, {}]));
+  object.metadata.managedFields = [
+    { ...(own[0] as ManagedFieldsEntry), manager, operation: "Apply", fieldsV1 },
+    ...own,
+  ];
+  Object.assign(object, fields);
 }
 
 /** A text that is equal for objects with equal managed fields. */

@@ -14,20 +14,22 @@ import { serverWrite } from "../../../registry/server-write.ts";
 import { update } from "../../../registry/update.ts";
 import { type BootObject, ensureObject } from "../ensure-object.ts";
 import { seed } from "../seed.ts";
+import { aggregatePolicy } from "./aggregate-policy.ts";
 import { inheritSplitObjects } from "./inherit-split.ts";
 import { autoupdate, bootstrapPolicy } from "./policy.ts";
 
 /**
  * Creates or updates all objects of the bootstrap policy.
  *
+ * @param aggregates whether the controller that aggregates ClusterRoles is enabled
  * @throws ApiError if an object cannot be written
  */
-export async function ensureRbacPolicy(registry: RegistryContext): Promise<void> {
+export async function ensureRbacPolicy(registry: RegistryContext, { aggregates = false } = {}): Promise<void> {
   const policy = bootstrapPolicy(registry.gates).filter(({ group, version, resource }) =>
     registry.catalog.findServed(group, version, resource),
   );
   const isEmpty = (await registry.storage.count("/registry/clusterroles/")) === 0;
-  if (isEmpty && (await seed(registry, policy))) return;
+  if (isEmpty && (await seed(registry, aggregates ? aggregatePolicy(policy) : policy))) return;
   await inheritSplitObjects(registry, policy);
   await Promise.all(policy.map((desired) => reconcile(registry, desired)));
 }
