@@ -1,6 +1,6 @@
 /**
  * Finds the longest time in which an event loop did nothing else, in CPU time of its thread, so that other processes do not
- * count, and without collections of garbage. The loop spins while it is watched.
+ * count, and without the share of collections of garbage. The loop spins while it is watched.
  */
 import { type PerformanceEntry, PerformanceObserver, performance } from "node:perf_hooks";
 
@@ -13,8 +13,11 @@ export interface Stall {
 }
 
 interface Turn {
+  readonly startMs: number;
   readonly endMs: number;
-  cpuMs: number;
+  readonly cpuMs: number;
+  /** Of collections of garbage, in milliseconds of real time. */
+  gcMs: number;
 }
 
 /** Node.js reports a collection of garbage within so many turns. */
@@ -28,21 +31,22 @@ export function watchLoop(): () => Stall {
     for (const { startTime, duration } of entries) {
       longestGcMs = Math.max(longestGcMs, duration);
       const during = turns.find(({ endMs }) => startTime <= endMs);
-      if (during !== undefined) during.cpuMs -= duration;
+      if (during !== undefined) during.gcMs += duration;
     }
   };
   const collections = new PerformanceObserver((list) => subtract(list.getEntries()));
   collections.observe({ entryTypes: ["gc"] });
   const settle = (keep: number): void => {
     subtract(collections.takeRecords());
-    for (const { cpuMs } of turns.slice(0, -keep || undefined)) longestMs = Math.max(longestMs, cpuMs);
+    for (const { startMs, endMs, cpuMs, gcMs } of turns.slice(0, -keep || undefined))
+      longestMs = Math.max(longestMs, cpuMs * Math.max(1 - gcMs / (endMs - startMs), 0));
     turns = turns.slice(-keep);
   };
-  let before = threadCpuMs();
+  let [startMs, cpuBefore] = [performance.now(), threadCpuMs()];
   const turn = (): void => {
-    const cpu = threadCpuMs();
-    turns.push({ endMs: performance.now(), cpuMs: cpu - before });
-    before = cpu;
+    const [endMs, cpu] = [performance.now(), threadCpuMs()];
+    turns.push({ startMs, endMs, cpuMs: cpu - cpuBefore, gcMs: 0 });
+    [startMs, cpuBefore] = [endMs, cpu];
     settle(turnsKept);
     next = setImmediate(turn);
   };

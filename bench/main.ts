@@ -100,6 +100,11 @@ const benches: Readonly<Record<string, Bench>> = {
     run: async (kind: RequestName, { objects, profile: folder }: Options) =>
       (await import("./bill.ts")).billBench(kind, { objects, ...(folder !== undefined && { folder }) }),
   },
+  large: {
+    flags: "--large [kind]",
+    description: "how long large requests hold the event loop",
+    run: async (only: string | true) => (await import("./large-requests.ts")).largeRequestsBench(textOf(only)),
+  },
   start: {
     flags: "--start",
     description: "the start of the command, and of servers in one process",
