@@ -117,141 +117,115 @@ const operations = (count: number, value: unknown): string =>
 /** A map with a large value in place before it is patched. */
 const ready = (name: string, data: object): BenchRequest[] => [remove(`${maps}/${name}`), post(maps, map(name, data))];
 
+/** Of each kind, some with a body of up to 256 KiB. */
+const [some, many] = [strings(4_000), strings(16_000)];
+const large = `${maps}/large`;
+const goneDefinition = [remove(`${definitions}/things.large.example`)];
+
+function bodies(): LargeRequest[] {
+  const row = (what: string, path: string, body: string, contentType = json): LargeRequest => ({
+    what,
+    request: post(path, body, contentType),
+    before: [remove(`${path}/large?gracePeriodSeconds=0`)],
+  });
+  return [
+    row("ConfigMap, one string of 250 KiB, JSON", maps, map("large", { x: "x".repeat(250 << 10) })),
+    row("ConfigMap, 4,000 keys, JSON", maps, map("large", some)),
+    row("ConfigMap, 16,000 keys, JSON", maps, map("large", many)),
+    row("ConfigMap, 4,000 keys, YAML", maps, mapYaml("large", some), yaml),
+    row("ConfigMap, 16,000 keys, YAML", maps, mapYaml("large", many), yaml),
+    row("ConfigMap, YAML of 3 MiB (too large to store)", maps, mapYaml("large", strings(55_000)), yaml),
+    row("ConfigMap, JSON of 3 MiB (too large to store)", maps, map("large", strings(50_000))),
+    row("Pod, 400 containers", pods, pod(400)),
+    row("Pod, 1,600 containers", pods, pod(1_600)),
+    row("ClusterRole, 3,000 rules", roles, role(3_000)),
+    row("ClusterRole, 12,000 rules", roles, role(12_000)),
+    { what: "definition of 250 KiB", request: post(definitions, definition(800)), before: goneDefinition },
+    { what: "definition of 1 MiB", request: post(definitions, definition(3_600)), before: goneDefinition },
+    row("custom object, 900 fields", things, thing(900)),
+    row("custom object, 3,600 fields", things, thing(3_600)),
+  ];
+}
+
+/** Of updates and patches. */
+function changes(): LargeRequest[] {
+  const row = (what: string, type: string, body: string, data: object): LargeRequest => ({
+    what,
+    request: type === "PUT" ? { ...post(large, body), method: "PUT" } : patch(large, body, type),
+    before: ready("large", data),
+  });
+  const wide = JSON.stringify([{ op: "add", path: "/data/x", value: Array.from({ length: 300_000 }, (_, at) => at) }]);
+  const tests = JSON.stringify(Array.from({ length: 10_000 }, () => ({ op: "test", path: "/data/a", value: "b" })));
+  const forced = ({ request, ...rest }: LargeRequest): LargeRequest => ({
+    ...rest,
+    request: { ...request, path: `${request.path}?fieldManager=m&force=true` },
+  });
+  const applyPod: LargeRequest = {
+    what: "apply to a Pod, 400 containers",
+    request: patch(`${pods}/large`, pod(400), "apply-patch+yaml"),
+    before: [remove(`${pods}/large?gracePeriodSeconds=0`), post(pods, pod(400))],
+  };
+  const applyDefinition: LargeRequest = {
+    what: "apply of a definition of 1 MiB",
+    request: patch(`${definitions}/things.large.example`, definition(3_600), "apply-patch+yaml"),
+    before: goneDefinition,
+  };
+  return [
+    row("update of 4,000 keys", "PUT", map("large", { ...some, y: "1" }), some),
+    row("update of 16,000 keys", "PUT", map("large", { ...many, y: "1" }), many),
+    row("merge patch of 4,000 keys", "merge-patch+json", JSON.stringify({ data: some }), {}),
+    row("merge patch of 16,000 keys", "merge-patch+json", JSON.stringify({ data: many }), {}),
+    row("small merge patch of 16,000 keys", "merge-patch+json", '{"data":{"a":"b"}}', many),
+    row("strategic merge patch of 16,000 keys", "strategic-merge-patch+json", JSON.stringify({ data: many }), {}),
+    row("JSON Patch, 4,000 operations", "json-patch+json", operations(4_000, "v"), { a: "b" }),
+    row("JSON Patch, 10,000 operations", "json-patch+json", operations(10_000, "v"), { a: "b" }),
+    row("JSON Patch, 10,000 tests", "json-patch+json", tests, { a: "b" }),
+    row("JSON Patch, 300,000 items", "json-patch+json", wide, { a: "b" }),
+    row("JSON Patch, 60,000 operations", "json-patch+json", operations(60_000, "v"), { a: "b" }),
+    forced(row("apply of 4,000 keys", "apply-patch+yaml", mapYaml("large", some), {})),
+    forced(row("apply of 16,000 keys", "apply-patch+yaml", mapYaml("large", many), {})),
+    forced(row("apply of 16,000 keys, JSON", "apply-patch+yaml", map("large", many), {})),
+    forced(applyPod),
+    forced(applyDefinition),
+  ];
+}
+
+function answers(): LargeRequest[] {
+  const table = "as=Table;v=v1;g=meta.k8s.io";
+  const [v2, v3] = ["v2", "v3"].map((v) => `application/com.github.proto-openapi.spec.${v}.v1.0+protobuf`);
+  const protobuf = "application/vnd.kubernetes.protobuf";
+  const changed = [...goneDefinition, post(definitions, definition(100))];
+  const withLarge = [...goneDefinition, post(definitions, definition(3_600))];
+  const row = (what: string, path: string, accept?: string, before: BenchRequest[] = []): LargeRequest => ({
+    what,
+    request: get(path, accept),
+    before,
+  });
+  const ofMany = (form: string, accept: string): LargeRequest =>
+    row(`get of 16,000 keys, ${form}`, `${maps}/many`, accept, ready("many", many));
+  const list = (form: string, accept: string): LargeRequest =>
+    row(`list of 3,000 objects, ${form}`, `${maps}?labelSelector=list`, accept);
+  return [
+    ofMany("YAML", yaml),
+    ofMany("Table in YAML", `${yaml};${table}`),
+    ofMany("protobuf", protobuf),
+    row("OpenAPI v2, JSON, after a definition changed", "/openapi/v2", json, changed),
+    row("OpenAPI v2, protobuf, after a definition changed", "/openapi/v2", v2, changed),
+    row("OpenAPI v2, JSON", "/openapi/v2"),
+    row("OpenAPI v3 of core, JSON", "/openapi/v3/api/v1"),
+    row("OpenAPI v3 of core, protobuf", "/openapi/v3/api/v1", v3),
+    row("OpenAPI v3 of a large definition", "/openapi/v3/apis/large.example/v1", json, withLarge),
+    row("aggregated discovery", "/apis", `${json};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`),
+    list("JSON", json),
+    list("YAML", yaml),
+    list("Table", `${json};${table}`),
+    list("Table in YAML", `${yaml};${table}`),
+    list("protobuf", protobuf),
+    row("list of all definitions, YAML", definitions, yaml, withLarge),
+  ];
+}
+
 /** All kinds. */
 export function largeBodies(): LargeRequest[] {
-  const [some, many] = [strings(4_000), strings(16_000)];
-  const wideArray = JSON.stringify([
-    { op: "add", path: "/data/x", value: Array.from({ length: 300_000 }, (_, at) => at) },
-  ]);
-  const tests = JSON.stringify(Array.from({ length: 10_000 }, () => ({ op: "test", path: "/data/a", value: "b" })));
-  const rows: LargeRequest[] = [];
-  const add = (what: string, request: BenchRequest, before: readonly BenchRequest[] = []): void =>
-    void rows.push({ what, request, before });
-  const gone = (path: string): BenchRequest[] => [remove(path)];
-
-  add(
-    "ConfigMap, one string of 250 KiB, JSON",
-    post(maps, map("large", { x: "x".repeat(250 << 10) })),
-    gone(`${maps}/large`),
-  );
-  add("ConfigMap, 4,000 keys, JSON", post(maps, map("large", some)), gone(`${maps}/large`));
-  add("ConfigMap, 16,000 keys, JSON", post(maps, map("large", many)), gone(`${maps}/large`));
-  add("ConfigMap, 4,000 keys, YAML", post(maps, mapYaml("large", some), yaml), gone(`${maps}/large`));
-  add("ConfigMap, 16,000 keys, YAML", post(maps, mapYaml("large", many), yaml), gone(`${maps}/large`));
-  add("ConfigMap, YAML of 3 MiB (too large to store)", post(maps, mapYaml("large", strings(55_000)), yaml));
-  add("ConfigMap, JSON of 3 MiB (too large to store)", post(maps, map("large", strings(50_000))));
-  add("get of 16,000 keys, YAML", get(`${maps}/many`, yaml), ready("many", many));
-  add(
-    "get of 16,000 keys, Table in YAML",
-    get(`${maps}/many`, "application/yaml;as=Table;v=v1;g=meta.k8s.io"),
-    ready("many", many),
-  );
-  add("get of 16,000 keys, protobuf", get(`${maps}/many`, "application/vnd.kubernetes.protobuf"), ready("many", many));
-  add("get of 16,000 keys, CBOR", get(`${maps}/many`, "application/cbor"), ready("many", many));
-  add(
-    "update of 4,000 keys",
-    { ...post(`${maps}/large`, map("large", { ...some, y: "1" })), method: "PUT" },
-    ready("large", some),
-  );
-  add(
-    "update of 16,000 keys",
-    { ...post(`${maps}/large`, map("large", { ...many, y: "1" })), method: "PUT" },
-    ready("large", many),
-  );
-  add(
-    "merge patch of 4,000 keys",
-    patch(`${maps}/large`, JSON.stringify({ data: some }), "merge-patch+json"),
-    ready("large", {}),
-  );
-  add(
-    "merge patch of 16,000 keys",
-    patch(`${maps}/large`, JSON.stringify({ data: many }), "merge-patch+json"),
-    ready("large", {}),
-  );
-  add(
-    "small merge patch of 16,000 keys",
-    patch(`${maps}/large`, '{"data":{"a":"b"}}', "merge-patch+json"),
-    ready("large", many),
-  );
-  add(
-    "strategic merge patch of 16,000 keys",
-    patch(`${maps}/large`, JSON.stringify({ data: many }), "strategic-merge-patch+json"),
-    ready("large", {}),
-  );
-  add(
-    "JSON Patch, 4,000 operations",
-    patch(`${maps}/large`, operations(4_000, "v"), "json-patch+json"),
-    ready("large", { a: "b" }),
-  );
-  add(
-    "JSON Patch, 10,000 operations",
-    patch(`${maps}/large`, operations(10_000, "v"), "json-patch+json"),
-    ready("large", { a: "b" }),
-  );
-  add("JSON Patch, 10,000 tests", patch(`${maps}/large`, tests, "json-patch+json"), ready("large", { a: "b" }));
-  add("JSON Patch, 300,000 items", patch(`${maps}/large`, wideArray, "json-patch+json"), ready("large", { a: "b" }));
-  add(
-    "JSON Patch, 60,000 operations",
-    patch(`${maps}/large`, operations(60_000, "v"), "json-patch+json"),
-    ready("large", { a: "b" }),
-  );
-  add(
-    "apply of 4,000 keys",
-    patch(`${maps}/large?fieldManager=m&force=true`, mapYaml("large", some), "apply-patch+yaml"),
-    ready("large", {}),
-  );
-  add(
-    "apply of 16,000 keys",
-    patch(`${maps}/large?fieldManager=m&force=true`, mapYaml("large", many), "apply-patch+yaml"),
-    ready("large", {}),
-  );
-  add("Pod, 400 containers", post(pods, pod(400)), gone(`${pods}/large?gracePeriodSeconds=0`));
-  add("Pod, 1,600 containers", post(pods, pod(1_600)), gone(`${pods}/large?gracePeriodSeconds=0`));
-  add(
-    "apply to a Pod, 400 containers",
-    patch(`${pods}/large?fieldManager=m&force=true`, pod(400), "apply-patch+yaml"),
-    [remove(`${pods}/large?gracePeriodSeconds=0`), post(pods, pod(400))],
-  );
-  add("ClusterRole, 3,000 rules", post(roles, role(3_000)), gone(`${roles}/large`));
-  add("ClusterRole, 12,000 rules", post(roles, role(12_000)), gone(`${roles}/large`));
-  const goneDefinition = gone(`${definitions}/things.large.example`);
-  add("CustomResourceDefinition of 250 KiB", post(definitions, definition(900)), goneDefinition);
-  add("CustomResourceDefinition of 1 MiB", post(definitions, definition(3_600)), goneDefinition);
-  add("custom object of 900 fields", post(things, thing(900)), gone(`${things}/large`));
-  add("custom object of 3,600 fields", post(things, thing(3_600)), gone(`${things}/large`));
-  add("OpenAPI v2, JSON, after a definition changed", get("/openapi/v2"), [
-    ...goneDefinition,
-    post(definitions, definition(100)),
-  ]);
-  add(
-    "OpenAPI v2, protobuf, after a definition changed",
-    get("/openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"),
-    [...goneDefinition, post(definitions, definition(100))],
-  );
-  add("OpenAPI v2, JSON", get("/openapi/v2"));
-  add("OpenAPI v3 of core, JSON", get("/openapi/v3/api/v1"));
-  add(
-    "OpenAPI v3 of core, protobuf",
-    get("/openapi/v3/api/v1", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"),
-  );
-  add("OpenAPI v3 of a large definition", get("/openapi/v3/apis/large.example/v1"), [
-    ...goneDefinition,
-    post(definitions, definition(3_600)),
-  ]);
-  add("aggregated discovery", get("/apis", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"));
-  const table = "as=Table;v=v1;g=meta.k8s.io";
-  for (const [form, accept] of [
-    ["JSON", json],
-    ["YAML", yaml],
-    ["Table", `${json};${table}`],
-    ["Table in YAML", `${yaml};${table}`],
-    ["protobuf", "application/vnd.kubernetes.protobuf"],
-    ["CBOR", "application/cbor"],
-  ] as const)
-    rows.push({ what: `list of 3,000 objects, ${form}`, request: get(`${maps}?labelSelector=list`, accept) });
-  add("list of all definitions, YAML", get(definitions, yaml), [
-    ...goneDefinition,
-    post(definitions, definition(3_600)),
-  ]);
-  return rows;
+  return [...bodies(), ...changes(), ...answers()];
 }

@@ -5,10 +5,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../test/support/api-client.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { type MemoryRegistry, openMemoryRegistry, requestOf } from "../../test/support/memory-registry.ts";
 import type { ApiError } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
 import { SharedStoreError, type Storage, StorageUnavailable, ValueTooLarge } from "../storage/contract.ts";
 import type { RegistryContext } from "./contract.ts";
+import { create } from "./create.ts";
+import { update } from "./update.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
 const place = ["/configmaps", "n"] as const;
@@ -27,6 +30,29 @@ test("commits the writes of three hundred concurrent writers of one object", asy
   );
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
   assert.equal(Object.keys((await find(place, "a"))?.data).length, 300);
+  await close();
+});
+
+test("a large write pauses between its steps, and loses no write meanwhile", async () => {
+  const { registry, create: createMap, find, close } = await withNamespace();
+  await createMap(place, { metadata: { name: "a" } });
+  let pauses = 0;
+  const pause = async (): Promise<void> => {
+    await send(registry, `MERGE ${maps}/a`, { data: { [`k${pauses++ % 3}`]: "v" } });
+  };
+  const request = { ...requestOf(registry, place, { name: "a" }), pause };
+  const next = (current: (() => KubeObject) | undefined): KubeObject => {
+    const object = (current as () => KubeObject)();
+    object.data = { ...object.data, own: "v" };
+    return object;
+  };
+  await update(registry, { ...request, next });
+  assert.deepEqual((await find(place, "a"))?.data, { k0: "v", k1: "v", k2: "v", own: "v" });
+  assert.ok(pauses > 5, `${pauses} pauses`);
+  pauses = 0;
+  const decode = (): KubeObject => ({ kind: "ConfigMap", apiVersion: "v1", metadata: { name: "b" } });
+  await create(registry, { ...request, name: "", decode });
+  assert.ok(pauses > 3, `${pauses} pauses`);
   await close();
 });
 

@@ -10,6 +10,7 @@ import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Catalog, Resolved, Resource } from "../catalog/contract.ts";
 import type { FindDenial } from "../catalog/strategy-contract.ts";
+import type { Pause } from "../lib/pauses.ts";
 import type { AdmissionTrace } from "../request/admission-trace.ts";
 import type { RequestAudit } from "../request/audit.ts";
 import type { RequestLifetime } from "../request/lifetime.ts";
@@ -51,6 +52,8 @@ export interface WriteRequest {
    * The audit record of the request that the write belongs to; undefined where nothing is recorded.
    */
   readonly audit?: RequestAudit | undefined;
+  /** Called between the steps of a write, which take long for a large object; undefined for a small one. */
+  readonly pause?: Pause | undefined;
 }
 
 /** Values that the object must have to be deleted. */

@@ -31,10 +31,11 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
   return update(registry, {
     ...request,
     isPatch: true,
-    next(current) {
+    async next(current, _old, pause) {
       if (current === undefined) throw notFound(storedResource(target.resource), request.name);
       const patched = patchTree(registry.catalog, request, () => atVersion(current(), target), expectedKind(target));
       checkNames(patched, request); // Before defaults, which may read the name.
+      await pause?.();
       return toStorageVersion(patched, target);
     },
   });

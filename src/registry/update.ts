@@ -10,6 +10,7 @@ import { ConversionError } from "../catalog/converter.ts";
 import type { Strategy, StrategyContext, SubresourceRules } from "../catalog/strategy-contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import { sameButTimes } from "../lib/managed-fields/entries.ts";
+import { pauseOf } from "../lib/pauses.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
@@ -70,9 +71,14 @@ export interface UpdateRequest extends WriteRequest {
    * @param current returns a new copy of the existing object, at each call; undefined when it does
    *   not exist
    * @param old the existing object, read-only
+   * @param pause as {@link WriteRequest.pause}; set also when only the existing object is large
    * @throws ApiError to end the write
    */
-  next(current: (() => KubeObject) | undefined, old: KubeObject | undefined): KubeObject | Promise<KubeObject>;
+  next(
+    current: (() => KubeObject) | undefined,
+    old: KubeObject | undefined,
+    pause: WriteRequest["pause"],
+  ): KubeObject | Promise<KubeObject>;
 }
 
 /**
@@ -144,16 +150,20 @@ async function replace(
   const { strategy } = resource.definition;
   const store = storeOf(resource);
   const context = strategyContext(registry, request);
+  const pause = request.pause ?? pauseOf(existing.json.length);
   const losses = version.conversion?.losses;
   const seen = converted === undefined ? undefined : await converted.present(existing, { reconvert: request.dryRun });
   const old = seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen);
   const current = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkUid(resource, keyInErrors(existing.key, request), request.name, request.uid ?? "", old.metadata.uid ?? "");
-  const next = await request.next(current, old);
+  await pause?.();
+  const next = await request.next(current, old, pause);
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
+  await pause?.();
   if (request.tracksManagers !== false) await trackManagers(registry, request, next, old);
+  await pause?.();
   const joint: JointChange[] = [];
   const change = { object: next, oldObject: old, joint, ...attempted };
   const attributes = admissionAttributes(request, { operation: "UPDATE", ...change });
@@ -165,17 +175,22 @@ async function replace(
   const rules = rulesFor(registry, request);
   keepSystemFields(next.metadata, old.metadata);
   if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // Never stored.
+  await pause?.();
   rules.prepare(next, old, context);
+  await pause?.();
   await checkValidUpdate(registry, request, rules, next, old, context);
+  await pause?.();
   registry.entered?.("authorize");
   await registry.admission.authorize(attributes);
   registry.entered?.("validate");
   await registry.admission.validate(asAdmitted(attributes, request));
+  await pause?.();
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
   const settled = await settle(request.target, next);
   if (converted !== undefined && request.dryRun)
     return { do: "put", object: await converted.readBack(settled, next.metadata) };
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
+  await pause?.();
   return { do: "put", object: settled, joint, mayDropManagedFields: request.tracksManagers !== false };
 }
 
@@ -281,15 +296,21 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   }
   checkIfMatch(resource, name, request.ifMatch, undefined);
   checkUid(resource, keyInErrors(storeOf(resource).keyOf(namespace, name), request), name, request.uid ?? "", "");
-  const object = await request.next(undefined, undefined);
+  const { pause } = request;
+  await pause?.();
+  const object = await request.next(undefined, undefined, pause);
   checkNames(object, request);
   if (request.isPatch !== true) dedupOwnerReferences(object.metadata, request.warnings, "sent");
+  await pause?.();
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
+  await pause?.();
   const attributes = admissionAttributes(request, { operation: "CREATE", object, ...attempted });
   await registry.admission.mutate(attributes);
   checkNamespace(object, request.namespace); // Admission may have changed it.
   parseResourceVersion(object.metadata.resourceVersion); // Upstream reads it, and uses it for existing objects only.
+  await pause?.();
   await prepareNew(registry, request, object);
+  await pause?.();
   await registry.admission.authorize(attributes);
   await request.checkCreate?.();
   await registry.admission.validate(attributes);

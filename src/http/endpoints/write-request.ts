@@ -7,6 +7,7 @@ import { headerText } from "../../apimachinery/header-text.ts";
 import { validateFieldManager } from "../../apimachinery/validation/metadata.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { parseMediaType } from "../../lib/media-type/media-type.ts";
+import { pauseOf } from "../../lib/pauses.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
 import { readBoolean, throwInvalidOptions, validateDryRun } from "../../registry/options.ts";
@@ -81,6 +82,7 @@ export function writeRequest(
     warnings,
     audit,
     lifetime: lifetimeOf(context),
+    pause: pauseOf(exchange.receivedBytes),
   };
 }
 
