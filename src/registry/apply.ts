@@ -15,7 +15,7 @@ import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./m
 import { type Conversions, withConversions } from "./managed-fields/conversions.ts";
 import { mergeContext } from "./managed-fields/merge-context.ts";
 import { requestVersion, resetFields } from "./managed-fields/track.ts";
-import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
+import { type ApplyBody, checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
 import { atVersion } from "./patch.ts";
 import { checkNames } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
@@ -53,18 +53,20 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
     isPatch: true,
     createsMissing: true,
     tracksManagers: false,
-    next: (current, old) =>
-      withConversions(target, (conversions) => {
-        const merged = applyBody(
-          registry,
-          request,
-          applied(conversions),
-          current && old && currentAtVersion(target, current, old),
-        );
-        if (current === undefined) checkNew(request, merged.metadata);
-        checkNames(merged, request);
-        return toStorageVersion(merged, target);
-      }),
+    async next(current, old, pause) {
+      const body = readBody(request);
+      await pause?.();
+      const live = current && old && currentAtVersion(target, current, old);
+      const { kind, merged } = await withConversions(target, (conversions) =>
+        mergeBody(registry, request, applied(conversions), live, body),
+      );
+      await pause?.();
+      const object = conformBody(request, kind, merged, body);
+      await pause?.();
+      if (current === undefined) checkNew(request, object.metadata);
+      checkNames(object, request);
+      return toStorageVersion(object, target);
+    },
   });
 }
 
@@ -92,9 +94,26 @@ export function applyBody(
   kind: AppliedKind,
   live: KubeObject | undefined,
 ): KubeObject {
-  const { fieldManager: manager, force, subresource } = request;
-  const body = request.isCbor ? readCborApplyBody(request.body) : readApplyBody(request.body);
-  const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
+  const body = readBody(request);
+  return conformBody(request, kind, mergeBody(registry, request, kind, live, body).merged, body);
+}
+
+function readBody({ body, isCbor }: ApplyBodyRequest): ApplyBody {
+  return isCbor ? readCborApplyBody(body) : readApplyBody(body);
+}
+
+/** Does not change the body, so that it can be merged again. */
+function mergeBody(
+  registry: RegistryContext,
+  { fieldManager: manager, force, subresource }: ApplyBodyRequest,
+  kind: AppliedKind,
+  live: KubeObject | undefined,
+  { value }: ApplyBody,
+): { readonly kind: AppliedKind; readonly merged: KubeObject } {
+  return { kind, merged: mergeIntent(kind, live, { value, manager, force, subresource, now: registry.clock.now() }) };
+}
+
+function conformBody(request: ApplyBodyRequest, kind: AppliedKind, merged: KubeObject, body: ApplyBody): KubeObject {
   checkStrictErrors(body, request.fieldValidation, request.warnings);
   return conformToKind(merged, kind, body.value as unknown as KubeObject);
 }

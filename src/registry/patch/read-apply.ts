@@ -11,7 +11,7 @@ import type { FieldValidation } from "../contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
 /** A parsed body. */
-interface ApplyBody {
+export interface ApplyBody {
   /**
    * Integers are a number while safe, a bigint beyond; a body of `null` is empty. Owned by the
    * caller.
