@@ -76,6 +76,8 @@ export interface Encoding {
   readonly pretty?: Encoding;
   /** Encodes a whole response. */
   whole(shown: Shown): Buffer;
+  /** Encodes a long one, and serves others meanwhile; undefined where that takes little time. */
+  readonly wholeInSlices?: (shown: Shown) => Promise<Buffer>;
   list(view: View, listed: Listed, memory: PieceMemory): Pieces | Promise<Pieces>;
   /** Encodes a JSON document: a Table. Undefined if Tables are not supported. */
   readonly document?: (pieces: Pieces, memory: PieceMemory) => Pieces;

@@ -39,7 +39,7 @@ export function boundedStatus({ status, message, reason, details, code }: Status
  * each time.
  *
  * @param options `cached`: allows a cached conversion, for a read at any version
- * @returns a promise only for resources with a conversion webhook
+ * @returns a promise only for resources with a conversion webhook, and long objects in YAML
  * @throws ApiError 406 when only a list is accepted; 500
  */
 export function sendEntry(
@@ -50,7 +50,24 @@ export function sendEntry(
 ): void | Promise<void> {
   const { converted } = context.resolved as Resolved;
   if (converted !== undefined) return sendConverted(context, converted, entry, status, cached);
-  sendShown(context, status, shownEntry(context, entry));
+  const shown = shownEntry(context, entry);
+  const { wholeInSlices } = context.representation.encoding;
+  if (wholeInSlices !== undefined && entry.json.length > atOnceBytesMax)
+    return sendInSlices(context, status, shown, wholeInSlices(shown));
+  sendShown(context, status, shown);
+}
+
+/** Longer objects are encoded in slices, where the encoding has them. */
+const atOnceBytesMax = 64 << 10;
+
+async function sendInSlices(
+  context: RequestContext,
+  status: number,
+  shown: Shown,
+  encoding: Promise<Buffer>,
+): Promise<void> {
+  if (context.audit !== undefined) auditShown(context.audit, shown);
+  send(context, status, context.representation.encoding.mediaType, await encoding);
 }
 
 async function sendConverted(
@@ -62,7 +79,7 @@ async function sendConverted(
 ): Promise<void> {
   const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showReconverted(entry);
   context.resolved = converted.shown;
-  sendEntry(context, shown, status);
+  await sendEntry(context, shown, status);
 }
 
 /**

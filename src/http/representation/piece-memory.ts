@@ -3,7 +3,7 @@ import type { Exchange } from "../../request/exchange.ts";
 
 /**
  * Part of a response. In compact JSON it ends outside of strings; the last part ends with a
- * newline.
+ * newline. One that is empty and not the last lets others be served.
  */
 export interface Piece {
   readonly bytes: Buffer;

@@ -64,3 +64,14 @@ test("answers that are compressed at a time have places, which closed exchanges 
   closes[0]?.();
   assert.deepEqual([memory.takeGzip(exchange), memory.takeGzip(exchange)], [true, false]);
 });
+
+test("a short answer after empty pieces is sent whole", async () => {
+  const answers: unknown[] = [];
+  function* pieces(): Generator<Piece, void, void> {
+    for (const text of ["", "", "a"]) yield { bytes: Buffer.from(text), last: text === "a" };
+  }
+  const exchange = { respond: (_status: number, _headers: object, body: Buffer) => answers.push(String(body)) };
+  const context = { exchange, warnings: [], headers: {}, auditId: "", representation: { encoding: json } };
+  await sendPieces(context as unknown as RequestContext, pieces(), new PieceMemory());
+  assert.deepEqual(answers, ["a"]);
+});

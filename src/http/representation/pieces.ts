@@ -62,6 +62,8 @@ class PiecedResponse {
     const { bytes, last } = this.#held ?? this.#next();
     this.#held = undefined;
     this.isComplete = last;
+    this.#isAccepted = true;
+    if (bytes.length === 0 && !last) return 0;
     this.#isAccepted = last ? this.#body.write(bytes) : this.#body.write(bytes, () => this.#memory.release(bytes));
     if (last) this.#body.end();
     return bytes.length;
@@ -76,6 +78,7 @@ class PiecedResponse {
       this.isComplete = true;
       return piece.bytes.length;
     }
+    if (piece.bytes.length === 0) return 0;
     this.#held = piece;
     // It may not be known yet whether the response is long enough for compression.
     if (context.gzip && piece.bytes.length <= gzipThresholdBytes) return 0;

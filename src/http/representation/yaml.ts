@@ -1,8 +1,14 @@
-import { yamlItemOfJson, yamlOfJson } from "../../lib/yaml/encode.ts";
+import { createPause } from "../../lib/pauses.ts";
+import { yamlItemPiecesOfJson, yamlOfJson, yamlPiecesOfJson } from "../../lib/yaml/encode.ts";
 import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import type { Encoding, Listed, View } from "./contract.ts";
+import type { Encoding, Listed, Shown, View } from "./contract.ts";
 import { type Piece, pieceBytes } from "./piece-memory.ts";
+
+/** Encoding YAML takes about ten times as long as copying JSON, so that pieces are smaller. */
+const yamlPieceLength = pieceBytes / 8;
+/** How long encoding keeps the event loop, in milliseconds. */
+const sliceMs = 4;
 
 /** The encoder of `application/yaml`. */
 export const yaml: Encoding = {
@@ -11,17 +17,22 @@ export const yaml: Encoding = {
   typed: false,
   grouped: false,
   whole: (shown) => Buffer.from(yamlOfJson(shown.json())),
+  wholeInSlices: yamlInSlices,
   list: yamlListPieces,
   document: yamlDocument,
 };
 
-/** Encodes at once: the members of a Table that are sent first come later in YAML. */
-function* yamlDocument(pieces: Generator<Piece, void, void>): Generator<Piece, void, void> {
-  yield { bytes: Buffer.from(yamlOfJson(Buffer.concat([...pieces].map(({ bytes }) => bytes)))), last: true };
+async function yamlInSlices(shown: Shown): Promise<Buffer> {
+  const pause = createPause(sliceMs);
+  const json = shown.json();
+  await pause();
+  const pieces: Buffer[] = [];
+  for (const text of yamlPiecesOfJson(json, yamlPieceLength)) {
+    pieces.push(Buffer.from(text));
+    await pause();
+  }
+  return Buffer.concat(pieces);
 }
-
-/** Encoding YAML takes about ten times as long as copying JSON, so that pieces are smaller. */
-const yamlPieceBytes = pieceBytes / 8;
 
 /** A collection, in pieces, with the keys in the order apiVersion, items, kind, metadata. */
 function* yamlListPieces(view: View, { meta, entries }: Listed): Generator<Piece, void, void> {
@@ -30,10 +41,12 @@ function* yamlListPieces(view: View, { meta, entries }: Listed): Generator<Piece
   for (const entry of entries) {
     if (first) text += "items:\n";
     first = false;
-    text += yamlItemOfJson(itemJson(view, entry));
-    if (text.length < yamlPieceBytes) continue;
-    yield { bytes: Buffer.from(text), last: false };
-    text = "";
+    for (const part of yamlItemPiecesOfJson(itemJson(view, entry), yamlPieceLength)) {
+      text += part;
+      if (text.length < yamlPieceLength) continue;
+      yield { bytes: Buffer.from(text), last: false };
+      text = "";
+    }
   }
   if (first) text += `items: ${view.noItems}\n`;
   const metadata = view.sorted ? { continue: "", ...meta } : meta;
@@ -48,3 +61,20 @@ function itemJson(view: View, entry: Entry): Buffer {
 function yamlOf(value: object): string {
   return yamlOfJson(Buffer.from(JSON.stringify(value)));
 }
+
+/** Reads all of the JSON first: the members of a Table that are sent first come later in YAML. */
+function* yamlDocument(pieces: Generator<Piece, void, void>): Generator<Piece, void, void> {
+  const json: Buffer[] = [];
+  for (const { bytes } of pieces) {
+    json.push(bytes);
+    yield nothingYet;
+  }
+  let before: string | undefined;
+  for (const text of yamlPiecesOfJson(Buffer.concat(json), yamlPieceLength)) {
+    if (before !== undefined) yield { bytes: Buffer.from(before), last: false };
+    before = text;
+  }
+  yield { bytes: Buffer.from(before as string), last: true };
+}
+
+const nothingYet: Piece = { bytes: Buffer.alloc(0), last: false };

@@ -14,16 +14,29 @@ import { needsEscape, styleOf } from "./scalar-style.ts";
  * @param json valid JSON with at most the levels that the decoder allows
  */
 export function yamlOfJson(json: Buffer): string {
-  const writer = new Writer();
-  writer.node(parseDocument(json).value, -1);
-  return writer.end();
+  return [...yamlPiecesOfJson(json, Number.POSITIVE_INFINITY)].join("");
 }
 
-/** Encodes JSON as an item of a list at the left margin. */
-export function yamlItemOfJson(json: Buffer): string {
-  const writer = new Writer();
-  writer.entry(parseDocument(json).value, 0);
-  return writer.end();
+/**
+ * As {@link yamlOfJson}, in pieces, of which the first is empty: it takes the time of parsing.
+ * @param length about the length of a piece
+ */
+export function* yamlPiecesOfJson(json: Buffer, length: number): Generator<string, void> {
+  const writer = new Writer(length);
+  const { value } = parseDocument(json);
+  yield "";
+  yield* writer.node(value, -1);
+  yield writer.end();
+}
+
+/**
+ * Encodes JSON as an item of a list at the left margin, in pieces.
+ * @param length about the length of a piece
+ */
+export function* yamlItemPiecesOfJson(json: Buffer, length: number): Generator<string, void> {
+  const writer = new Writer(length);
+  yield* writer.entry(parseDocument(json).value, 0);
+  yield writer.end();
 }
 
 /** The column after which a line is broken at the next space. */
@@ -38,7 +51,13 @@ const integerMax = 2n ** 64n - 1n;
 class Writer {
   #text = "";
   #column = 0;
+  readonly #pieceLength: number;
 
+  constructor(pieceLength: number) {
+    this.#pieceLength = pieceLength;
+  }
+
+  /** The last piece. */
   end(): string {
     return this.#column === 0 ? this.#text : `${this.#text}\n`;
   }
@@ -47,58 +66,66 @@ class Writer {
    * Writes a value at the current position.
    * @param indent the indentation of the mapping or list that contains it, -1 at the top
    */
-  node(value: unknown, indent: number): void {
-    if (typeof value !== "object" || value === null) return this.#scalar(value, indent);
-    if (value instanceof NumberLiteral) return this.#put(formatFloat(Number(value.text), 64));
+  *node(value: unknown, indent: number): Generator<string, void> {
+    if (!isCollection(value)) return this.#leaf(value, indent);
+    const inner = indent + (indent < 0 ? 1 : 2);
     if (Array.isArray(value)) {
-      if (value.length === 0) return this.#put("[]");
-      for (const item of value) this.entry(item, indent + (indent < 0 ? 1 : 2));
+      for (const item of value) yield* this.entry(item, inner);
       return;
     }
-    const keys = Object.keys(value);
-    if (keys.length === 0) return this.#put("{}");
-    for (const key of sortKeys(keys))
-      this.#member(key, (value as Record<string, unknown>)[key], indent + (indent < 0 ? 1 : 2));
+    for (const key of sortKeys(Object.keys(value))) {
+      const member = (value as Record<string, unknown>)[key];
+      const isSimple = isBreakless(key) && Buffer.byteLength(key) <= simpleKeyBytesMax;
+      this.#key(key, inner, isSimple);
+      if (!isCollection(member)) {
+        if (isSimple) this.#put(" ");
+        this.#leaf(member, inner);
+      } else if (isSimple) yield* this.#memberValue(member, inner);
+      else yield* this.node(member, inner);
+      if (this.#text.length >= this.#pieceLength) yield this.#take();
+    }
   }
 
   /** Writes an item of a list. */
-  entry(item: unknown, indent: number): void {
+  *entry(item: unknown, indent: number): Generator<string, void> {
     this.#indentTo(indent);
     this.#put("- ");
-    this.node(item, indent);
+    if (isCollection(item)) yield* this.node(item, indent);
+    else this.#leaf(item, indent);
+    if (this.#text.length >= this.#pieceLength) yield this.#take();
   }
 
-  #member(key: string, value: unknown, indent: number): void {
+  #take(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+
+  /** Writes a key and what separates it from its value. */
+  #key(key: string, indent: number, isSimple: boolean): void {
     this.#indentTo(indent);
-    if (isBreakless(key) && Buffer.byteLength(key) <= simpleKeyBytesMax) {
+    if (isSimple) {
       this.#string(key, indent, true);
-      this.#put(":");
-      return this.#memberValue(value, indent);
+      return this.#put(":");
     }
     this.#put("? ");
-    this.node(key, indent);
+    this.#string(key, indent, false);
     this.#indentTo(indent);
     this.#put(": ");
-    this.node(value, indent);
   }
 
-  /** Writes the value of a member; a list has the indentation of its key. */
-  #memberValue(value: unknown, indent: number): void {
-    if (Array.isArray(value) && value.length > 0) {
-      this.#break();
-      for (const item of value) this.entry(item, indent);
-      return;
-    }
-    if (
-      typeof value === "object" &&
-      value !== null &&
-      !Array.isArray(value) &&
-      !(value instanceof NumberLiteral) &&
-      Object.keys(value).length > 0
-    ) {
-      this.#break();
-    } else this.#put(" ");
-    this.node(value, indent);
+  /** Writes a collection as the value of a member; a list has the indentation of its key. */
+  *#memberValue(value: object, indent: number): Generator<string, void> {
+    this.#break();
+    if (!Array.isArray(value)) return yield* this.node(value, indent);
+    for (const item of value) yield* this.entry(item, indent);
+  }
+
+  /** Writes a value that contains no others. */
+  #leaf(value: unknown, indent: number): void {
+    if (typeof value !== "object" || value === null) return this.#scalar(value, indent);
+    if (value instanceof NumberLiteral) return this.#put(formatFloat(Number(value.text), 64));
+    this.#put(Array.isArray(value) ? "[]" : "{}");
   }
 
   /** Begins a new line, unless the current one has no content yet. */
@@ -224,6 +251,14 @@ class Writer {
       }
     }
   }
+}
+
+/** Whether a value contains others. */
+function isCollection(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || value instanceof NumberLiteral) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  for (const _ in value) return true;
+  return false;
 }
 
 function isBreakless(text: string): boolean {

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { encodeAny, sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/number-literal.ts";
 import { decodeYaml, strictYamlError, YamlError } from "./decode.ts";
-import { yamlOfJson } from "./encode.ts";
+import { yamlOfJson, yamlPiecesOfJson } from "./encode.ts";
 
 interface Row {
   readonly in?: string;
@@ -71,6 +71,7 @@ test("encodes JSON as upstream's library does", () => {
     // Bare, it would be read as a merge.
     const expected = json.includes('"<<"') ? out?.replaceAll("<<", '"<<"') : out;
     assert.equal(yamlOfJson(Buffer.from(json)), expected, json);
+    assert.equal([...yamlPiecesOfJson(Buffer.from(json), 1)].join(""), expected, json);
   }
 });
 

@@ -6,6 +6,11 @@
 
 const letter = /\p{L}/u;
 const digit = /\p{Nd}/u;
+/** Characters below are ASCII, which is compared without patterns. */
+const asciiEnd = 0x80;
+/** As many digits are exact in a number. */
+const exactDigitsMax = 15;
+const exactDigits = /^[0-9]*$/;
 
 /** Sorts keys in place. */
 export function sortKeys(keys: string[]): string[] {
@@ -18,20 +23,25 @@ function compareKeys(a: string, b: string): number {
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
   if (at === a.length || at === b.length) return a.length - b.length;
   if (isLow(a, at) && isLow(b, at)) at -= 1; // Two characters with the same low surrogate.
-  const [left, right] = [characterAt(a, at), characterAt(b, at)];
-  const [leftIsLetter, rightIsLetter] = [letter.test(left), letter.test(right)];
+  const [left, right] = [a.codePointAt(at) as number, b.codePointAt(at) as number];
+  const [leftIsLetter, rightIsLetter] = [isLetter(left), isLetter(right)];
   if (leftIsLetter !== rightIsLetter) return leftIsLetter ? 1 : -1;
-  return (
-    (leftIsLetter ? 0 : compareNumbers(a, b, at)) || (left.codePointAt(0) as number) - (right.codePointAt(0) as number)
-  );
+  return (leftIsLetter ? 0 : compareNumbers(a, b, at)) || left - right;
+}
+
+function isLetter(point: number): boolean {
+  if (point >= asciiEnd) return letter.test(String.fromCodePoint(point));
+  const lower = point | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}
+
+function isDigitAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code < asciiEnd ? code >= 0x30 && code <= 0x39 : digit.test(text.charAt(at));
 }
 
 function isLow(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && at > 0;
-}
-
-function characterAt(text: string, at: number): string {
-  return String.fromCodePoint(text.codePointAt(at) as number);
 }
 
 /**
@@ -41,19 +51,25 @@ function characterAt(text: string, at: number): string {
 function compareNumbers(a: string, b: string, at: number): number {
   const lead = (a.charAt(at) === "0" || b.charAt(at) === "0") && hasNumberBefore(a, at) ? "1" : "";
   const [left, right] = [digitsAt(a, at), digitsAt(b, at)];
-  const difference = numberOf(lead + left) - numberOf(lead + right);
-  return difference === 0n ? left.length - right.length : difference < 0n ? -1 : 1;
+  return compareValues(lead + left, lead + right) || left.length - right.length;
+}
+
+function compareValues(left: string, right: string): number {
+  if (Math.max(left.length, right.length) <= exactDigitsMax && exactDigits.test(left) && exactDigits.test(right))
+    return Number(left) - Number(right);
+  const difference = numberOf(left) - numberOf(right);
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
 }
 
 /** Whether the digits directly before this offset are not all zeros. */
 function hasNumberBefore(text: string, end: number): boolean {
-  for (let at = end - 1; at >= 0 && digit.test(text.charAt(at)); at--) if (text.charAt(at) !== "0") return true;
+  for (let at = end - 1; at >= 0 && isDigitAt(text, at); at--) if (text.charAt(at) !== "0") return true;
   return false;
 }
 
 function digitsAt(text: string, start: number): string {
   let end = start;
-  while (digit.test(text.charAt(end))) end++;
+  while (end < text.length && isDigitAt(text, end)) end++;
   return text.slice(start, end);
 }
 
