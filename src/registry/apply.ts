@@ -15,7 +15,13 @@ import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./m
 import { type Conversions, withConversions } from "./managed-fields/conversions.ts";
 import { mergeContext } from "./managed-fields/merge-context.ts";
 import { requestVersion, resetFields } from "./managed-fields/track.ts";
-import { type ApplyBody, checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
+import {
+  type ApplyBody,
+  checkStrictErrors,
+  readApplyBody,
+  readApplyBodyInSteps,
+  readCborApplyBody,
+} from "./patch/read-apply.ts";
 import { atVersion } from "./patch.ts";
 import { checkNames } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
@@ -54,7 +60,8 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
     createsMissing: true,
     tracksManagers: false,
     async next(current, old, pause) {
-      const body = readBody(request);
+      const isSliced = pause !== undefined && request.isCbor !== true;
+      const body = isSliced ? await readApplyBodyInSteps(request.body, pause) : readBody(request);
       await pause?.();
       const live = current && old && currentAtVersion(target, current, old);
       const { kind, merged } = await withConversions(target, (conversions) =>

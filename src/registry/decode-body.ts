@@ -51,6 +51,8 @@ export function expectedSubresourceKind(
 export interface DecodeOptions extends BodyOptions {
   /** Receives the object; `again` decodes another copy, which may be changed. */
   readonly decoded?: (object: KubeObject, expected: ExpectedKind, again: () => KubeObject) => void;
+  /** What `parseLarge` has returned. */
+  readonly parsed?: { take(): TextBody | undefined } | undefined;
   /**
    * Compares the object's name and namespace with those of the path, before the kind of a custom
    * resource is validated.
@@ -130,7 +132,7 @@ function readKind(
   options: DecodeOptions,
 ): Pick<TextBody, "document" | "strictErrors"> & { readonly named: NamedKind } {
   try {
-    const body = readText(bytes, options.mediaType);
+    const body = options.parsed?.take() ?? readText(bytes, options.mediaType);
     return { ...body, named: isExpected(body, expected) ? expected : namedTextKind(bytes, body, expected, options) };
   } catch (error) {
     if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError))

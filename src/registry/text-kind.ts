@@ -9,7 +9,8 @@ import {
   typeMetaOf,
 } from "../lib/json/parse.ts";
 import { isObject } from "../lib/json/values.ts";
-import { decodeYaml } from "../lib/yaml/decode.ts";
+import type { Pause } from "../lib/pause.ts";
+import { type DecodedYaml, decodeYaml, decodeYamlInSteps } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
 import {
   type BodyOptions,
@@ -35,12 +36,26 @@ export interface TextBody extends TypeMeta {
   readonly strictErrors: readonly string[];
 }
 
+/** A text body that is parsed already, for the first time that it is decoded, which changes it. */
+export interface ParsedText {
+  /** @returns undefined after the first call @throws TypeMetaError, YamlError */
+  take(): TextBody | undefined;
+}
+
 /**
  * Reads a YAML body, which upstream converts to JSON first.
  * @throws TypeMetaError, YamlError
  */
 export function readYaml(bytes: Buffer): TextBody {
-  const { value, strictErrors } = decodeYaml(bytes);
+  return yamlBody(bytes, decodeYaml(bytes));
+}
+
+/** As {@link readYaml}, in steps. @param pause called between them */
+export async function readYamlInSteps(bytes: Buffer, pause: Pause): Promise<TextBody> {
+  return yamlBody(bytes, await decodeYamlInSteps(bytes, pause));
+}
+
+function yamlBody(bytes: Buffer, { value, strictErrors }: DecodedYaml): TextBody {
   return { ...typeMetaOf(sortedTop(value)), document: { bytes, value, members: 0, repeated: new Map() }, strictErrors };
 }
 

@@ -6,11 +6,13 @@ import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
+import { parseLarge } from "../../registry/parse-large.ts";
 import { checkNamespace } from "../../registry/prepare.ts";
 import type { RequestContext } from "../contract.ts";
 import {
   bodyBytesMax,
   checkContentType,
+  contentType,
   decodeOptions,
   readWriteOptions,
   sendWritten,
@@ -29,7 +31,8 @@ export async function createObject(context: RequestContext, registry: RegistryCo
   const options = readWriteOptions("CreateOptions", context.info.query);
   const request = writeRequest(context, options);
   const checkNames = (object: KubeObject): void => checkNamespace(object, request.namespace);
-  const reading = { ...decodeOptions(context, registry, options), checkNames };
+  const parsed = request.pause && (await parseLarge(body, contentType(context), request.pause));
+  const reading = { ...decodeOptions(context, registry, options), checkNames, parsed };
   const decode = (): KubeObject => toStorageVersion(decodeBody(body, expectedKind(target), reading), target);
   await sendWritten(context, await create(registry, { ...request, decode }));
 }

@@ -5,6 +5,7 @@ import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
+import { parseLarge } from "../../registry/parse-large.ts";
 import { checkNames, dedupOwnerReferences } from "../../registry/prepare.ts";
 import { update } from "../../registry/update.ts";
 import type { RequestContext } from "../contract.ts";
@@ -14,6 +15,7 @@ import {
   bodyBytesMax,
   checkContentType,
   checkView,
+  contentType,
   decodeOptions,
   readWriteOptions,
   sendWritten,
@@ -38,6 +40,7 @@ export async function updateObject(
   if (request.subresource === "scale") return putScale(context, registry, request, body, options);
   const reading = {
     ...decodeOptions(context, registry, options),
+    parsed: request.pause && (await parseLarge(body, contentType(context), request.pause)),
     checkNames: (object: KubeObject) => checkNames(object, request),
   };
   const decode = (): KubeObject => decodeBody(body, expectedKind(target), reading);

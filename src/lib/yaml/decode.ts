@@ -6,16 +6,18 @@
 import { sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/number-literal.ts";
 import { setMember, toInteger } from "../json/values.ts";
+import type { Pause } from "../pause.ts";
 import { readCharacters } from "./characters.ts";
 import { formatFloat, goSyntax } from "./go-format.ts";
-import { type AliasNode, type MappingNode, type Node, parseYaml, type ScalarNode } from "./parser.ts";
+import { type AliasNode, type MappingNode, type Node, parseYaml, parseYamlInSteps, type ScalarNode } from "./parser.ts";
 import { Float, resolvePlain, resolveTagged, type Scalar, shortTag } from "./scalar.ts";
 import { depthMax } from "./scanner.ts";
 import { YamlError } from "./yaml-error.ts";
 
 export { YamlError } from "./yaml-error.ts";
 
-interface DecodedYaml {
+/** A decoded document. */
+export interface DecodedYaml {
   /**
    * The value in the exact form of `lib/json`: safe integers are numbers, other integers bigint,
    * all other numbers NumberLiteral. The caller may change it.
@@ -38,7 +40,24 @@ export function decodeYaml(bytes: Buffer): DecodedYaml {
   const root = parseYaml(readCharacters(bytes));
   if (root === undefined) return { value: null, strictErrors: [] };
   const builder = new Builder();
-  return { value: builder.value(root), strictErrors: builder.strictErrors };
+  const steps = builder.value(root);
+  for (let step = steps.next(); ; step = steps.next())
+    if (step.done === true) return { value: step.value, strictErrors: builder.strictErrors };
+}
+
+/**
+ * As {@link decodeYaml}, in steps.
+ * @param pause called between them
+ */
+export async function decodeYamlInSteps(bytes: Buffer, pause: Pause): Promise<DecodedYaml> {
+  const root = await parseYamlInSteps(readCharacters(bytes), pause);
+  if (root === undefined) return { value: null, strictErrors: [] };
+  const builder = new Builder();
+  const steps = builder.value(root);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return { value: step.value, strictErrors: builder.strictErrors };
+    await pause();
+  }
 }
 
 /** Joins strict errors to the one message that upstream reports. */
@@ -56,11 +75,19 @@ const aliasedTextMax = 16 << 20;
  * Sorts the keys of a mapping, as upstream does. Untyped stored values and error messages keep that
  * order.
  */
-function sorted(object: Record<string, unknown>): Record<string, unknown> {
+function* sorted(object: Record<string, unknown>): Steps<Record<string, unknown>> {
   const result = {};
-  for (const key of sortedKeys(object)) setMember(result, key, object[key]);
+  const keys = sortedKeys(object);
+  if (keys.length > stepNodes) yield;
+  for (const key of keys) setMember(result, key, object[key]);
   return result;
 }
+
+/** Yields where decoding may pause. */
+type Steps<T> = Generator<void, T, void>;
+
+/** Nodes of a step. */
+const stepNodes = 1024;
 
 /** A mapping under construction. */
 interface Target {
@@ -79,25 +106,33 @@ class Builder {
   #aliased = 0;
   #aliasedText = 0;
 
-  value(node: Node): unknown {
+  *value(node: Node): Steps<unknown> {
+    if (node.kind === "scalar") return this.#leaf(node);
     this.#count();
     switch (node.kind) {
-      case "scalar":
-        return toJson(this.#scalar(node));
       case "alias":
-        return this.#follow(node, (target) => this.value(target));
+        return yield* this.#follow(node, (target) => this.value(target));
       case "sequence": {
         this.#enter();
-        const list = node.items.map((item) => this.value(item));
+        const list: unknown[] = [];
+        for (const item of node.items) {
+          list.push(item.kind === "scalar" ? this.#leaf(item) : yield* this.value(item));
+          if (this.#nodes % stepNodes === 0) yield;
+        }
         this.#depth--;
         return list;
       }
       case "mapping": {
         const target: Target = { object: {}, keys: undefined };
-        this.#members(node, target);
-        return sorted(target.object);
+        yield* this.#members(node, target);
+        return yield* sorted(target.object);
       }
     }
+  }
+
+  #leaf(node: ScalarNode): unknown {
+    this.#count();
+    return toJson(this.#scalar(node));
   }
 
   /**
@@ -113,10 +148,10 @@ class Builder {
       throw excessiveAliasing();
   }
 
-  #follow<T>(alias: AliasNode, build: (target: Node) => T): T {
+  *#follow<T>(alias: AliasNode, build: (target: Node) => Steps<T>): Steps<T> {
     if (this.#following.has(alias)) throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`);
     this.#following.add(alias);
-    const built = build(alias.target);
+    const built = yield* build(alias.target);
     this.#following.delete(alias);
     return built;
   }
@@ -125,22 +160,23 @@ class Builder {
     if (++this.#depth > depthMax) throw new YamlError(`yaml: exceeded max depth of ${depthMax}`);
   }
 
-  #members({ items }: MappingNode, target: Target): void {
+  *#members({ items }: MappingNode, target: Target): Steps<void> {
     this.#enter();
     for (let index = 0; index < items.length; index += 2) {
       const key = items[index] as Node;
       const value = items[index + 1] as Node;
-      if (isMerge(key)) this.#merge(value, target);
-      else this.#member(key, value, target);
+      if (isMerge(key)) yield* this.#merge(value, target);
+      else if (key.kind === "scalar" && value.kind === "scalar")
+        this.#add(this.#plainKey(key), this.#leaf(value), value.line, target);
+      else this.#add(yield* this.#key(key), yield* this.value(value), value.line, target);
+      if (index % stepNodes === 0) yield;
     }
     this.#depth--;
   }
 
-  #member(keyNode: Node, valueNode: Node, target: Target): void {
-    const key = this.#key(keyNode);
-    const value = this.value(valueNode);
+  #add(key: Scalar, value: unknown, line: number, target: Target): void {
     const text = keyText(key, value);
-    if (addKey(key, target)) this.#repeated(typeof key === "string" ? goSyntax(key) : text, valueNode.line);
+    if (addKey(key, target)) this.#repeated(typeof key === "string" ? goSyntax(key) : text, line);
     setMember(target.object, text, value);
   }
 
@@ -149,33 +185,39 @@ class Builder {
       this.strictErrors.push(`line ${line}: key ${key} already set in map`);
   }
 
-  #key(node: Node): Scalar {
-    if (node.kind === "sequence" || node.kind === "mapping")
-      throw new YamlError(`yaml: invalid map key: ${goSyntax(this.value(node))}`);
+  *#key(node: Node): Steps<Scalar> {
+    if (node.kind === "scalar") return this.#plainKey(node);
+    if (node.kind !== "alias") throw new YamlError(`yaml: invalid map key: ${goSyntax(yield* this.value(node))}`);
     this.#count();
-    return node.kind === "scalar" ? this.#scalar(node) : this.#follow(node, (target) => this.#key(target));
+    return yield* this.#follow(node, (target) => this.#key(target));
+  }
+
+  #plainKey(node: ScalarNode): Scalar {
+    this.#count();
+    return this.#scalar(node);
   }
 
   /**
    * Merges mappings. As in go-yaml v2, the last merge wins, also over members of the mapping
    * itself.
    */
-  #merge(node: Node, target: Target): void {
-    if (node.kind !== "sequence") return this.#mergeOne(node, target);
-    for (const item of node.items.toReversed()) this.#mergeOne(item, target); // The first one wins.
+  *#merge(node: Node, target: Target): Steps<void> {
+    if (node.kind !== "sequence") return yield* this.#mergeOne(node, target);
+    for (const item of node.items.toReversed()) yield* this.#mergeOne(item, target); // The first one wins.
   }
 
-  #mergeOne(node: Node, target: Target): void {
+  *#mergeOne(node: Node, target: Target): Steps<void> {
     this.#count();
-    if (node.kind === "mapping") return this.#members(node, target);
+    if (node.kind === "mapping") return yield* this.#members(node, target);
     if (node.kind !== "alias" || node.target.kind !== "mapping") {
       throw new YamlError("yaml: map merge requires map or sequence of maps as the value");
     }
     const { target: merged } = node;
-    this.#follow(node, () => {
+    const members = (): Steps<void> => {
       this.#count();
-      this.#members(merged, target);
-    });
+      return this.#members(merged, target);
+    };
+    yield* this.#follow(node, members);
   }
 
   #scalar({ text, tag, implicit }: ScalarNode): Scalar {

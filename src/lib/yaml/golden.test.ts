@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { encodeAny, sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/number-literal.ts";
-import { decodeYaml, strictYamlError, YamlError } from "./decode.ts";
+import { decodeYaml, decodeYamlInSteps, strictYamlError, YamlError } from "./decode.ts";
 import { yamlOfJson, yamlPiecesOfJson } from "./encode.ts";
 
 interface Row {
@@ -56,6 +56,20 @@ function jsonOf(value: unknown): string {
     .map((key) => `${encodeAny(key)}:${jsonOf(object[key])}`)
     .join(",")}}`;
 }
+
+test("decodes texts in steps with the same results", async () => {
+  for (const { in: source } of rows) {
+    if (source === undefined) continue;
+    const inSteps = await decodeYamlInSteps(Buffer.from(source), async () => {}).catch(String);
+    let whole: unknown;
+    try {
+      whole = decodeYaml(Buffer.from(source));
+    } catch (error) {
+      whole = String(error);
+    }
+    assert.deepEqual(inSteps, whole, source);
+  }
+});
 
 test("decodes texts as upstream's library does", () => {
   for (const row of rows) {

@@ -2,7 +2,9 @@
  * Parses tokens to the tree of the first document. Source: the grammar of YAML 1.1 as go-yaml v2
  * implements it.
  */
-import { depthMax, Scanner, type Token, type TokenType } from "./scanner.ts";
+import type { Pause } from "../pause.ts";
+import { ScannedTokens } from "./scanned-tokens.ts";
+import { depthMax, Scanner, type Token, type Tokens, type TokenType } from "./scanner.ts";
 import { parserError, scannerError, YamlError } from "./yaml-error.ts";
 
 /** A scalar. */
@@ -50,7 +52,19 @@ export type Node = ScalarNode | SequenceNode | MappingNode | AliasNode;
  * @throws YamlError
  */
 export function parseYaml(text: string): Node | undefined {
-  return new Parser(text).document();
+  return new Parser(new Scanner(text)).document();
+}
+
+/**
+ * As {@link parseYaml}: scans the text in steps, and parses it then.
+ * @param pause called between them
+ */
+export async function parseYamlInSteps(text: string, pause: Pause): Promise<Node | undefined> {
+  const tokens = await ScannedTokens.of(text, pause);
+  await pause();
+  const root = new Parser(tokens).document();
+  await pause();
+  return root;
 }
 
 const directives: ReadonlySet<TokenType> = new Set(["versionDirective", "tagDirective"]);
@@ -69,13 +83,13 @@ interface Properties {
 type Context = "block" | "blockMember" | "flow";
 
 class Parser {
-  readonly #scanner: Scanner;
+  readonly #scanner: Tokens;
   readonly #anchors = new Map<string, Node>();
   readonly #handles = new Map<string, string>();
   #depth = 0;
 
-  constructor(text: string) {
-    this.#scanner = new Scanner(text);
+  constructor(scanner: Tokens) {
+    this.#scanner = scanner;
   }
 
   document(): Node | undefined {

@@ -75,8 +75,22 @@ const indicators: ReadonlySet<number> = new Set([..."-?:,[]{}#&*!|>'\"%@`"].map(
 const afterAnchor: ReadonlySet<number> = new Set([..."?:,]}%@`"].map(codeOf));
 const tagCharacters = /[\w\-;/?:@&=+$,.!~*'()[\]%]/;
 
+/** The tokens of a YAML text. */
+export interface Tokens {
+  /**
+   * Returns the next token without taking it.
+   * @throws YamlError
+   */
+  peek(): Token;
+  /**
+   * Takes the next token.
+   * @throws YamlError
+   */
+  take(): Token;
+}
+
 /** The tokens of a YAML text, scanned as they are needed. */
-export class Scanner {
+export class Scanner implements Tokens {
   readonly #cursor: Cursor;
   #tokens: Token[] = [];
   #head = 0;
@@ -95,19 +109,11 @@ export class Scanner {
     this.#cursor = new Cursor(text);
   }
 
-  /**
-   * Returns the next token without taking it.
-   * @throws YamlError
-   */
   peek(): Token {
     while (this.#needsMore()) this.#fetch();
     return this.#tokens[this.#head] as Token;
   }
 
-  /**
-   * Takes the next token.
-   * @throws YamlError
-   */
   take(): Token {
     const token = this.peek();
     this.#head++;

@@ -6,7 +6,8 @@ import { CborError } from "../../lib/cbor/wire.ts";
 import { asReadAgain } from "../../lib/json/number-literal.ts";
 import { goKindOf } from "../../lib/json/parse.ts";
 import { JsonSyntaxError } from "../../lib/json/syntax-error.ts";
-import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
+import type { Pause } from "../../lib/pause.ts";
+import { type DecodedYaml, decodeYaml, decodeYamlInSteps, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 import type { FieldValidation } from "../contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
@@ -25,6 +26,13 @@ export interface ApplyBody {
 export function readApplyBody(bytes: Buffer): ApplyBody {
   const value = readJson(bytes);
   return value === undefined ? readYaml(bytes) : { value, strictErrors: [] };
+}
+
+/** As {@link readApplyBody}, in steps. @param pause called between them @throws ApiError as it does */
+export async function readApplyBodyInSteps(bytes: Buffer, pause: Pause): Promise<ApplyBody> {
+  const value = readJson(bytes);
+  if (value !== undefined) return { value, strictErrors: [] };
+  return yamlBody(await decodeYamlInSteps(bytes, pause).catch(throwYamlError));
 }
 
 /**
@@ -77,7 +85,14 @@ function hasLongKey(value: unknown): boolean {
 
 function readYaml(bytes: Buffer): ApplyBody {
   try {
-    const { value, strictErrors } = decodeYaml(bytes);
+    return yamlBody(decodeYaml(bytes));
+  } catch (error) {
+    return throwYamlError(error);
+  }
+}
+
+function yamlBody({ value, strictErrors }: DecodedYaml): ApplyBody {
+  try {
     if (value === null) return { value: {}, strictErrors };
     if (goKindOf(value) !== "object") {
       const why = `json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`;
@@ -85,9 +100,13 @@ function readYaml(bytes: Buffer): ApplyBody {
     }
     return { value: asReadAgain(value) as Record<string, unknown>, strictErrors };
   } catch (error) {
-    if (!(error instanceof YamlError) && !(error instanceof JsonSyntaxError)) throw error;
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+    return throwYamlError(error);
   }
+}
+
+function throwYamlError(error: unknown): never {
+  if (!(error instanceof YamlError) && !(error instanceof JsonSyntaxError)) throw error;
+  throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
 }
 
 /**
