@@ -33,6 +33,10 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
     isPatch: true,
     async next(current, _old, pause) {
       if (current === undefined) throw notFound(storedResource(target.resource), request.name);
+      if (pause !== undefined) {
+        request.patcher.read?.();
+        await pause();
+      }
       const patched = patchTree(registry.catalog, request, () => atVersion(current(), target), expectedKind(target));
       checkNames(patched, request); // Before defaults, which may read the name.
       await pause?.();
@@ -56,7 +60,11 @@ export function patchTree(
 ): KubeObject {
   const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
   // Decoding changes the document, and its text is expensive: an error that needs it patches again.
-  const describe = (): string => apply().describe();
+  let described: string | undefined;
+  const describe = (): string => {
+    described ??= apply().describe();
+    return described;
+  };
   const invalidPatchError = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
   const patchedType = request.patcher.keepsType
@@ -65,7 +73,7 @@ export function patchTree(
   const decoded =
     patchedType?.isInternal === true
       ? asInternal(JSON.parse(describe()) as object)
-      : conformPatched(patched.document, expected, () => invalidPatchError(misfitOf(apply(), expected)));
+      : conformPatched(patched.document, expected, () => invalidPatchError(misfitOf(apply(), expected, describe)));
   if (request.fieldValidation !== "Ignore") {
     const problems = [...patched.problems, ...unknownFields(decoded, patchedType, expected, describe)];
     if (problems.length > 0 && request.fieldValidation === "Strict") throw invalidPatchError(strictError(problems));
@@ -108,11 +116,11 @@ function conformPatched(document: unknown, expected: ExpectedKind, invalidPatchE
  * Why a document does not fit the kind: the first error in the text that upstream decodes, or that
  * its converter finds.
  */
-function misfitOf(patched: Patched, { schema }: ExpectedKind): string {
+function misfitOf(patched: Patched, { schema }: ExpectedKind, describe: () => string): string {
   const problem = patched.problem?.();
   if (problem !== undefined) return problem;
   try {
-    if (patched.problem === undefined) decodeJson(Buffer.from(patched.describe()), schema);
+    if (patched.problem === undefined) decodeJson(Buffer.from(describe()), schema);
     else conform(patched.document, schema);
   } catch (error) {
     if (error instanceof DecodeError) return error.message;

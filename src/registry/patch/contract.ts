@@ -35,6 +35,11 @@ export interface Patcher {
   /** Whether the result keeps the kind of the object, whatever the patch sets. */
   readonly keepsType: boolean;
   /**
+   * Reads a body that `apply` reads at its first call otherwise, so that others are served between the two.
+   * @throws ApiError when the body is malformed
+   */
+  read?(): void;
+  /**
    * Called for each attempt.
    * @throws ApiError when the body is malformed or does not fit the object
    */

@@ -15,11 +15,17 @@ const operationsMax = 10_000;
 
 /** The body is parsed when the object exists: 404 comes first. */
 export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
+  let read: Operations | undefined;
+  const operationsOfBody = (): Operations => {
+    read ??= readOperations(body, fieldValidation);
+    return read;
+  };
   return {
     createsMissing: false,
     keepsType: false,
+    read: () => void operationsOfBody(),
     apply(target): Patched {
-      const { operations, problems } = readOperations(body, fieldValidation);
+      const { operations, problems } = operationsOfBody();
       const current = asWritten(target);
       const document = applyOperations(current, operations);
       return { document, problems, describe: () => describe(current, target.schema, operations) };
