@@ -43,8 +43,8 @@ const mapYaml = (name: string, data: object): string =>
     .map(([key, value]) => `  ${key}: ${value}\n`)
     .join("")}`;
 
-/** @param fields of its schema */
-function definition(fields: number): string {
+/** @param fields of its schema @param rules of validation, for the first fields */
+function definition(fields: number, rules = 0): string {
   const property = (at: number): object => ({
     type: "object",
     description: `The field ${at}, which has members of several types.`,
@@ -53,6 +53,9 @@ function definition(fields: number): string {
       count: { type: "integer", minimum: 0, default: 1 },
       labels: { type: "object", additionalProperties: { type: "string" } },
     },
+    ...(at < rules && {
+      "x-kubernetes-validations": [{ rule: `self.count < ${at + 5} && self.name.startsWith("name")`, message: "no" }],
+    }),
   });
   const properties = Object.fromEntries(Array.from({ length: fields }, (_, at) => [`field${at}`, property(at)]));
   return JSON.stringify({
@@ -140,10 +143,18 @@ function bodies(): LargeRequest[] {
     row("Pod, 1,600 containers", pods, pod(1_600)),
     row("ClusterRole, 3,000 rules", roles, role(3_000)),
     row("ClusterRole, 12,000 rules", roles, role(12_000)),
+    ...[900, 3_600].map((fields) => ({
+      what: `custom object, ${fields} fields`,
+      request: post(things, thing(fields)),
+      before: [post(definitions, definition(3_600)), remove(`${things}/large`)],
+    })),
     { what: "definition of 250 KiB", request: post(definitions, definition(800)), before: goneDefinition },
     { what: "definition of 1 MiB", request: post(definitions, definition(3_600)), before: goneDefinition },
-    row("custom object, 900 fields", things, thing(900)),
-    row("custom object, 3,600 fields", things, thing(3_600)),
+    {
+      what: "definition with 500 rules of CEL",
+      request: post(definitions, definition(500, 500)),
+      before: goneDefinition,
+    },
   ];
 }
 
@@ -215,8 +226,11 @@ function answers(): LargeRequest[] {
     row("OpenAPI v3 of core, JSON", "/openapi/v3/api/v1"),
     row("OpenAPI v3 of core, protobuf", "/openapi/v3/api/v1", v3),
     row("OpenAPI v3 of a large definition", "/openapi/v3/apis/large.example/v1", json, withLarge),
+    row("metrics", "/metrics"),
     row("aggregated discovery", "/apis", `${json};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`),
+    row("get of 16,000 keys, indented", `${maps}/many?pretty=true`, json, ready("many", many)),
     list("JSON", json),
+    list("metadata", `${json};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io`),
     list("YAML", yaml),
     list("Table", `${json};${table}`),
     list("Table in YAML", `${yaml};${table}`),

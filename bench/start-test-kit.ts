@@ -43,6 +43,6 @@ export function testKitBench(file: string): void {
     console.log(`test kit, ${what}: ${ms.toFixed(1)} ms${goalMs === undefined ? "" : `  goal: ${goalMs} ms`}`);
   for (const what of ["servers", "forks"]) {
     const { rssMiB } = JSON.parse(run(what));
-    console.log(`test kit, 200 ${what} in one process: ${rssMiB.toFixed(0)} MiB  goal: 1536 MiB`);
+    console.log(`test kit, 200 ${what} in one process: ${rssMiB.toFixed(0)} MiB  goal: 700 MiB`);
   }
 }

@@ -171,6 +171,7 @@ async function store(
   if (!request.dryRun) checkNoVersion(object); // Upstream checks it in the store, so not in a dry run.
   const key = target.keyOf(request.namespace, metadata.name as string);
   const settled = await settle(request.target, object);
+  await request.pause?.();
   if (!request.dryRun) {
     const stopTimer = request.audit?.timing("etcd");
     const stored = await insert(registry, resource, key, { object: settled, joint });
