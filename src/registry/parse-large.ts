@@ -1,7 +1,7 @@
 /** Parses a large text body in steps, before it is decoded. */
 import { cborType } from "../lib/cbor/media-types.ts";
 import { TypeMetaError } from "../lib/json/parse.ts";
-import type { Pause } from "../lib/pause.ts";
+import type { Pause } from "../lib/pauses.ts";
 import { isProtobuf } from "../lib/protobuf/media-types.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";

@@ -9,7 +9,7 @@ import {
   typeMetaOf,
 } from "../lib/json/parse.ts";
 import { isObject } from "../lib/json/values.ts";
-import type { Pause } from "../lib/pause.ts";
+import type { Pause } from "../lib/pauses.ts";
 import { type DecodedYaml, decodeYaml, decodeYamlInSteps } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
 import {

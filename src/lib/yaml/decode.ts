@@ -6,7 +6,7 @@
 import { sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/number-literal.ts";
 import { setMember, toInteger } from "../json/values.ts";
-import type { Pause } from "../pause.ts";
+import type { Pause } from "../pauses.ts";
 import { readCharacters } from "./characters.ts";
 import { formatFloat, goSyntax } from "./go-format.ts";
 import { type AliasNode, type MappingNode, type Node, parseYaml, parseYamlInSteps, type ScalarNode } from "./parser.ts";

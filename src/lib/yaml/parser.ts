@@ -2,7 +2,7 @@
  * Parses tokens to the tree of the first document. Source: the grammar of YAML 1.1 as go-yaml v2
  * implements it.
  */
-import type { Pause } from "../pause.ts";
+import type { Pause } from "../pauses.ts";
 import { ScannedTokens } from "./scanned-tokens.ts";
 import { depthMax, Scanner, type Token, type Tokens, type TokenType } from "./scanner.ts";
 import { parserError, scannerError, YamlError } from "./yaml-error.ts";

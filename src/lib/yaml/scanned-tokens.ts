@@ -1,5 +1,5 @@
 /** The tokens of a long text, which are scanned before they are parsed. */
-import type { Pause } from "../pause.ts";
+import type { Pause } from "../pauses.ts";
 import { Scanner, type Token, type Tokens } from "./scanner.ts";
 import { YamlError } from "./yaml-error.ts";
 

@@ -6,7 +6,7 @@ import { CborError } from "../../lib/cbor/wire.ts";
 import { asReadAgain } from "../../lib/json/number-literal.ts";
 import { goKindOf } from "../../lib/json/parse.ts";
 import { JsonSyntaxError } from "../../lib/json/syntax-error.ts";
-import type { Pause } from "../../lib/pause.ts";
+import type { Pause } from "../../lib/pauses.ts";
 import { type DecodedYaml, decodeYaml, decodeYamlInSteps, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 import type { FieldValidation } from "../contract.ts";
 import { readPatchJson } from "./read-patch.ts";
