@@ -1,4 +1,4 @@
-/** The tokens of a long text, which are scanned before they are parsed. */
+/** The tokens of a long text, which are scanned before they are parsed. Source: the grammar of YAML 1.1 as go-yaml v2 implements it. */
 import type { Pause } from "../pauses.ts";
 import { Scanner, type Token, type Tokens } from "./scanner.ts";
 import { YamlError } from "./yaml-error.ts";
