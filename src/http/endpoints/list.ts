@@ -8,7 +8,8 @@ import type { RequestContext } from "../contract.ts";
 import { jsonListPieces } from "../representation/json-list.ts";
 import { objectView } from "../representation/object.ts";
 import { checkList, metadataView } from "../representation/partial-metadata.ts";
-import type { Piece, PieceMemory } from "../representation/piece-memory.ts";
+import type { Piece } from "../representation/piece.ts";
+import type { PieceMemory } from "../representation/piece-memory.ts";
 import { sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
 import { namespaceOf } from "./get.ts";
@@ -38,9 +39,11 @@ export async function sendEntries(context: RequestContext, found: ListResult, me
   if (shape.kind !== "table") {
     const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);
     const listed = isRecorded(context)
-      ? auditedList(context, result, (whole) => jsonListPieces(view, whole, memory))
+      ? auditedList(context, result, (whole) => jsonListPieces(view, whole, { memory, parts: undefined }))
       : result;
-    return sendPieces(context, await encoding.list(view, listed, memory), memory);
+    // A webhook can convert the same revision of an object differently at another time.
+    const parts = context.gzip && requested.converted === undefined ? memory.deflated : undefined;
+    return sendPieces(context, await encoding.list(view, listed, { memory, parts }), memory);
   }
   assert.ok(encoding.document !== undefined, "negotiation finds an encoding that has Tables");
   const tableOf = ({ entries, meta }: ListResult): Generator<Piece, void, void> =>

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { BodyStream, Exchange } from "../../request/exchange.ts";
 import type { RequestContext } from "../contract.ts";
 import { json } from "./json.ts";
-import { type Piece, PieceMemory, pieceBytes } from "./piece-memory.ts";
+import { encodedPiece, type Piece, pieceBytes } from "./piece.ts";
+import { PieceMemory } from "./piece-memory.ts";
 import { sendPieces } from "./pieces.ts";
 
 /**
@@ -29,7 +30,7 @@ async function buffersOf(takes: boolean, count: number, length: number): Promise
     for (let index = 0; index < count; index++) {
       const bytes = memory.take(length).fill(`${index}`);
       buffers.add(bytes.buffer);
-      yield { bytes, last: index === count - 1 };
+      yield encodedPiece(bytes, index === count - 1);
     }
   }
   const exchange = { stream: () => stream, closed: false };

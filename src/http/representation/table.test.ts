@@ -178,7 +178,7 @@ describe("tables of stored objects", () => {
       [false, false, true],
     );
     const whole = tableBody(entries, resolved, form, { resourceVersion: "9" }, now);
-    assert.equal(Buffer.concat(pieces.map(({ bytes }) => bytes)).toString(), `${whole}\n`);
+    assert.equal(Buffer.concat(pieces.map((piece) => piece.encode())).toString(), `${whole}\n`);
   });
 
   test("no objects, no rows", async () => {

@@ -12,7 +12,7 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
 import { encodeMetadata, metadataOf } from "./partial-metadata.ts";
-import { type Piece, pieceBytes } from "./piece-memory.ts";
+import { encodedPiece, type Piece, pieceBytes } from "./piece.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
 type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
@@ -60,11 +60,11 @@ export function* tablePieces(
     parts.push(part);
     size += part.length;
     if (size < pieceBytes && parts.length < piecePartsMax) continue;
-    yield { bytes: Buffer.concat(parts), last: false };
+    yield encodedPiece(Buffer.concat(parts), false);
     parts = [];
     size = 0;
   }
-  yield { bytes: Buffer.concat([...parts, newline]), last: true };
+  yield encodedPiece(Buffer.concat([...parts, newline]), true);
 }
 
 /** About 500 rows without objects, or 250 with them, and the commas: a few milliseconds of work. */

@@ -5,7 +5,7 @@
 import { yamlItemOfJson, yamlOfJson } from "../../lib/yaml/encode.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, pieceBytes } from "./piece-memory.ts";
+import { encodedPiece, type Piece, pieceBytes } from "./piece.ts";
 
 /** Encoding YAML takes about ten times as long as copying JSON, so that pieces are smaller. */
 const yamlPieceBytes = pieceBytes / 8;
@@ -18,12 +18,12 @@ export function* yamlListPieces(view: View, { meta, entries }: Listed): Generato
     first = false;
     text += yamlItemOfJson(itemJson(view, entry));
     if (text.length < yamlPieceBytes) continue;
-    yield { bytes: Buffer.from(text), last: false };
+    yield encodedPiece(Buffer.from(text), false);
     text = "";
   }
   if (first) text += `items: ${view.noItems}\n`;
   const metadata = view.sorted ? { continue: "", ...meta } : meta;
-  yield { bytes: Buffer.from(text + yamlOf({ kind: view.listKind, metadata })), last: true };
+  yield encodedPiece(Buffer.from(text + yamlOf({ kind: view.listKind, metadata })), true);
 }
 
 function itemJson(view: View, entry: Entry): Buffer {

@@ -1,7 +1,7 @@
 import { yamlOfJson } from "../../lib/yaml/encode.ts";
 import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Encoding } from "./contract.ts";
-import type { Piece } from "./piece-memory.ts";
+import { encodedPiece, type Piece } from "./piece.ts";
 import { yamlListPieces } from "./yaml-list.ts";
 
 /** The encoder of `application/yaml`. */
@@ -17,5 +17,5 @@ export const yaml: Encoding = {
 
 /** Encodes at once: the members of a Table that are sent first come later in YAML. */
 function* yamlDocument(pieces: Generator<Piece, void, void>): Generator<Piece, void, void> {
-  yield { bytes: Buffer.from(yamlOfJson(Buffer.concat([...pieces].map(({ bytes }) => bytes)))), last: true };
+  yield encodedPiece(Buffer.from(yamlOfJson(Buffer.concat([...pieces].map((piece) => piece.encode())))), true);
 }
