@@ -129,7 +129,9 @@ function bytesOf({ deflated, keys }: KeptPart): number {
 /** Entries of which some are read before they are taken. */
 class ReadAhead {
   readonly #entries: Iterator<Entry>;
-  #read: Entry[] = [];
+  readonly #read: Entry[] = [];
+  /** Those before are taken. */
+  #start = 0;
 
   constructor(entries: Iterable<Entry>) {
     this.#entries = entries[Symbol.iterator]();
@@ -137,17 +139,22 @@ class ReadAhead {
 
   /** @returns undefined after the last one */
   at(index: number): Entry | undefined {
-    while (this.#read.length <= index) {
+    const read = this.#read;
+    const place = this.#start + index;
+    while (read.length <= place) {
       const next = this.#entries.next();
       if (next.done === true) return undefined;
-      this.#read.push(next.value);
+      read.push(next.value);
     }
-    return this.#read[index];
+    return read[place];
   }
 
   take(count: number): readonly Entry[] {
-    const taken = this.#read.slice(0, count);
-    this.#read = this.#read.slice(count);
+    const taken = this.#read.slice(this.#start, this.#start + count);
+    this.#start += count;
+    if (this.#start < this.#read.length) return taken;
+    this.#read.length = 0;
+    this.#start = 0;
     return taken;
   }
 }
