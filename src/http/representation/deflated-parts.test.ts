@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { type DeflatedPart, deflatePart } from "../../lib/gzip/gzip-member.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { DeflatedParts } from "./deflated-parts.ts";
+import { DeflatedParts, type PartForm } from "./deflated-parts.ts";
 
 const form = { view: {}, encoding: "json" };
 const kilobyte = "x".repeat(1000);
@@ -18,7 +18,7 @@ const entries = Array.from({ length: 1000 }, (_, index) => entryOf(index));
 async function read(
   parts: DeflatedParts,
   list: readonly Entry[],
-  of = form,
+  of: PartForm = form,
 ): Promise<{ made: number; all: number; longest: number }> {
   let [made, longest, at] = [0, 0, 0];
   let all = 0;
@@ -77,6 +77,17 @@ test("views and encodings have parts of their own", async () => {
   ])
     assert.equal((await read(parts, entries, other)).made, all);
   assert.equal((await read(parts, entries)).made, 0);
+});
+
+test("a part is compressed again when the text that it depends on changes", async () => {
+  const parts = new DeflatedParts();
+  let age = "1s";
+  const table = { view: {}, encoding: "table", textOf: ([first]: readonly Entry[]) => `${first?.key} ${age}` };
+  const { all } = await read(parts, entries, table);
+  assert.equal((await read(parts, entries, table)).made, 0);
+  age = "2s";
+  assert.equal((await read(parts, entries, table)).made, all);
+  assert.equal((await read(parts, entries, table)).made, 0);
 });
 
 test("of a list that does not fit, the beginning is kept", async () => {

@@ -11,6 +11,8 @@ export interface PartForm {
   /** The view of the entries: the same object for the same view. */
   readonly view: object;
   readonly encoding: string;
+  /** Returns text of the entries that their part depends on, in addition. */
+  readonly textOf?: (entries: readonly Entry[]) => string;
 }
 
 /** Entries that are compressed together. */
@@ -23,9 +25,10 @@ export interface PartEntries {
 }
 
 /** Without references to its entries, which may be replaced before the part is. */
-interface KeptPart extends PartForm {
+interface KeptPart extends Pick<PartForm, "view" | "encoding"> {
   readonly keys: readonly string[];
   readonly revisions: readonly number[];
+  readonly text: string | undefined;
   readonly deflated: DeflatedPart;
 }
 
@@ -61,7 +64,12 @@ export class DeflatedParts {
       const kept = known !== undefined && isUnchanged(known, source) ? known : undefined;
       if (kept !== undefined) keep(first, kept); // Used again.
       const entries = source.take(kept?.keys.length ?? this.#lengthOf(source, form));
-      yield { entries, deflated: kept?.deflated, keep: (deflated) => keep(first, partOf(entries, form, deflated)) };
+      const text = form.textOf?.(entries);
+      yield {
+        entries,
+        deflated: kept?.text === text ? kept?.deflated : undefined,
+        keep: (deflated) => keep(first, partOf(entries, form, text, deflated)),
+      };
     }
   }
 
@@ -99,18 +107,19 @@ export class DeflatedParts {
   }
 }
 
-function isOf({ view, encoding }: PartForm): (part: KeptPart) => boolean {
+function isOf({ view, encoding }: Pick<PartForm, "view" | "encoding">): (part: KeptPart) => boolean {
   return (part) => part.view === view && part.encoding === encoding;
 }
 
-function partOf(entries: readonly Entry[], { view, encoding }: PartForm, deflated: DeflatedPart): KeptPart {
-  return {
-    view,
-    encoding,
-    keys: entries.map(({ key }) => key),
-    revisions: entries.map(({ revision }) => revision),
-    deflated,
-  };
+function partOf(
+  entries: readonly Entry[],
+  { view, encoding }: PartForm,
+  text: string | undefined,
+  deflated: DeflatedPart,
+): KeptPart {
+  const keys = entries.map(({ key }) => key);
+  const revisions = entries.map(({ revision }) => revision);
+  return { view, encoding, keys, revisions, text, deflated };
 }
 
 /** Whether the next entries are those of the part: a revision of a key has one content. */
@@ -122,8 +131,8 @@ function isUnchanged({ keys, revisions }: KeptPart, source: ReadAhead): boolean 
   return true;
 }
 
-function bytesOf({ deflated, keys }: KeptPart): number {
-  return deflated.bytes.length + partOverhead + keys.length * entryOverhead;
+function bytesOf({ deflated, keys, text = "" }: KeptPart): number {
+  return deflated.bytes.length + partOverhead + keys.length * entryOverhead + text.length;
 }
 
 /** Entries of which some are read before they are taken. */
