@@ -12,7 +12,7 @@ export interface Target {
 export interface BenchRequest {
   readonly method: string;
   readonly path: string;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly contentType?: string;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,7 +42,17 @@ export class BenchClient {
   }
 
   /** @returns the status and the body */
-  send({ method, path, body, contentType, headers: given }: BenchRequest): Promise<{ status: number; body: string }> {
+  async send(request: BenchRequest): Promise<{ status: number; body: string }> {
+    const { status, bytes } = await this.sendRaw(request);
+    return { status, body: bytes.toString() };
+  }
+
+  /** @returns the status, and the body as it was sent */
+  sendRaw({ method, path, body, contentType, headers: given }: BenchRequest): Promise<{
+    status: number;
+    bytes: Buffer;
+    encoding: string | undefined;
+  }> {
     return new Promise((resolve, reject) => {
       const headers = {
         ":method": method,
@@ -53,12 +63,14 @@ export class BenchClient {
       };
       const stream = this.#open().request(headers, { endStream: body === undefined });
       let status = 0;
+      let encoding: string | undefined;
       const pieces: Buffer[] = [];
       stream.on("response", (answer) => {
         status = Number(answer[":status"]);
+        encoding = answer["content-encoding"];
       });
       stream.on("data", (piece: Buffer) => pieces.push(piece));
-      stream.on("end", () => resolve({ status, body: Buffer.concat(pieces).toString() }));
+      stream.on("end", () => resolve({ status, bytes: Buffer.concat(pieces), encoding }));
       stream.on("error", reject);
       if (body !== undefined) stream.end(body);
     });

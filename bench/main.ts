@@ -29,6 +29,12 @@ const benches: Readonly<Record<string, Bench>> = {
     run: async (row: string | true, { objects }: Options) =>
       (await import("./scale/main.ts")).scaleBench(textOf(row), { objects }),
   },
+  rounds: {
+    flags: "--rounds <objects>",
+    description: "memory after each of 20 rounds of everything",
+    parse: parseCount,
+    run: async (objects: number) => (await import("./scale/rounds.ts")).roundsBench(objects),
+  },
   watchers: {
     flags: "--watchers <count>",
     description: "many watches",

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --disable-warning=ExperimentalWarning
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --disable-warning=ExperimentalWarning
 /** The command: starts the server, or runs a subcommand. */
 import type { Output } from "./cli/output.ts";
 

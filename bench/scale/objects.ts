@@ -47,7 +47,7 @@ interface Probe {
 export async function manyObjects(show: Show, objects: number): Promise<void> {
   await withServer((server) => measure(server, show, objects));
   const directory = mkdtempSync(join(tmpdir(), "coxswain-scale-"));
-  await memoryOfRounds(directory, objects / 20, show);
+  await memoryOfRounds(directory, objects / 20, 8, show);
   rmSync(directory, { recursive: true, force: true });
 }
 

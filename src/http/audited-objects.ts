@@ -17,7 +17,7 @@ import { deleteOptionsType, type SentOptions } from "../registry/delete-options.
 import type { ListResult } from "../registry/list.ts";
 import type { RequestAudit } from "../request/audit.ts";
 import type { RequestContext } from "./contract.ts";
-import type { Piece } from "./representation/piece-memory.ts";
+import type { Piece } from "./representation/piece.ts";
 import { encodeAtVersion, encodeWithVersion } from "./representation/version.ts";
 
 /** Records the body of a create or an update with defaults, as upstream does. */
@@ -73,8 +73,8 @@ export function auditedList(
   const whole = { ...result, entries: [...result.entries] };
   audit?.responseObject(() => {
     let text = "";
-    for (const { bytes } of piecesOf(whole)) {
-      text += bytes.toString();
+    for (const piece of piecesOf(whole)) {
+      text += piece.encode().toString();
       if (text.length > listCharactersMax) return undefined;
     }
     return text.trimEnd();

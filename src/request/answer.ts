@@ -1,7 +1,7 @@
 /** Responses that need nothing of the catalog: their headers, text, and the start of a long one. */
 import type { RequestState } from "./context.ts";
 import type { AnswerHeaders, BodyStream } from "./exchange.ts";
-import { gzipBody, gzipHeaders, gzipThresholdBytes, respondGzipped } from "./gzip.ts";
+import { gzipHeaders, gzipThresholdBytes, respondGzipped } from "./gzip.ts";
 import { warningHeaders } from "./warning-headers.ts";
 
 /** The headers of every response to an API request, with the warnings so far. */
@@ -24,7 +24,7 @@ export function send(context: RequestState, status: number, contentType: string,
 
 /**
  * Starts a response in pieces.
- * @param compressed whether it is long enough, and the client accepts compression
+ * @param compressed whether the caller writes a gzip member; only if the client accepts compression
  */
 export function stream(
   context: RequestState,
@@ -33,9 +33,7 @@ export function stream(
 ): BodyStream {
   context.exchange.entered?.("respond");
   const headers = answerHeaders(context, contentType);
-  if (!compressed) return context.exchange.stream(200, headers);
-  const body = context.exchange.stream(200, gzipHeaders(headers));
-  return gzipBody(context.exchange, body, { takesSlots: context.turn !== undefined });
+  return context.exchange.stream(200, compressed ? gzipHeaders(headers) : headers);
 }
 
 /** Sends upstream's response for a path without a handler. */

@@ -94,14 +94,7 @@ export function makeEntry(
 
 /** Creates the entry of a DELETED event: the last state with the revision of the deletion. */
 export function deletedEntry(previous: Entry, revision: number): Entry {
-  const { json, itemOffset, versionOffset, source } = previous as CachedEntry;
-  const old = `"resourceVersion":"${previous.revision}",`.length;
-  const splice = `"resourceVersion":"${revision}",`;
-  const bytes = lineOf(json.length - old + splice.length);
-  json.copy(bytes, 0, 0, versionOffset);
-  bytes.write(splice, versionOffset, "latin1");
-  json.copy(bytes, versionOffset + splice.length, versionOffset + old);
-  return new CachedEntry(previous.key, revision, bytes, itemOffset, versionOffset, source);
+  return new DeletedEntry(previous as CachedEntry, revision);
 }
 
 /** Allocates a buffer of this length plus a final newline, with its own ArrayBuffer. */
@@ -147,6 +140,43 @@ class CachedEntry implements Entry {
   get index(): EntryIndex {
     if (this.#index?.selectable !== this.source.selectableFields) this.#index = new LazyIndex(this);
     return this.#index as LazyIndex;
+  }
+}
+
+/**
+ * Its JSON is created on each access: most deletions are sent once, and the recent events keep the
+ * previous state in any case.
+ */
+class DeletedEntry implements Entry {
+  readonly key: string;
+  readonly revision: number;
+  readonly itemOffset: number;
+  readonly #previous: CachedEntry;
+
+  constructor(previous: CachedEntry, revision: number) {
+    this.key = previous.key;
+    this.revision = revision;
+    this.itemOffset = previous.itemOffset;
+    this.#previous = previous;
+  }
+
+  get json(): Buffer {
+    const { json, versionOffset, revision } = this.#previous;
+    const old = `"resourceVersion":"${revision}",`.length;
+    const splice = `"resourceVersion":"${this.revision}",`;
+    const bytes = lineOf(json.length - old + splice.length);
+    json.copy(bytes, 0, 0, versionOffset);
+    bytes.write(splice, versionOffset, "latin1");
+    json.copy(bytes, versionOffset + splice.length, versionOffset + old);
+    return bytes.subarray(0, -1);
+  }
+
+  get line(): Buffer {
+    return Buffer.from(this.json.buffer);
+  }
+
+  get index(): EntryIndex {
+    return this.#previous.index;
   }
 }
 

@@ -193,6 +193,7 @@ function lastRevision(events: readonly CacheEvent[]): number {
 /** Returns the memory that events use, in bytes. */
 export function bytesOf(events: readonly CacheEvent[]): number {
   let bytes = 0;
-  for (const { entry } of events) bytes += entry.json.length + eventBytes;
+  for (const { entry, previous, type } of events)
+    bytes += (type === "DELETED" ? (previous ?? entry) : entry).json.length + eventBytes;
   return bytes;
 }

@@ -371,7 +371,7 @@ class StorageWatchCache implements WatchCache {
       this.#feed.undelivered = [];
       this.counts.dispatched += events.length;
       this.#feed.ring.add(events, now);
-      this.#kept.forget(now);
+      this.#kept.applied(events, now);
       this.#readers.publish(events);
     }
     this.#readers.pumpAll();

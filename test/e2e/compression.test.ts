@@ -124,6 +124,33 @@ describe("gzip", () => {
   });
 });
 
+/** Lists that are read in all these forms share parts with themselves only. */
+const forms: [what: string, accept: string][] = [
+  ["in JSON", json],
+  ["in protobuf", protobuf],
+  ["as a Table", `${table},${json}`],
+  ["of metadata", `${json};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io`],
+];
+
+test("lists that are compressed again after changes have the current objects", async () => {
+  const secrets = `${namespace}/secrets`;
+  const changes: [method: string, path: string, body?: object][] = [
+    ["PUT", `${secrets}/small-0`, { metadata: { name: "small-0" }, stringData: { key: "value" } }],
+    ["DELETE", `${secrets}/small-700`],
+    ["POST", secrets, { metadata: { name: "small-7000" } }],
+  ];
+  for (const [method, path, body] of [undefined, ...changes].map((change) => change ?? [])) {
+    if (method !== undefined) await client.send({ method, path: path as string, ...(body && { body }) });
+    for (const [what, accept] of forms)
+      for (const query of ["", "?limit=1000"]) {
+        const compressed = await overHttp1(`${secrets}${query}`, { accept, "accept-encoding": "gzip" });
+        assert.equal(compressed.headers["content-encoding"], "gzip", what);
+        const plain = await overHttp1(`${secrets}${query}`, { accept });
+        assert.equal(withoutAges(gunzipSync(compressed.bytes)), withoutAges(plain.bytes), what);
+      }
+  }
+});
+
 test("the metric counts compressed bytes", async () => {
   const sizes = async (): Promise<number> => {
     const { text } = await client.send({ path: "/metrics" });

@@ -6,9 +6,11 @@ import { parseListOptions } from "../../request/list-options.ts";
 import { auditedList } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { jsonListPieces } from "../representation/json-list.ts";
+import type { ListMemory } from "../representation/list-pieces.ts";
 import { objectView } from "../representation/object.ts";
 import { checkList, metadataView } from "../representation/partial-metadata.ts";
-import type { Piece, PieceMemory } from "../representation/piece-memory.ts";
+import type { Piece } from "../representation/piece.ts";
+import type { PieceMemory } from "../representation/piece-memory.ts";
 import { sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
 import { namespaceOf } from "./get.ts";
@@ -35,18 +37,22 @@ export async function sendEntries(context: RequestContext, found: ListResult, me
   const requested = context.resolved as Resolved;
   const resolved = requested.converted?.shown ?? requested;
   if (shape.kind === "metadata") checkList(shape, resolved.resource);
+  // A webhook can convert the same revision of an object differently at another time.
+  const parts = context.gzip && requested.converted === undefined ? memory.deflated : undefined;
   if (shape.kind !== "table") {
     const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);
     const listed = isRecorded(context)
-      ? auditedList(context, result, (whole) => jsonListPieces(view, whole, memory))
+      ? auditedList(context, result, (whole) => jsonListPieces(view, whole, { memory, parts: undefined }))
       : result;
-    return sendPieces(context, await encoding.list(view, listed, memory), memory);
+    return sendPieces(context, await encoding.list(view, listed, { memory, parts }), memory);
   }
   assert.ok(encoding.document !== undefined, "negotiation finds an encoding that has Tables");
-  const tableOf = ({ entries, meta }: ListResult): Generator<Piece, void, void> =>
-    tablePieces(entries, resolved, shape, meta, context.receivedAt);
-  const listed = isRecorded(context) ? auditedList(context, result, tableOf) : result;
-  await sendPieces(context, encoding.document(tableOf(listed), memory), memory);
+  const tableOf = (whole: ListResult, own: ListMemory): Generator<Piece, void, void> =>
+    tablePieces(whole, resolved, shape, context.receivedAt, own);
+  const listed = isRecorded(context)
+    ? auditedList(context, result, (whole) => tableOf(whole, { memory, parts: undefined }))
+    : result;
+  await sendPieces(context, encoding.document(tableOf(listed, { memory, parts }), memory), memory);
 }
 
 /** As upstream, Tables and lists of metadata do not show the shard. */

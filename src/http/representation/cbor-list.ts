@@ -10,7 +10,7 @@ import { Writer } from "../../lib/cbor/writer.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { cborOfJson } from "./cbor-of-json.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, pieceBytes } from "./piece-memory.ts";
+import { encodedPiece, type Piece, pieceBytes } from "./piece.ts";
 
 /**
  * Decoding and encoding an item takes about ten times as long as copying its JSON, so that pieces
@@ -40,11 +40,11 @@ function* piecesOf(view: View, meta: Listed["meta"], entries: readonly Entry[]):
     parts.push(item);
     size += item.length;
     if (size < cborPieceBytes) continue;
-    yield { bytes: Buffer.concat(parts), last: false };
+    yield encodedPiece(Buffer.concat(parts), false);
     parts = [];
     size = 0;
   }
-  yield { bytes: Buffer.concat([...parts, tailOf(view, meta)]), last: true };
+  yield encodedPiece(Buffer.concat([...parts, tailOf(view, meta)]), true);
 }
 
 function headOf({ listKind, noItems }: View, items: number): Buffer {

@@ -6,8 +6,10 @@ import type { Struct } from "../../lib/schema/schema.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming } from "./event-framing.ts";
+import type { ListMemory } from "./list-pieces.ts";
 import type { KeepOptions } from "./message-cache.ts";
-import type { Piece, PieceMemory } from "./piece-memory.ts";
+import type { Piece } from "./piece.ts";
+import type { PieceMemory } from "./piece-memory.ts";
 
 /** One object to encode; each form is computed when needed. */
 export interface Shown {
@@ -78,7 +80,7 @@ export interface Encoding {
   whole(shown: Shown): Buffer;
   /** Encodes a long one, and serves others meanwhile; undefined where that takes little time. */
   readonly wholeInSlices?: (shown: Shown) => Promise<Buffer>;
-  list(view: View, listed: Listed, memory: PieceMemory): Pieces | Promise<Pieces>;
+  list(view: View, listed: Listed, memory: ListMemory): Pieces | Promise<Pieces>;
   /** Encodes a JSON document: a Table. Undefined if Tables are not supported. */
   readonly document?: (pieces: Pieces, memory: PieceMemory) => Pieces;
   /** Undefined if watches are not supported. */

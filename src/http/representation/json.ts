@@ -2,7 +2,8 @@ import { indentJson, jsonIndenter } from "../../lib/json/indent.ts";
 import type { Encoding } from "./contract.ts";
 import { jsonLines } from "./event-framing.ts";
 import { jsonListPieces } from "./json-list.ts";
-import type { Piece, PieceMemory } from "./piece-memory.ts";
+import { encodedPiece, type Piece } from "./piece.ts";
+import type { PieceMemory } from "./piece-memory.ts";
 
 const newline = Buffer.from("\n");
 
@@ -21,7 +22,8 @@ const compact: Encoding = {
 const indented: Encoding = {
   ...compact,
   whole: (shown) => indentJson(shown.json()),
-  list: (view, listed, memory) => indentedPieces(jsonListPieces(view, listed, memory), memory),
+  list: (view, listed, { memory }) =>
+    indentedPieces(jsonListPieces(view, listed, { memory, parts: undefined }), memory),
   document: indentedPieces,
 };
 
@@ -30,9 +32,10 @@ export const json: Encoding = { ...compact, pretty: indented };
 
 function* indentedPieces(pieces: Generator<Piece, void, void>, memory: PieceMemory): Generator<Piece, void, void> {
   const indent = jsonIndenter();
-  for (const { bytes, last } of pieces) {
-    const text = indent(last ? bytes.subarray(0, -1) : bytes);
+  for (const piece of pieces) {
+    const bytes = piece.encode();
+    const text = indent(piece.last ? bytes.subarray(0, -1) : bytes);
     memory.release(bytes);
-    yield { bytes: text, last };
+    yield encodedPiece(text, piece.last);
   }
 }

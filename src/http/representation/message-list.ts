@@ -10,22 +10,34 @@ import { wire } from "../../lib/protobuf/reader.ts";
 import { varintBytes, writeVarint } from "../../lib/protobuf/writer.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Listed, View } from "./contract.ts";
-import { type Piece, type PieceMemory, pieceBytes } from "./piece-memory.ts";
+import { type EncodedItems, type ListFrame, type ListMemory, listPieces } from "./list-pieces.ts";
+import { type Piece, pieceBytes } from "./piece.ts";
 
 const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+const nothing = Buffer.alloc(0);
 
 export async function messageListPieces(
   view: View,
   { meta, entries, among }: Listed,
-  memory: PieceMemory,
+  memory: ListMemory,
 ): Promise<Generator<Piece, void, void>> {
   const metadata = field(view.listFields.metadata, encodeProtobuf(meta, builtinSchema(listMeta)));
-  const { listed, bytes } = await measure(entries, view, among);
+  const { listed, held, bytes } = await measure(entries, view, among);
   const envelope = envelopeHead(view.apiVersion, view.listKind, metadata.length + bytes);
   const metadataFirst = view.listFields.metadata < view.listFields.items;
-  const before = metadataFirst ? Buffer.concat([envelope, metadata]) : envelope;
-  const after = metadataFirst ? envelopeTail : Buffer.concat([metadata, envelopeTail]);
-  return piecesOf(listed, view, { before, after, memory });
+  const head = metadataFirst ? Buffer.concat([envelope, metadata]) : envelope;
+  const tail = metadataFirst ? envelopeTail : Buffer.concat([metadata, envelopeTail]);
+  const messageOf = (entry: Entry): Buffer =>
+    held.get(entry) ?? view.message(entry, { among: Number.POSITIVE_INFINITY });
+  const frame: ListFrame = {
+    form: { view, encoding: "protobuf" },
+    head,
+    tail,
+    between: nothing,
+    empty: () => Buffer.concat([head, tail]),
+    items: (some) => encodeItems(some.map(messageOf), tagOf(view.listFields.items)),
+  };
+  return listPieces(listed, frame, memory);
 }
 
 /** Bytes of one list whose messages are cached for other requests. */
@@ -33,69 +45,43 @@ const keptMax = 16 << 20;
 /** … and for this list only, until they are written; the others are encoded twice. */
 const heldMax = 1 << 20;
 
-interface ListedMessage {
-  readonly entry: Entry;
-  readonly message: Buffer | undefined;
+interface Measured {
+  readonly listed: readonly Entry[];
+  /** The messages of the first entries. */
+  readonly held: ReadonlyMap<Entry, Buffer>;
+  readonly bytes: number;
 }
 
 /** Yields to other requests: this is most of the work of a list. */
-async function measure(
-  entries: Iterable<Entry>,
-  view: View,
-  among: number | undefined,
-): Promise<{ listed: readonly ListedMessage[]; bytes: number }> {
-  const listed: ListedMessage[] = [];
+async function measure(entries: Iterable<Entry>, view: View, among: number | undefined): Promise<Measured> {
+  const listed: Entry[] = [];
+  const held = new Map<Entry, Buffer>();
   let bytes = 0;
   let sinceTurn = 0;
   for (const entry of entries) {
     const message = view.message(entry, { among: bytes < keptMax ? among : Number.POSITIVE_INFINITY });
-    listed.push({ entry, message: bytes < heldMax ? message : undefined });
+    listed.push(entry);
+    if (bytes < heldMax) held.set(entry, message);
     bytes += fieldBytes(message);
     sinceTurn += message.length;
     if (sinceTurn < pieceBytes) continue;
     sinceTurn = 0;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { listed, bytes };
+  return { listed, held, bytes };
 }
 
-interface Packing {
-  readonly before: Buffer;
-  readonly after: Buffer;
-  readonly memory: PieceMemory;
-}
-
-function* piecesOf(
-  listed: readonly ListedMessage[],
-  view: View,
-  { before: head, after, memory }: Packing,
-): Generator<Piece, void, void> {
-  const tag = tagOf(view.listFields.items);
-  let before = head;
-  let items: Buffer[] = [];
-  let bytes = head.length;
-  for (const { entry, message = view.message(entry, { among: Number.POSITIVE_INFINITY }) } of listed) {
-    items.push(message);
-    bytes += message.length;
-    if (bytes < pieceBytes) continue;
-    yield { bytes: pack(items, tag, { before, after: nothing, memory }), last: false };
-    before = nothing;
-    items = [];
-    bytes = 0;
-  }
-  yield { bytes: pack(items, tag, { before, after, memory }), last: true };
-}
-
-const nothing = Buffer.alloc(0);
-
-function pack(items: readonly Buffer[], tag: number, { before, after, memory }: Packing): Buffer {
-  let length = before.length + after.length;
-  for (const item of items) length += fieldBytes(item);
-  const bytes = memory.take(length);
-  let at = before.copy(bytes);
-  for (const item of items) at = writeField(bytes, at, tag, item);
-  after.copy(bytes, at);
-  return bytes;
+function encodeItems(messages: readonly Buffer[], tag: number): EncodedItems {
+  let length = 0;
+  for (const message of messages) length += fieldBytes(message);
+  return {
+    length,
+    write(bytes, start) {
+      let at = start;
+      for (const message of messages) at = writeField(bytes, at, tag, message);
+      return at;
+    },
+  };
 }
 
 function tagOf(number: number): number {

@@ -31,8 +31,19 @@ function headOf(version: Version): Buffer {
   return Buffer.from(`{"kind":"${kind}","apiVersion":"meta.k8s.io/${version}","metadata":`);
 }
 
+const views = { v1: new WeakMap<Resolved, View>(), v1beta1: new WeakMap<Resolved, View>() };
+
 /** The metadata of stored objects: slices of cached bytes. */
 export function metadataView({ version }: Pick<MetadataShape, "version">, resolved: Resolved): View {
+  let view = views[version].get(resolved);
+  if (view === undefined) {
+    view = makeView(version, resolved);
+    views[version].set(resolved, view);
+  }
+  return view;
+}
+
+function makeView(version: Version, resolved: Resolved): View {
   const { definition } = resolved.resource;
   const metadata = (entry: Entry): Buffer => metadataOf(entry.json, definition);
   const message: View["message"] = (entry, options) =>

@@ -1,26 +1,15 @@
-/** The pieces of long responses, and the buffers that hold them. */
+/** The memory of long responses, shared by the responses of a server. */
 import type { Exchange } from "../../request/exchange.ts";
-
-/**
- * Part of a response. In compact JSON it ends outside of strings; the last part ends with a
- * newline. One that is empty and not the last lets others be served.
- */
-export interface Piece {
-  readonly bytes: Buffer;
-  readonly last: boolean;
-}
-
-/**
- * The size at which a piece is written. A response needs a few of them at a time, whatever its
- * length.
- */
-export const pieceBytes = 128 << 10;
+import { DeflatedParts } from "./deflated-parts.ts";
+import { pieceBytes } from "./piece.ts";
 
 /**
  * Reused buffers for pieces, shared by the responses of a server: allocating is more expensive than
  * writing.
  */
 export class PieceMemory {
+  /** Compressed parts of lists. */
+  readonly deflated = new DeflatedParts();
   readonly #free: Buffer[] = [];
   #gzips = 0;
 
@@ -54,8 +43,8 @@ export class PieceMemory {
 /** A piece, with space for the end of its last item. */
 const bufferBytes = pieceBytes + (8 << 10);
 /**
- * Concurrent compressions; further responses are not compressed, because stalled clients hold
- * zlib's memory, about 300 KiB each.
+ * Responses that are compressed at a time; further ones are not compressed, because each can wait for
+ * a thread with a piece and zlib's memory, about 300 KiB.
  */
 const gzipsMax = 256;
 /** Free buffers that are kept. */

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { BodyStream, Exchange } from "../../request/exchange.ts";
 import type { RequestContext } from "../contract.ts";
 import { json } from "./json.ts";
-import { type Piece, PieceMemory, pieceBytes } from "./piece-memory.ts";
+import { encodedPiece, type Piece, pieceBytes } from "./piece.ts";
+import { PieceMemory } from "./piece-memory.ts";
 import { sendPieces } from "./pieces.ts";
 
 /**
@@ -29,7 +30,7 @@ async function buffersOf(takes: boolean, count: number, length: number): Promise
     for (let index = 0; index < count; index++) {
       const bytes = memory.take(length).fill(`${index}`);
       buffers.add(bytes.buffer);
-      yield { bytes, last: index === count - 1 };
+      yield encodedPiece(bytes, index === count - 1);
     }
   }
   const exchange = { stream: () => stream, closed: false };
@@ -68,7 +69,7 @@ test("answers that are compressed at a time have places, which closed exchanges 
 test("a short answer after empty pieces is sent whole", async () => {
   const answers: unknown[] = [];
   function* pieces(): Generator<Piece, void, void> {
-    for (const text of ["", "", "a"]) yield { bytes: Buffer.from(text), last: text === "a" };
+    for (const text of ["", "", "a"]) yield encodedPiece(Buffer.from(text), text === "a");
   }
   const exchange = { respond: (_status: number, _headers: object, body: Buffer) => answers.push(String(body)) };
   const context = { exchange, warnings: [], headers: {}, auditId: "", representation: { encoding: json } };

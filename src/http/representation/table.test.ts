@@ -6,6 +6,7 @@ import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { Column } from "../../catalog/strategy-contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { makeEntry } from "../../watch-cache/entry.ts";
+import { PieceMemory } from "./piece-memory.ts";
 import { tableBody, tableBookmark, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";
 
 describe("tables of stored objects", () => {
@@ -172,13 +173,14 @@ describe("tables of stored objects", () => {
     const { resolved, entry } = await find("", "configmaps", "a");
     const form = { version: "v1", includeObject: "None" } as const;
     const entries = Array.from({ length: 1200 }, () => entry);
-    const pieces = [...tablePieces(entries, resolved, form, { resourceVersion: "9" }, now)];
+    const memory = { memory: new PieceMemory(), parts: undefined };
+    const pieces = [...tablePieces({ entries, meta: { resourceVersion: "9" } }, resolved, form, now, memory)];
     assert.deepEqual(
       pieces.map(({ last }) => last),
-      [false, false, true],
+      [false, false, false, false, true],
     );
     const whole = tableBody(entries, resolved, form, { resourceVersion: "9" }, now);
-    assert.equal(Buffer.concat(pieces.map(({ bytes }) => bytes)).toString(), `${whole}\n`);
+    assert.equal(Buffer.concat(pieces.map((piece) => piece.encode())).toString(), `${whole}\n`);
   });
 
   test("no objects, no rows", async () => {

@@ -7,12 +7,13 @@ import { internalMetadata, type KubeObject } from "../../apimachinery/object.ts"
 import { defaultColumns } from "../../catalog/common-columns.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { Column, TimedCell } from "../../catalog/strategy-contract.ts";
-import type { ListMeta } from "../../registry/list.ts";
+import type { ListMeta, ListResult } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
+import { type EncodedItems, type ListMemory, listPieces } from "./list-pieces.ts";
 import { encodeMetadata, metadataOf } from "./partial-metadata.ts";
-import { type Piece, pieceBytes } from "./piece-memory.ts";
+import type { Piece } from "./piece.ts";
 import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
 type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
@@ -46,30 +47,47 @@ export function tableBody(
   return encodeTable(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta);
 }
 
-/** Encodes a list while it is sent, in pieces of a limited number of bytes and rows. */
-export function* tablePieces(
-  entries: Iterable<Entry>,
+/** Encodes a list while it is sent, in pieces of a limited number of bytes of its objects. */
+export function tablePieces(
+  { entries, meta }: ListResult,
   resolved: Resolved,
   form: TableForm,
-  meta: ListMeta,
   now: number,
+  memory: ListMemory,
 ): Generator<Piece, void, void> {
-  let parts: Buffer[] = [];
-  let size = 0;
-  for (const part of partsOf(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta)) {
-    parts.push(part);
-    size += part.length;
-    if (size < pieceBytes && parts.length < piecePartsMax) continue;
-    yield { bytes: Buffer.concat(parts), last: false };
-    parts = [];
-    size = 0;
-  }
-  yield { bytes: Buffer.concat([...parts, newline]), last: true };
+  const columns = columnsOf(resolved);
+  const headOf = rowHeads(resolved);
+  const frame = {
+    form: {
+      view: resolved,
+      encoding: `table ${form.version} ${form.includeObject}`,
+      // Ages change with the time, most of them seldom.
+      textOf: (some: readonly Entry[]) => some.map((entry) => headAt(headOf(entry), now)).join(""),
+    },
+    head: Buffer.from(`${tableHead(columns, form, meta)}[`),
+    tail: Buffer.from("]}\n"),
+    between: comma,
+    empty: () => Buffer.concat([encodeTable([], columns, form, meta), newline]),
+    items: (some: readonly Entry[]) => encodeItems([...rowsOf(some, resolved, form, now)]),
+  };
+  return listPieces(entries, frame, memory);
 }
 
-/** About 500 rows without objects, or 250 with them, and the commas: a few milliseconds of work. */
-const piecePartsMax = 1024;
 const newline = Buffer.from("\n");
+
+function encodeItems(rows: readonly (readonly Buffer[])[]): EncodedItems {
+  const parts = rows.flatMap((row, index) => (index === 0 ? row : [comma, ...row]));
+  let length = 0;
+  for (const part of parts) length += part.length;
+  return {
+    length,
+    write(bytes, start) {
+      let at = start;
+      for (const part of parts) at += part.copy(bytes, at);
+      return at;
+    },
+  };
+}
 
 /** One object of a watch. Only the first event contains the columns. */
 export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
@@ -156,24 +174,29 @@ function* rowsOf(
   form: TableForm,
   now: number,
 ): Generator<readonly Buffer[]> {
+  const headOf = rowHeads(resolved);
+  for (const entry of entries)
+    yield encodeRow(
+      headAt(headOf(entry), now),
+      () => entryAtVersion(entry, resolved),
+      () => metadataOf(entry.json, resolved.resource.definition),
+      form,
+    );
+}
+
+/** @returns a function that returns the head of an entry's row, and keeps it */
+function rowHeads(resolved: Resolved): (entry: Entry) => RowHead {
   const heads = headsOf(resolved);
   const store = resolved.resource.store as ResourceStore;
   const columns = columnsOf(resolved);
   const losses = resolved.version.conversion?.losses;
-  const headOfEntry = (entry: Entry): RowHead => {
+  return (entry) => {
     const existing = heads.get(entry);
     if (existing !== undefined) return existing;
     const head = rowHead(losses?.seen(store.decode(entry)) ?? store.decode(entry), resolved, columns);
     if (head.length * headPartMin <= entry.json.length) heads.set(entry, head);
     return head;
   };
-  for (const entry of entries)
-    yield encodeRow(
-      headAt(headOfEntry(entry), now),
-      () => entryAtVersion(entry, resolved),
-      () => metadataOf(entry.json, resolved.resource.definition),
-      form,
-    );
 }
 
 /**
@@ -199,28 +222,17 @@ function encodeTable(
   form: TableForm,
   meta: Partial<ListMeta>,
 ): Buffer {
-  return Buffer.concat([...partsOf(rows, columns, form, meta)]);
+  const parts: Buffer[] = [Buffer.from(tableHead(columns, form, meta))];
+  for (const row of rows) parts.push(parts.length === 1 ? openBracket : comma, ...row);
+  if (parts.length > 1) parts.push(tail);
+  else parts.push(columns === defaultColumns ? noRows : emptyRows);
+  return Buffer.concat(parts);
 }
 
 /** @param columns undefined when the client has them already */
-function* partsOf(
-  rows: Iterable<readonly Buffer[]>,
-  columns: readonly Column[] | undefined,
-  { version }: TableForm,
-  meta: Partial<ListMeta>,
-): Generator<Buffer> {
+function tableHead(columns: readonly Column[] | undefined, { version }: TableForm, meta: Partial<ListMeta>): string {
   const definitions = columns === undefined ? "null" : `[${columns.map(encodeColumn).join(",")}]`;
-  yield Buffer.from(
-    `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":`,
-  );
-  let isFirst = true;
-  for (const row of rows) {
-    yield isFirst ? openBracket : comma;
-    isFirst = false;
-    yield* row;
-  }
-  if (!isFirst) yield tail;
-  else yield columns === defaultColumns ? noRows : emptyRows;
+  return `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":`;
 }
 
 const openBracket = Buffer.from("[");

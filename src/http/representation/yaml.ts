@@ -3,7 +3,7 @@ import { yamlItemPiecesOfJson, yamlOfJson, yamlPiecesOfJson } from "../../lib/ya
 import { yamlType } from "../../lib/yaml/media-type.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Encoding, Listed, Shown, View } from "./contract.ts";
-import { type Piece, pieceBytes } from "./piece-memory.ts";
+import { encodedPiece, type Piece, pieceBytes } from "./piece.ts";
 
 /** Encoding YAML takes about ten times as long as copying JSON, so that pieces are smaller. */
 const yamlPieceLength = pieceBytes / 8;
@@ -44,13 +44,13 @@ function* yamlListPieces(view: View, { meta, entries }: Listed): Generator<Piece
     for (const part of yamlItemPiecesOfJson(itemJson(view, entry), yamlPieceLength)) {
       text += part;
       if (text.length < yamlPieceLength) continue;
-      yield { bytes: Buffer.from(text), last: false };
+      yield encodedPiece(Buffer.from(text), false);
       text = "";
     }
   }
   if (first) text += `items: ${view.noItems}\n`;
   const metadata = view.sorted ? { continue: "", ...meta } : meta;
-  yield { bytes: Buffer.from(text + yamlOf({ kind: view.listKind, metadata })), last: true };
+  yield encodedPiece(Buffer.from(text + yamlOf({ kind: view.listKind, metadata })), true);
 }
 
 function itemJson(view: View, entry: Entry): Buffer {
@@ -65,16 +65,16 @@ function yamlOf(value: object): string {
 /** Reads all of the JSON first: the members of a Table that are sent first come later in YAML. */
 function* yamlDocument(pieces: Generator<Piece, void, void>): Generator<Piece, void, void> {
   const json: Buffer[] = [];
-  for (const { bytes } of pieces) {
-    json.push(bytes);
+  for (const piece of pieces) {
+    json.push(piece.encode());
     yield nothingYet;
   }
   let before: string | undefined;
   for (const text of yamlPiecesOfJson(Buffer.concat(json), yamlPieceLength)) {
-    if (before !== undefined) yield { bytes: Buffer.from(before), last: false };
+    if (before !== undefined) yield encodedPiece(Buffer.from(before), false);
     before = text;
   }
-  yield { bytes: Buffer.from(before as string), last: true };
+  yield encodedPiece(Buffer.from(before as string), true);
 }
 
-const nothingYet: Piece = { bytes: Buffer.alloc(0), last: false };
+const nothingYet = encodedPiece(Buffer.alloc(0), false);

@@ -87,10 +87,12 @@ export class Tree<V> {
       const top = stack[stack.length - 1] as { node: Node<V>; at: number };
       const { node } = top;
       if (node.children === undefined) {
-        for (let at = descending ? lowerBound(node.keys, from) : 0; at < node.keys.length; at++) {
-          if (end !== undefined && (node.keys[at] as string) >= end) return;
-          yield node.values[at] as V;
-        }
+        const { keys, values } = node;
+        // One comparison for most leaves: keys of a collection are long and begin alike.
+        const isWhole = end === undefined || keys.length === 0 || (keys[keys.length - 1] as string) < end;
+        const until = isWhole ? keys.length : lowerBound(keys, end);
+        for (let at = descending ? lowerBound(keys, from) : 0; at < until; at++) yield values[at] as V;
+        if (!isWhole) return;
         descending = false;
         stack.pop();
         continue;

@@ -236,7 +236,10 @@ export class LmdbLedger implements Ledger {
   async #transact(group: LedgerGroup): Promise<void> {
     const { root } = this.#maps;
     try {
-      await root.batch(() => this.#writer.put(group, this.#maps));
+      const appended: Promise<boolean>[] = [];
+      const written = root.batch(() => void appended.push(...this.#writer.put(group, this.#maps)));
+      const [, ...added] = await Promise.all([written, ...appended]);
+      if (added.includes(false)) throw new StorageLost(notAppended);
     } catch (error) {
       this.#failed = true;
       const cause = await causeOf(error);
@@ -375,6 +378,7 @@ const noChanges = { changes: [], expiries: [], drop: [], dropExpiries: [] };
 const marksNeed: SpaceNeed = { bytes: 128 << 10, records: 0, largestBytes: 0 };
 const overrun =
   "lmdb-js may have damaged the memory of this process when it described a failed write: the server must be restarted";
+const notAppended = "LMDB has not added a record at the end of the log: the server must be restarted";
 const lost = "the position of its record is damaged";
 const missing = "its record is missing";
 

@@ -9,7 +9,10 @@ import { until } from "../../../test/support/until.ts";
 import { storageContract } from "../contract.suite.ts";
 import type { Storage } from "../contract.ts";
 import { embeddedContract } from "../embedded/embedded.suite.ts";
+import { type Change, positionOf } from "../embedded/ledger.ts";
+import { GroupWriter } from "./group-writer.ts";
 import { type LmdbOptions, openLmdbStorage } from "./lmdb.ts";
+import { openMaps } from "./maps.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-lmdb-"));
 after(() => rmSync(base, { recursive: true, force: true }));
@@ -53,6 +56,39 @@ test("concurrent commits share a transaction", async () => {
   assert.ok(writes < 5, `${writes} transactions`);
   assert.equal(await storage.current(), 501);
   await storage.close();
+});
+
+test("records of almost half a page share pages, also after the store is opened again", async () => {
+  const dir = directory();
+  const value = Buffer.alloc(1700, "x");
+  const commits = 200;
+  for (const round of [0, 1]) {
+    const storage = await open({ dir, valueBytesMax: 2000 });
+    for (let index = 0; index < commits; index++) await storage.commit([], [{ key: `/${round}/${index}`, value }]);
+    await storage.close();
+  }
+  const { root, log } = await openMaps({ dir, durability: "relaxed" });
+  const { entryCount, treeLeafPageCount } = log.getStats() as { entryCount: number; treeLeafPageCount: number };
+  await root.close();
+  assert.ok(entryCount >= commits * 2);
+  assert.ok(treeLeafPageCount < entryCount * 0.6, `${treeLeafPageCount} pages of ${entryCount} records`);
+});
+
+test("adds a record before others", async () => {
+  const maps = await openMaps({ dir: directory(), durability: "relaxed" });
+  await maps.log.put(positionOf(9, 0), Buffer.from("later"));
+  const writer = new GroupWriter(maps.marks);
+  const change = { type: "put", position: positionOf(5, 0), key: "/a", previous: 0, value: Buffer.from("a") } as Change;
+  const group = { expiries: [], drop: [], dropExpiries: [], marks: { ...maps.marks, revision: 9 } };
+  const added: Promise<boolean>[] = [];
+  for (const position of [positionOf(5, 0), positionOf(12, 0), positionOf(11, 0), positionOf(13, 0)])
+    await maps.root.batch(() => void added.push(...writer.put({ ...group, changes: [{ ...change, position }] }, maps)));
+  assert.deepEqual(await Promise.all(added), [true, true]);
+  assert.deepEqual(
+    [...maps.log.getKeys()],
+    [5, 9, 11, 12, 13].map((revision) => positionOf(revision, 0)),
+  );
+  await maps.root.close();
 });
 
 test("history, compaction and expiries persist", async () => {
