@@ -102,7 +102,7 @@ async function costsOf({ target, pids, close }: Subject, objects: number): Promi
     for (let round = 0; round < 3; round++) await readPages(client);
   });
   await listing("Table of 500", `${collection}?limit=500`, tableType);
-  await measure(`event to one of ${watchers} watchers`, events * watchers, () => fanOut(client));
+  await measure(`event to one of ${watchers} watchers`, events * watchers, () => fanOut(client, target));
   const { of, status } = requestKinds.delete;
   await measure("delete", objects, () => client.run(objects, concurrency, of, status));
   costs.set(
@@ -122,12 +122,13 @@ async function readPages(client: BenchClient): Promise<void> {
   }
 }
 
-/** The creates are part of the cost of the events. */
-async function fanOut(client: BenchClient): Promise<void> {
+/** The creates are part of the cost of the events. A connection to kube-apiserver has at most 100 streams. */
+async function fanOut(client: BenchClient, target: Target): Promise<void> {
+  const watching = new BenchClient(target);
   const { body } = await client.send({ method: "GET", path: `${collection}?limit=1` });
   const version = JSON.parse(body).metadata.resourceVersion;
   const seen = await Promise.all(
-    Array.from({ length: watchers }, () => client.watch(`${collection}?watch=1&resourceVersion=${version}`)),
+    Array.from({ length: watchers }, () => watching.watch(`${collection}?watch=1&resourceVersion=${version}`)),
   );
   const post = (index: number): BenchRequest => ({
     method: "POST",
@@ -135,4 +136,5 @@ async function fanOut(client: BenchClient): Promise<void> {
     body: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: `w-${index}` } }),
   });
   await Promise.all([client.run(events, concurrency, post, 201), ...seen.map((wait) => wait(events))]);
+  watching.close();
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
+import { passTurns } from "../../test/support/pass-turns.ts";
 import { openWorkQueue } from "../controllers/work-queue.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 
@@ -26,8 +27,9 @@ test("a work queue: waiting keys, running reconciliations and retries", async ()
             .map(({ suffix, value }) => [name.slice(10) + suffix, value]),
         ),
     );
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const turn = (): Promise<void> => passTurns(2); // A reconciliation begins in the turn after its key is added.
   for (const key of ["a", "b", "b"]) queue.add(key);
+  await turn();
   clock.advance(2000);
   const {
     adds_total,
@@ -45,6 +47,7 @@ test("a work queue: waiting keys, running reconciliations and retries", async ()
   reconciliations[1]?.(true);
   await turn();
   clock.advance(50);
+  await turn();
   reconciliations[2]?.(true);
   await turn();
   assert.deepEqual(read(), {
