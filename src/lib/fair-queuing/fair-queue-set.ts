@@ -5,6 +5,8 @@
  * dispatched next. Source: KEP-1040, "Fair Queuing for Server Requests", and
  * k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/fairqueuing/queueset.
  */
+
+import { LinkedList } from "../linked-list/linked-list.ts";
 import type {
   FairQueuingClock,
   Flow,
@@ -19,7 +21,7 @@ import type {
   WorkEstimate,
 } from "./contract.ts";
 import { checkDeal, dealHand } from "./deal.ts";
-import { estimatedDurationNs, Queue, QueuedRequest, RequestList } from "./queue.ts";
+import { addTo, estimatedDurationNs, Queue, QueuedRequest, removeFrom } from "./queue.ts";
 import { nsOf, nsPerSeat, seatsTimesNs, toSeatSeconds } from "./seat-seconds.ts";
 
 /**
@@ -37,7 +39,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
   #limit = 0;
   /** More than configured while surplus queues have requests. */
   #queues: Queue<Descriptor>[] = [];
-  readonly #queueless = new RequestList<Descriptor>();
+  readonly #queueless = new LinkedList<QueuedRequest<Descriptor>>();
   #hand: number[] = [];
   #currentR = 0;
   #lastTime: number;
@@ -105,14 +107,14 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       this.#rejected++;
       return "concurrency-limit";
     }
-    this.#queueless.add(request);
+    addTo(this.#queueless, request);
     this.#execute(request, now);
     return request;
   }
 
   #startQueued(request: QueuedRequest<Descriptor>, now: number): Ticket<Descriptor> | Rejection {
     const queue = this.#chooseQueue(request.flow);
-    if (this.#seatsFor(request) >= this.#limit && queue.waiting.length >= this.#config.queueLengthMax) {
+    if (this.#seatsFor(request) >= this.#limit && queue.waiting.size >= this.#config.queueLengthMax) {
       queue.boundNextDispatch();
       this.#rejected++;
       return "queue-full";
@@ -146,7 +148,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     queue.enqueue(request);
     queue.boundNextDispatch();
     this.#countWaiting(request, 1);
-    this.#observer.queueLength(request.flow, queue.waiting.length);
+    this.#observer.queueLength(request.flow, queue.waiting.size);
   }
 
   /** The queue of the flow's hand with the least work; the first of several differs each time. */
@@ -187,7 +189,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
     if (request.lendsSeats) this.#lending--;
     this.#observer.executing(request.flow, -1, now);
     const { queue } = request;
-    if (queue === undefined) this.#queueless.remove(request);
+    if (queue === undefined) removeFrom(this.#queueless, request);
     else this.#endIn(queue, request, now);
     if (request.latencyNs <= 0) this.#releaseSeats(request);
     else this.#clock.after(request.latencyNs / 1e6, () => this.#endLatency(request));
@@ -196,7 +198,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
 
   /** Corrects the queue's virtual start: the request took another time than estimated. */
   #endIn(queue: Queue<Descriptor>, request: QueuedRequest<Descriptor>, now: number): void {
-    queue.executing.remove(request);
+    removeFrom(queue.executing, request);
     if (queue.isEmpty) this.#activeQueues--;
     const tookNs = nsOf(now - request.startedAt);
     queue.nextDispatchR -= seatsTimesNs(request.work.initialSeats, estimatedDurationNs - tookNs);
@@ -298,7 +300,7 @@ export class FairQueueSet<Descriptor> implements QueueSet<Descriptor> {
       request.finalSeats = this.#limit;
       request.latencyNs = nsPerSeat(request.finalWork, this.#limit);
     }
-    queue.executing.add(request);
+    addTo(queue.executing, request);
     const seats = request.maxSeats;
     queue.seatsInUse += seats;
     this.#queuedSeats += seats;

@@ -1,7 +1,8 @@
 /**
- * The requests of one queue, and a linked list whose members can be removed in constant time.
+ * The requests of one queue.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/flowcontrol/fairqueuing/queueset/fifo_list.go.
  */
+import { LinkedList, type Member } from "../linked-list/linked-list.ts";
 import type { Flow, QueueDump, Ticket, WorkEstimate } from "./contract.ts";
 import { formatSeatSeconds, nsOf, seatsTimesNs } from "./seat-seconds.ts";
 
@@ -29,9 +30,8 @@ export class QueuedRequest<Descriptor> implements Ticket<Descriptor> {
   readonly totalWork: number;
   readonly finalWork: number;
   readonly onStart: (ticket: Ticket<Descriptor>) => void;
-  /** Neighbors in the list that contains the request. */
-  previous: QueuedRequest<Descriptor> | undefined;
-  next: QueuedRequest<Descriptor> | undefined;
+  /** Its place in the list that contains it. */
+  place: Member<QueuedRequest<Descriptor>> | undefined;
 
   constructor(
     request: Pick<QueuedRequest<Descriptor>, "flow" | "work" | "descriptor" | "onStart">,
@@ -49,8 +49,7 @@ export class QueuedRequest<Descriptor> implements Ticket<Descriptor> {
     this.finalWork = this.latencyNs === 0 ? 0 : seatsTimesNs(work.finalSeats, this.latencyNs);
     this.totalWork = seatsTimesNs(work.initialSeats, estimatedDurationNs) + this.finalWork;
     this.queue = undefined;
-    this.previous = undefined;
-    this.next = undefined;
+    this.place = undefined;
   }
 
   /** Whether the request can use seats that others lend. */
@@ -64,44 +63,29 @@ export class QueuedRequest<Descriptor> implements Ticket<Descriptor> {
   }
 }
 
-/** Requests in the order in which they were added. */
-export class RequestList<Descriptor> {
-  first: QueuedRequest<Descriptor> | undefined;
-  #last: QueuedRequest<Descriptor> | undefined;
-  length = 0;
+/** Adds a request that is in no list. */
+export function addTo<Descriptor>(
+  list: LinkedList<QueuedRequest<Descriptor>>,
+  request: QueuedRequest<Descriptor>,
+): void {
+  request.place = list.add(request);
+}
 
-  /** Adds a request that is in no list. */
-  add(request: QueuedRequest<Descriptor>): void {
-    request.previous = this.#last;
-    if (this.#last === undefined) this.first = request;
-    else this.#last.next = request;
-    this.#last = request;
-    this.length++;
-  }
-
-  /** Removes a request of this list. */
-  remove(request: QueuedRequest<Descriptor>): void {
-    const { previous, next } = request;
-    if (previous === undefined) this.first = next;
-    else previous.next = next;
-    if (next === undefined) this.#last = previous;
-    else next.previous = previous;
-    request.previous = undefined;
-    request.next = undefined;
-    this.length--;
-  }
-
-  *[Symbol.iterator](): Generator<QueuedRequest<Descriptor>> {
-    for (let request = this.first; request !== undefined; request = request.next) yield request;
-  }
+/** Removes a request from the list that contains it. */
+export function removeFrom<Descriptor>(
+  list: LinkedList<QueuedRequest<Descriptor>>,
+  request: QueuedRequest<Descriptor>,
+): void {
+  if (request.place !== undefined) list.remove(request.place);
+  request.place = undefined;
 }
 
 /** One queue. */
 export class Queue<Descriptor> {
   /** Position in the queue set; -1 after the queue was removed from it. */
   index: number;
-  readonly waiting = new RequestList<Descriptor>();
-  readonly executing = new RequestList<Descriptor>();
+  readonly waiting = new LinkedList<QueuedRequest<Descriptor>>();
+  readonly executing = new LinkedList<QueuedRequest<Descriptor>>();
   /** Virtual time at which the next request is dispatched. */
   nextDispatchR = 0;
   /** Seats of executing requests and of those whose additional latency lasts. */
@@ -116,16 +100,16 @@ export class Queue<Descriptor> {
   }
 
   get isEmpty(): boolean {
-    return this.waiting.length === 0 && this.executing.length === 0;
+    return this.waiting.size === 0 && this.executing.size === 0;
   }
 
   enqueue(request: QueuedRequest<Descriptor>): void {
-    this.waiting.add(request);
+    addTo(this.waiting, request);
     this.#count(request, 1);
   }
 
   dequeue(request: QueuedRequest<Descriptor>): void {
-    this.waiting.remove(request);
+    removeFrom(this.waiting, request);
     this.#count(request, -1);
   }
 

@@ -31,6 +31,11 @@ export class LinkedList<Value> {
     return this.#size;
   }
 
+  /** The value that has been in the list for the longest time. */
+  get first(): Value | undefined {
+    return this.#first?.value;
+  }
+
   /** Adds a value at the end. @returns what {@link LinkedList.remove} needs */
   add(value: Value): Member<Value> {
     const link = new Link(value);
