@@ -101,6 +101,25 @@ export class BenchClient {
     });
   }
 
+  /**
+   * Reads a list page by page.
+   * @param path with the limit
+   * @returns milliseconds until the first page and until the last, and the length of all
+   */
+  async readPages(path: string): Promise<{ firstMs: number; ms: number; bytes: number }> {
+    const startedAt = performance.now();
+    let firstMs = 0;
+    let bytes = 0;
+    let next = "";
+    do {
+      const { body } = await this.send({ method: "GET", path: `${path}${next === "" ? "" : `&continue=${next}`}` });
+      if (bytes === 0) firstMs = performance.now() - startedAt;
+      bytes += body.length;
+      next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
+    } while (next !== "");
+    return { firstMs, ms: performance.now() - startedAt, bytes };
+  }
+
   /** Opens a watch. @param seen called with each chunk of the response */
   follow(path: string, seen: (piece: Buffer) => void): http2.ClientHttp2Stream {
     const stream = this.#open().request({ ":path": path, accept: "application/json" });

@@ -142,7 +142,7 @@ async function readWhileOthersGet(child: Child, client: BenchClient, show: Show)
     await ask();
     const before = await child.usage();
     const { firstMs, ms, bytes } = await (path.includes("limit=")
-      ? readPages(client, path)
+      ? client.readPages(path)
       : client.read(path, { accept }));
     const after = await child.usage();
     const { p99Ms, maxMs } = await ask();
@@ -151,18 +151,4 @@ async function readWhileOthersGet(child: Child, client: BenchClient, show: Show)
     show(what, `${cost}; ${others}; RssAnon ${after.rssAnonMiB.toFixed(0)} RssFile ${after.rssFileMiB.toFixed(0)} MiB`);
   }
   prober.disconnect();
-}
-
-async function readPages(client: BenchClient, path: string): Promise<{ firstMs: number; ms: number; bytes: number }> {
-  const startedAt = performance.now();
-  let firstMs = 0;
-  let bytes = 0;
-  let next = "";
-  do {
-    const { body } = await client.send({ method: "GET", path: `${path}${next === "" ? "" : `&continue=${next}`}` });
-    if (bytes === 0) firstMs = performance.now() - startedAt;
-    bytes += body.length;
-    next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1] ?? "";
-  } while (next !== "");
-  return { firstMs, ms: performance.now() - startedAt, bytes };
 }

@@ -133,10 +133,7 @@ async function readOtherForms(client: BenchClient): Promise<void> {
   await client.send({ method: "GET", path: collection, headers: gzip });
   await client.read(collection, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" });
   await client.read(collection, { accept: "application/vnd.kubernetes.protobuf" });
-  for (let next: string | undefined = ""; next !== undefined; ) {
-    const { body } = await client.send({ method: "GET", path: `${collection}?limit=500&continue=${next}` });
-    next = /"continue":"([^"]*)"/.exec(body.slice(0, 500))?.[1];
-  }
+  await client.readPages(`${collection}?limit=500`);
 }
 
 /** @returns CPU milliseconds of the server per operation */
