@@ -11,6 +11,7 @@ import {
   validateLegacyIp,
   warnOfIp,
 } from "../../apimachinery/validation/ip.ts";
+import { validateDomain } from "../../apimachinery/validation/domain.ts";
 import { addInvalid, validateLabels, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -162,7 +163,7 @@ function validateAddresses(
   for (const [index, address] of addresses.entries()) {
     const at = `${path}[${index}]`;
     if (type === "FQDN") {
-      validateFullyQualifiedDomain(address, at, errors);
+      validateDomain(address, at, errors);
       continue;
     }
     if (type !== "IPv4" && type !== "IPv6") continue;
@@ -179,19 +180,6 @@ function validateTopology(topology: Readonly<Record<string, string>>, path: stri
   const keys = Object.keys(topology);
   if (keys.length > topologyLabelsMax) errors.tooMany(path, keys.length, topologyLabelsMax);
   validateLabels(topology, path, errors);
-}
-
-/** At least two labels, with an optional dot at the end. */
-function validateFullyQualifiedDomain(text: string, path: string, errors: FieldErrors): void {
-  if (text === "") return errors.required(path);
-  const name = text.endsWith(".") ? text.slice(0, -1) : text;
-  const problems = dnsSubdomainProblems(name);
-  if (problems.length > 0) return errors.invalid(path, name, problems.join(","));
-  const labels = name.split(".");
-  if (labels.length < 2)
-    return errors.invalid(path, name, "should be a domain with at least two segments separated by dots");
-  const bad = labels.find((label) => dnsLabelProblems(label).length > 0);
-  if (bad !== undefined) errors.invalid(path, bad, dnsLabelProblems(bad).join(","));
 }
 
 function validateHints({ forZones, forNodes }: Part, path: string, errors: FieldErrors): void {
