@@ -33,6 +33,7 @@ import type { ServerAuthentication } from "./authentication.ts";
 import type { ServerAuthorization } from "./authorization.ts";
 import type { Closers } from "./closers.ts";
 import { componentProbes } from "./components.ts";
+import type { ServerEncryption } from "./encryption.ts";
 import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
 import { openKubelet } from "./kubelet.ts";
@@ -53,6 +54,7 @@ interface HttpNeeds {
   readonly peers: ServerPeers | undefined;
   readonly flowControl: ServerFlowControl;
   readonly metrics: ServerMetrics;
+  readonly encryption: ServerEncryption | undefined;
   readonly serving: ServingSetup;
   readonly state: ServerState;
   readonly closers: Closers;
@@ -181,7 +183,7 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   const serverAddress = (): string => reachedAt(options, state);
   const health = serverHealthRoutes(
     storage,
-    { state, catalog, gates, hooks: flowControl.healthChecks, options },
+    { state, catalog, gates, hooks: flowControl.healthChecks, encryption: needs.encryption, options },
     { ...needs.aggregation, ...metrics.health },
   );
   return [

@@ -47,6 +47,13 @@ export interface ServerOptions extends KubernetesServiceOptions {
    * nothing to disk.
    */
   readonly dataDir: string | undefined;
+  /**
+   * Path of an EncryptionConfiguration: the stored objects of some resources are encrypted, with the same bytes as those
+   * of kube-apiserver. Undefined: none are.
+   */
+  readonly encryptionConfigFile?: string | undefined;
+  /** Whether changes of `encryptionConfigFile` are used without a restart. */
+  readonly reloadsEncryptionConfig?: boolean | undefined;
   /** `full`: a write is answered when it is on disk. `relaxed`: when the operating system has it. */
   readonly durability: "full" | "relaxed";
   /** How long old resource versions can be read and watched from, in milliseconds. */

@@ -15,6 +15,7 @@ import { storeDirectory } from "../storage/options.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import { etcdProblem } from "./components.ts";
+import type { ServerEncryption } from "./encryption.ts";
 import { cachesGate } from "./load-caches.ts";
 import type { ServerOptions } from "./options.ts";
 import type { ServerPeers } from "./peers.ts";
@@ -27,19 +28,21 @@ interface HealthNeeds {
   readonly gates: FeatureGates;
   /** The post-start hooks of flow control. */
   readonly hooks: readonly string[];
+  readonly encryption: ServerEncryption | undefined;
   readonly options: ServerOptions;
 }
 
 /** /livez, /readyz and /healthz with their checks. */
 export function serverHealthRoutes(
   storage: Storage,
-  { state, catalog, gates, hooks, options }: HealthNeeds,
+  { state, catalog, gates, hooks, encryption, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
 ): PathRoute<RequestContext>[] {
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
     ...storageChecks(storage),
+    ...(encryption?.checks ?? []),
     ...startChecks({
       state,
       flowControl: hooks,
@@ -48,13 +51,18 @@ export function serverHealthRoutes(
       waitsForCaches: gates.enabled(cachesGate),
       coordinatesElections: gates.enabled("CoordinatedLeaderElection"),
       hasDefinitions: catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions") !== undefined,
+      reloadsEncryption: encryption !== undefined && options.reloadsEncryptionConfig === true,
       reloadsProxyCertificate: options.proxyClientCertFile !== undefined && options.proxyClientKeyFile !== undefined,
       autoregistered: { name: "autoregister-completion", check: () => missingApiServices(pending()) },
     }),
     ...(state.electionProblem === undefined
       ? []
       : [{ name: "leaderElection", check: (): string | undefined => state.electionProblem?.() }]),
-    { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
+    {
+      name: "shutdown",
+      check: () => (state.isStopping ? "process is shutting down" : undefined),
+      endpoints: ["readyz"],
+    },
   ];
   const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
   return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) =>
@@ -80,7 +88,7 @@ function clusterChecks(cluster: Storage, readable: string, writable: string): He
     }));
   return [
     { name: readable, group: "etcd", check: () => passes(cluster.checkReadable()) },
-    { name: writable, group: "etcd-readiness", check: () => passes(cluster.checkWritable()), readinessOnly: true },
+    { name: writable, group: "etcd-readiness", check: () => passes(cluster.checkWritable()), endpoints: ["readyz"] },
   ];
 }
 

@@ -95,7 +95,7 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
 
   // Storage locks the data directory, in which the next step may renew certificates.
   const store = { gates, etcd, closers, unexpected };
-  const { storage, installer, isShared, memory } = await openStorage(options, store, own);
+  const { storage, installer, isShared, memory, encryption } = await openStorage(options, store, own);
   warnOfWritableDirectories(options);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
@@ -132,7 +132,17 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const aggregation = await openAggregation(options, { registry, state, metrics, closers });
   const peers = await openPeers(options, { registry, aggregation, metrics, closers });
   const flowControl = openFlowControl(options, { registry, metrics });
-  const served = { registry, audit, authentication, aggregation, peers, flowControl, extension: own.requests };
+  if (encryption !== undefined) metrics.add(encryption.collect);
+  const served = {
+    registry,
+    audit,
+    authentication,
+    aggregation,
+    peers,
+    flowControl,
+    encryption,
+    extension: own.requests,
+  };
   const http = await openHttp(options, { ...served, ...security });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, ...security, ...own });
   loadCaches(options, { gates, catalog, state, closers });

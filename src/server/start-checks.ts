@@ -22,6 +22,8 @@ interface StartChecksOptions {
   readonly waitsForCaches: boolean;
   /** Whether this server coordinates elections. */
   readonly coordinatesElections: boolean;
+  /** Whether changes of the encryption of stored values are used without a restart. */
+  readonly reloadsEncryption: boolean;
   /** Whether the proxy client certificate comes from files. */
   readonly reloadsProxyCertificate: boolean;
   readonly autoregistered: HealthCheck;
@@ -32,7 +34,7 @@ type Hook = readonly [name: string, step?: StartStep];
 
 /** @returns the checks of all parts that this server has */
 export function startChecks(options: StartChecksOptions): HealthCheck[] {
-  const { state, flowControl, hasDefinitions, reloadsProxyCertificate, autoregistered } = options;
+  const { state, flowControl, hasDefinitions, reloadsEncryption, reloadsProxyCertificate, autoregistered } = options;
   const checkOf = ([name, step]: Hook): HealthCheck => ({
     name: `poststarthook/${name}`,
     check: () => (step === undefined || state.reached.has(step) ? undefined : "not finished"),
@@ -42,6 +44,7 @@ export function startChecks(options: StartChecksOptions): HealthCheck[] {
       ...generic,
       ...flowControl.map((name): Hook => [name]),
       ["storage-object-count-tracker-hook"] as const,
+      ...(reloadsEncryption ? [["start-encryption-provider-config-automatic-reload"] as const] : []),
       ...(hasDefinitions ? definitions : []),
       ...controlPlane(options),
       ...(reloadsProxyCertificate ? [["aggregator-reload-proxy-client-cert"] as const] : []),

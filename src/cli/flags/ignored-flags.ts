@@ -49,7 +49,6 @@ const level = integer({ value: "level" });
 const verbosity: FlagType<number> = { ...level, read: (text, before) => level.read(text.replace(/^=/, ""), before) };
 
 const notYet = "not supported yet";
-const noEncryption = "encryption at rest is not supported yet";
 
 export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
@@ -90,13 +89,6 @@ export const ignoredFlags: readonly Flag[] = [
     ...unsupported({ name: "enable-logs-handler", type: bool, why: "/logs is not served", upstream: "false" }),
     deprecated: "Log handler functionality is deprecated",
   },
-  unsupported({ name: "encryption-provider-config", type: text("file"), why: noEncryption }),
-  unsupported({
-    name: "encryption-provider-config-automatic-reload",
-    type: bool,
-    why: noEncryption,
-    upstream: "false",
-  }),
   unsupported({ name: "external-hostname", type: text("name"), why: notYet }),
   unsupported({
     name: "http2-max-streams-per-connection",
