@@ -1,19 +1,12 @@
 /** Which resource a key belongs to, by the key alone. Source: the prefixes of kube-apiserver's storage factory. */
 import { readResourcesTable } from "./resources-table.ts";
 
-/** What is stored but not served. */
-const notServed: readonly (readonly [prefix: string, resource: string])[] = [
-  ["/registry/ranges/serviceips", "serviceipallocations"],
-  ["/registry/ranges/servicenodeports", "servicenodeportallocations"],
-  ["/registry/masterleases/", "apiServerIPInfo"],
-];
-
 /**
  * @returns a function that names the resource of a key, such as `secrets` or `deployments.apps`. Resources that are not
  *   built in have their group and name in the key.
  */
 export function resourcesOfKeys(): (key: string) => string {
-  const names = new Map<string, string>(notServed);
+  const names = new Map<string, string>();
   for (const { group, resource, storage } of readResourcesTable().resources) {
     if (storage === undefined) continue;
     // Two groups can share the objects: their name is that of the group in which they are stored.
@@ -21,8 +14,6 @@ export function resourcesOfKeys(): (key: string) => string {
       names.set(storage.prefix, group === "" ? resource : `${resource}.${group}`);
   }
   return (key) => {
-    const found = names.get(key);
-    if (found !== undefined) return found;
     for (let slash = key.indexOf("/", 1); slash > 0; slash = key.indexOf("/", slash + 1)) {
       const name = names.get(key.slice(0, slash + 1));
       if (name !== undefined) return name;

@@ -41,10 +41,10 @@ export function startChecks(options: StartChecksOptions): HealthCheck[] {
   });
   return [
     ...[
+      ...(reloadsEncryption ? [["start-encryption-provider-config-automatic-reload"] as const] : []),
       ...generic,
       ...flowControl.map((name): Hook => [name]),
       ["storage-object-count-tracker-hook"] as const,
-      ...(reloadsEncryption ? [["start-encryption-provider-config-automatic-reload"] as const] : []),
       ...(hasDefinitions ? definitions : []),
       ...controlPlane(options),
       ...(reloadsProxyCertificate ? [["aggregator-reload-proxy-client-cert"] as const] : []),

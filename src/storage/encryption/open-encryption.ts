@@ -122,6 +122,8 @@ function openService(kms: KmsConfiguration, { clock, logger, observer }: Encrypt
 const versionOne =
   "error while building transformers: KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
 
+/** Keys that are not those of resources, which upstream does not encrypt. */
+const unencrypted = ["/registry/ranges/", "/registry/masterleases/", "/registry/peerserverleases/"];
 /** Resources whose rule is remembered; more are only in the keys of clients that invent them. */
 const remembered = 10_000;
 
@@ -135,6 +137,7 @@ function finder(
     return ciphers.get(name) ?? ciphers.get(formatNamed({ group, resource: "*" })) ?? ciphers.get("*.*");
   };
   return (key) => {
+    if (unencrypted.some((prefix) => key.startsWith(prefix))) return undefined;
     const resource = resourceOf(key);
     if (!found.has(resource)) {
       if (found.size >= remembered) found.clear();
