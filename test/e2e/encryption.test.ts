@@ -5,6 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { storeCommand } from "../../src/cli/store/command.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { startKms } from "../support/key-management-service.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -263,4 +264,80 @@ test("while a key management service is down, values with known keys are served,
   assert.equal(status, 500);
   assert.match(body.message, /^Internal error occurred: encryptedDEKSource with keyID hash "sha256:.*" expired at /);
   assert.equal(await textOf(server, "b"), "written with the last key");
+});
+
+/** Runs a command of `coxswain store encryption`. */
+async function encryptionCommand(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let [out, err] = ["", ""];
+  const output = { out: (text: string) => (out += text), err: (text: string) => (err += text) };
+  const code = await storeCommand.run(["encryption", ...args], output as never, {});
+  return { code, out, err };
+}
+
+/** The rows of a table about Secrets. */
+const secretsIn = (out: string): string[][] =>
+  out
+    .split("\n")
+    .filter((line) => line.startsWith("secrets "))
+    .map((row) => row.split(/ +/));
+
+test("the commands display how objects are stored, and rewrite them, with nothing left of the old values", async () => {
+  const dataDir = path("data");
+  const plain = await start({ storage: "lmdb", dataDir });
+  for (const name of ["a", "b"]) await create(plain, name, `plain text ${name}`);
+  await plain.stop();
+  const mixed = configuration([aesgcm(["one", first]), identity]);
+  const server = await start({ storage: "lmdb", dataDir, encryptionConfigFile: mixed });
+  await create(server, "c", "plain text c");
+  const event = { metadata: { name: "e" }, involvedObject: { namespace: "default" } };
+  await server.client.send({ method: "POST", path: "/api/v1/namespaces/default/events", body: event });
+  const before = (await server.client.send({ path: secrets })).body;
+  await server.stop();
+
+  const shown = await encryptionCommand("status", dataDir);
+  assert.deepEqual(secretsIn(shown.out), [
+    ["secrets", "aesgcm:v1:one", "1"],
+    ["secrets", "plain", "2"],
+  ]);
+  const compared = await encryptionCommand("status", dataDir, "--encryption-provider-config", mixed);
+  assert.deepEqual(secretsIn(compared.out), [
+    ["secrets", "aesgcm:v1:one", "1", "0", "0"],
+    ["secrets", "plain", "2", "2", "0"],
+  ]);
+  const wrong = await encryptionCommand(
+    "rewrite",
+    dataDir,
+    "--encryption-provider-config",
+    configuration([aesgcm(["two", second]), identity]),
+  );
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.err, /no matching prefix found|no matching key was found/);
+  assert.deepEqual(
+    (await encryptionCommand("status", dataDir)).out,
+    shown.out,
+    "a rewrite without the key changes nothing",
+  );
+
+  const next = configuration([aesgcm(["two", second], ["one", first]), identity]);
+  const rewritten = await encryptionCommand("rewrite", dataDir, "--encryption-provider-config", next);
+  assert.equal(rewritten.code, 0, rewritten.err);
+  const after = await encryptionCommand("status", dataDir, "--encryption-provider-config", next);
+  assert.deepEqual(secretsIn(after.out), [["secrets", "aesgcm:v1:two", "3", "0", "0"]]);
+  const stored = bytesIn(dataDir);
+  for (const text of ["plain text", Buffer.from("plain text a").toString("base64").slice(0, 12), "aesgcm:v1:one"])
+    assert.ok(!stored.includes(text), text);
+
+  const again = await start({
+    storage: "lmdb",
+    dataDir,
+    encryptionConfigFile: configuration([aesgcm(["two", second])]),
+  });
+  const { body } = await again.client.send({ path: secrets });
+  const withoutVersion = (items: { metadata: { resourceVersion?: string } }[]) =>
+    items.map(({ metadata: { resourceVersion: _, ...metadata }, ...rest }) => ({ ...rest, metadata }));
+  assert.deepEqual(withoutVersion(body.items), withoutVersion(before.items));
+  assert.ok(Number(body.metadata.resourceVersion) > Number(before.metadata.resourceVersion));
+  const events = await again.client.send({ path: "/api/v1/namespaces/default/events" });
+  assert.equal(events.body.items.length, 1);
+  await again.stop();
 });

@@ -4,6 +4,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateDomain } from "../../apimachinery/validation/domain.ts";
 import {
   type LegacyIpOptions,
   validateEndpointIp,
@@ -11,7 +12,6 @@ import {
   validateLegacyIp,
   warnOfIp,
 } from "../../apimachinery/validation/ip.ts";
-import { validateDomain } from "../../apimachinery/validation/domain.ts";
 import { addInvalid, validateLabels, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";

@@ -164,10 +164,7 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--allow-privileged=false"],
     'invalid argument "false" for "--allow-privileged" flag: privileged containers are always allowed',
   ],
-  [
-    ["--encryption-provider-config=a"],
-    'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not supported yet',
-  ],
+  [["--external-hostname=a"], 'invalid argument "a" for "--external-hostname" flag: not supported yet'],
   [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
   [
     ["--etcd-servers-overrides=events#http://a"],

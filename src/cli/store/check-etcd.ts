@@ -4,7 +4,7 @@ import { printable } from "../../lib/json/printable.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
-import { type EtcdFiles, withReader } from "./open-reader.ts";
+import { type ReaderFiles, withReader } from "./open-reader.ts";
 import { reportProgress } from "./progress.ts";
 
 /** Objects that the output lists. */
@@ -14,7 +14,7 @@ const listedMax = 1000;
 export function checkEtcd(
   store: string,
   output: OutputFormat,
-  files: EtcdFiles,
+  files: ReaderFiles,
   { out, err }: Output,
 ): Promise<number> {
   return withReader(store, files, async (reader) => {

@@ -10,7 +10,7 @@ import type { OutputFormat } from "../subcommands.ts";
 import type { ReaderMessage, StoreReport } from "./check-reader.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
 import { parseLocation } from "./location.ts";
-import type { EtcdFiles } from "./open-reader.ts";
+import type { ReaderFiles } from "./open-reader.ts";
 import { reportProgress } from "./progress.ts";
 import { findStore, withStoreLocked } from "./store-directory.ts";
 
@@ -22,7 +22,7 @@ import { findStore, withStoreLocked } from "./store-directory.ts";
  */
 export async function checkStore(
   path: string,
-  { output, ...files }: EtcdFiles & { readonly output: OutputFormat },
+  { output, ...files }: ReaderFiles & { readonly output: OutputFormat },
   io: Output,
 ): Promise<number> {
   if (parseLocation(path).engine === "etcd") {

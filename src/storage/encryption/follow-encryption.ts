@@ -2,7 +2,9 @@
  * Opens the encryption of a file, and follows the file when it changes.
  * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/encryptionconfig/controller/controller.go.
  */
+import { statSync } from "node:fs";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
 import { fileProblem, readGiven } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
@@ -34,6 +36,7 @@ const closeAfterMinMs = 10_000;
 export async function followEncryption(options: FollowOptions): Promise<FollowedEncryption> {
   const { file, reloads, reloadObserver, clock, logger } = options;
   const content = await readGiven(file);
+  warnOfReaders(file, logger);
   let current = await openEncryption(readEncryptionConfiguration(content, options), options);
   const retired = new Set<OpenedEncryption>();
   let closed = false;
@@ -78,6 +81,18 @@ export async function followEncryption(options: FollowOptions): Promise<Followed
       for (const one of [current, ...retired]) one.close();
     },
   };
+}
+
+/** Modes of files that other users can read or write. Windows has none. */
+const others = 0o077;
+
+function warnOfReaders(file: string, logger: Logger): void {
+  const mode = statSync(file).mode & 0o777;
+  if (process.platform === "win32" || (mode & others) === 0) return;
+  logger.warn("Other users have access to the keys in the encryption provider configuration", {
+    file,
+    mode: mode.toString(8).padStart(4, "0"),
+  });
 }
 
 /** Requests in progress may still use its services. */

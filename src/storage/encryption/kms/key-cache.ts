@@ -29,7 +29,7 @@ export class KeyCache {
     this.#sized(this.#keys.size);
   }
 
-  /** Loads a key once for all that wait for it. A failure is kept for {@link failure}. */
+  /** Loads a key once for all that wait for it. A failure is kept for `failure`. */
   load(id: string, load: () => Promise<ValueKey>): Promise<void> {
     const running = this.#loading.get(id);
     if (running !== undefined) return running;
