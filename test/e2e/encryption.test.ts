@@ -322,6 +322,7 @@ test("the commands display how objects are stored, and rewrite them, with nothin
   const rewritten = await encryptionCommand("rewrite", dataDir, "--encryption-provider-config", next);
   assert.equal(rewritten.code, 0, rewritten.err);
   const after = await encryptionCommand("status", dataDir, "--encryption-provider-config", next);
+  assert.equal(after.err, "");
   assert.deepEqual(secretsIn(after.out), [["secrets", "aesgcm:v1:two", "3", "0", "0"]]);
   const stored = bytesIn(dataDir);
   for (const text of ["plain text", Buffer.from("plain text a").toString("base64").slice(0, 12), "aesgcm:v1:one"])

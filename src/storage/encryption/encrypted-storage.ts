@@ -18,7 +18,7 @@ import type {
 } from "../contract.ts";
 import { type Encryption, EncryptionFailed } from "./contract.ts";
 import { DecryptedLog } from "./decrypted-log.ts";
-import { checkReady, isReady, KeyNeeded, opened, prepare } from "./stored-values.ts";
+import { checkReady, isReady, KeyNeeded, keepPlain, opened, prepare } from "./stored-values.ts";
 
 /** Attempts of a commit whose derived writes need keys of another process. */
 const attemptsMax = 10;
@@ -71,12 +71,22 @@ class EncryptedStorage implements Storage {
 
   /** @throws EncryptionFailed when a value cannot be encrypted, and the errors of the engine */
   async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
-    const sealed = writes.map((write) => (isDerived(write) ? this.#derived(write) : this.#sealed(write)));
+    const own: Buffer[] = [];
+    const sealed = writes.map((write) => (isDerived(write) ? this.#derived(write, own) : this.#sealed(write, own)));
+    try {
+      const outcome = await this.#commit(checks, sealed);
+      if (outcome.ok || outcome.current === undefined) return outcome;
+      return { ...outcome, current: await this.#read(outcome.current) };
+    } finally {
+      for (const value of own) keepPlain(value, undefined);
+    }
+  }
+
+  /** Repeats a commit whose derived writes need a key that is not present. */
+  async #commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const outcome = await this.#inner.commit(checks, sealed);
-        if (outcome.ok || outcome.current === undefined) return outcome;
-        return { ...outcome, current: await this.#read(outcome.current) };
+        return await this.#inner.commit(checks, writes);
       } catch (error) {
         if (!(error instanceof KeyNeeded) || attempt === attemptsMax) throw error;
         await prepare(error.stored, this.#encryption);
@@ -134,26 +144,34 @@ class EncryptedStorage implements Storage {
     return opened(stored, this.#encryption, this.isShared);
   }
 
-  #derived({ key, derive }: DerivedWrite): DerivedWrite {
+  #derived({ key, derive }: DerivedWrite, own: Buffer[]): DerivedWrite {
     return {
       key,
       derive: (newest) => {
         if (newest !== undefined) checkReady(newest, this.#encryption);
         const value = derive(newest && this.#opened(newest));
-        return value && this.#sealed({ key, ...value });
+        return value && this.#sealed({ key, ...value }, own);
       },
     };
   }
 
-  /** An engine that other servers share stores `shared`, and keeps the value of its own writes as it is. */
-  #sealed<One extends Write>(write: One): One {
+  /**
+   * An engine that other servers share stores `shared`, and keeps the value of its own writes as it is.
+   * @param own receives the buffers whose values must be forgotten after the commit
+   */
+  #sealed<One extends Write>(write: One, own: Buffer[]): One {
     const { key, value, shared } = write;
     const found = value === null ? undefined : this.#encryption.of(key);
     if (found === undefined || value === null) return write;
     const { cipher, context } = found;
     try {
       if (this.isShared) return { ...write, shared: cipher.seal(shared ?? value, context) };
-      return { ...write, value: cipher.seal(value, context) };
+      const sealed = cipher.seal(value, context);
+      if (sealed !== value) {
+        keepPlain(sealed, value);
+        own.push(sealed);
+      }
+      return { ...write, value: sealed };
     } catch (cause) {
       throw new EncryptionFailed((cause as Error).message, { cause });
     }

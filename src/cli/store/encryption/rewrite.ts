@@ -1,5 +1,5 @@
 /** `coxswain store encryption rewrite`: stores every value with the first key of its first provider. */
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { systemClock } from "../../../apimachinery/clock.ts";
 import type { StoreReader } from "../../../storage/copy/contract.ts";
 import { copyStore } from "../../../storage/copy/copy.ts";
@@ -10,8 +10,7 @@ import type { Encryption } from "../../../storage/encryption/contract.ts";
 import { encryptStorage } from "../../../storage/encryption/encrypted-storage.ts";
 import { openEtcdStorage } from "../../../storage/etcd/etcd-storage.ts";
 import { etcdDefaults } from "../../../storage/etcd/options.ts";
-import { dataFile } from "../../../storage/lmdb/check-file.ts";
-import { sync } from "../../../storage/lmdb/write-store.ts";
+import { replaceStore } from "../../../storage/lmdb/write-store.ts";
 import { valueBytesMaxDefault } from "../../../storage/options.ts";
 import type { Output } from "../../output.ts";
 import { exitDamaged, exitWhole } from "../contract.ts";
@@ -93,9 +92,7 @@ async function rewriteDirectory(
         stillWritten() {},
       },
     });
-    await rename(dataFile(written), dataFile(dir));
-    await sync(dir);
-    await rm(written, { recursive: true });
+    await replaceStore(dir, { by: written });
     return { objects, rewritten: objects, expiring: 0, changed: 0 };
   } finally {
     await target.close();
