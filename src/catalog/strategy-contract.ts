@@ -95,6 +95,8 @@ interface Shape {
    * changes.
    */
   readonly hasGeneration: boolean;
+  /** Whether fields that are dropped, such as those of gates that are off, count as changes for the generation. */
+  readonly countsDroppedFields: boolean;
   /** Whether another change increments metadata.generation. */
   raisesGeneration(next: KubeObject, old: KubeObject): boolean;
   /**

@@ -9,6 +9,7 @@ const defaults: Strategy = {
   generatesNames: true,
   isolatesStatus: true,
   hasGeneration: false,
+  countsDroppedFields: false,
   raisesGeneration: () => false,
   setDefaults: nothing,
   setStoredDefaults: nothing,

@@ -22,7 +22,6 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
-import { raiseGeneration } from "../../registry/keep-fields.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
 const endpointsMax = 1000;
@@ -35,6 +34,7 @@ const topologyLabelsMax = 16;
 export const endpointSlice = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  countsDroppedFields: true,
   repeatsMetaRules: false,
   declarative: {},
   raisesGeneration: (next, old) => !deepEqual(next.metadata.labels ?? {}, old.metadata.labels ?? {}),
@@ -46,11 +46,7 @@ export const endpointSlice = strategy({
   },
   prepareForCreate: (object) => dropTopology(object, new Set()),
   prepareForUpdate(next, old) {
-    if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
-    dropTopology(next, topologyNodes(old));
-    // Dropped fields count as a change. The generation is incremented once.
-    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels }))
-      raiseGeneration(next.metadata);
+    if (!deepEqual(next.endpoints ?? [], old.endpoints ?? [])) dropTopology(next, topologyNodes(old));
   },
   validate: (object, errors, { gates }) =>
     validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
