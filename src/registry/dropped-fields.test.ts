@@ -58,7 +58,8 @@ const rows: { readonly [what: string]: Row } = {
   },
 };
 
-const featureGates = "DRADeviceTaints=false,DRADeviceTaintRules=false,DRAExtendedResource=false,ContainerRestartRules=false,RestartAllContainersOnContainerExits=false";
+const featureGates =
+  "DRADeviceTaints=false,DRADeviceTaintRules=false,DRAExtendedResource=false,ContainerRestartRules=false,RestartAllContainersOnContainerExits=false";
 
 for (const [what, { place, object, change, generation }] of Object.entries(rows))
   test(`${what} as a change of the generation when it is dropped`, async () => {
