@@ -209,6 +209,11 @@ interface Presentation {
    */
   readonly uncached: boolean;
   /**
+   * A new object of which nothing is set, at the storage version. Some fields of upstream's internal types are never
+   * unset there, such as replicas.
+   */
+  blank(): KubeObject;
+  /**
    * Field selector keys in addition to metadata.name and metadata.namespace, read from the storage
    * version.
    */

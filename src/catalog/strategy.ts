@@ -34,6 +34,7 @@ const defaults: Strategy = {
   markDeleted: nothing,
   ttlSeconds: undefined,
   uncached: false,
+  blank: () => ({ metadata: {} }),
   selectableFields: {},
   indexedFields: [],
   fieldAnnotation: undefined,

@@ -18,6 +18,7 @@ import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/
 import { checkNonNegative, items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {
+  blankReplicated,
   changedTemplateWarnings,
   checkAtMost,
   checkCollisionCount,
@@ -49,6 +50,7 @@ const rules = { noun: "statefulset", unusableText: "", templateNoun: "StatefulSe
 export const statefulSet = strategy({
   validateName: dnsLabelProblems,
   hasGeneration: true,
+  blank: blankReplicated,
   scale: workloadScale,
   setDefaults(object, gates) {
     const spec = struct(object, "spec");
