@@ -162,7 +162,13 @@ for (const [resource, content] of blankRows) {
       const metadata = { name: "a", finalizers: ["foregroundDeletion"] };
       await send(registry, `POST ${path}`, { metadata, spec: { selector: { matchLabels: labels }, template } });
       const { bytes } = await send(registry, `DELETE ${path}/a?dryRun=All`, { propagationPolicy: "Background" });
-      assert.equal(bytes.toString().replace(/^{"kind":"\w+","apiVersion":"apps\/v1",/, "{").trim(), `{${content}}`);
+      assert.equal(
+        bytes
+          .toString()
+          .replace(/^{"kind":"\w+","apiVersion":"apps\/v1",/, "{")
+          .trim(),
+        `{${content}}`,
+      );
     }));
 }
 
