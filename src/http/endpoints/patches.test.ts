@@ -54,6 +54,29 @@ const validation: readonly ValidationRow[] = [
     ],
   ],
   [
+    `JSON ${maps}/a`,
+    '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}},{"op":"copy","from":"/data","path":"/metadata/annotations"}]',
+    [
+      'json patch duplicate field "[0].value.k"',
+      'duplicate field "data.k"',
+      'duplicate field "metadata.annotations.k"',
+    ],
+  ],
+  [
+    `JSON ${maps}/a`,
+    '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}},{"op":"add","path":"/data/m","value":"3"}]',
+    ['json patch duplicate field "[0].value.k"'],
+  ],
+  [
+    `JSON ${deployments}/d`,
+    '[{"op":"replace","path":"/spec/template/spec/containers/0","value":{"name":"c","image":"x","image":"y","odd":1}}]',
+    [
+      'json patch duplicate field "[0].value.image"',
+      'duplicate field "spec.template.spec.containers[0].image"',
+      'unknown field "spec.template.spec.containers[0].odd"',
+    ],
+  ],
+  [
     `STRATEGIC ${deployments}/d`,
     '{"spec":{"template":{"spec":{"containers":[{"name":"c","imagee":"x","env":[{"name":"A","valu":"b"}]}]}}}}',
     [
@@ -511,6 +534,13 @@ function shown(stored: number): unknown[] {
   const why = "must be greater than or equal to 0";
   return [422, `Deployment.apps "d" is invalid: spec.minReadySeconds: Invalid value: ${stored}: ${why}`];
 }
+
+test("a JSON patch adds the members of an object that occurs repeatedly", () =>
+  withRegistry(async (registry) => {
+    const value = '{"name":"a","labels":{"x":"1","x":"2"},"labels":{"z":"1"}}';
+    const { body } = await send(registry, `JSON ${maps}/a`, `[{"op":"add","path":"/metadata","value":${value}}]`);
+    assert.deepEqual(body.metadata.labels, { x: "2", z: "1" });
+  }));
 
 test("a strategic merge patch of a schema within a definition", () =>
   withRegistry(async (registry) => {

@@ -4,7 +4,7 @@ import { goKindOf } from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
 import { cloneJson, identical, isObject, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
-import { cloneOpened, openAll } from "./encode-patched.ts";
+import { cloneNoted, encodePatched, openAll, type PatchNotes } from "./encode-patched.ts";
 import { LongList } from "./long-list.ts";
 
 /**
@@ -40,16 +40,16 @@ export class JsonPatchError extends Error {
  *
  * @param document plain JSON, nested at most `retainedDepthMax` deep; not modified
  * @param operations not modified
- * @param opened receives the objects and arrays of the result that the patch opened
+ * @param notes what the text of the result depends on; changed
  * @returns a new document, nested at most `retainedDepthMax` deep
  * @throws JsonPatchError for the first operation that cannot be applied
  */
 export function applyJsonPatch(
   document: unknown,
   operations: readonly JsonPatchOperation[],
-  opened?: Set<object>,
+  notes?: PatchNotes,
 ): unknown {
-  const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map(), measured: undefined };
+  const state: State = { root: cloneJson(document), copiedBytes: 0, notes, long: new Map(), measured: undefined };
   for (const operation of operations) {
     const apply = operators.get(kindOf(operation));
     if (apply === undefined) throw new JsonPatchError(`Unexpected kind: ${kindOf(operation)}`);
@@ -58,7 +58,7 @@ export function applyJsonPatch(
   }
   for (const [array, list] of state.long) list.writeTo(array);
   checkDepth(state.root, retainedDepthMax);
-  if (isContainer(state.root)) opened?.add(state.root);
+  if (isContainer(state.root)) notes?.opened.add(state.root);
   return state.root;
 }
 
@@ -70,7 +70,7 @@ function kindOf({ op }: { readonly op?: unknown }): string {
 interface State {
   root: unknown;
   copiedBytes: number;
-  readonly opened: Set<object> | undefined;
+  readonly notes: PatchNotes | undefined;
   /**
    * The current items of long arrays to which items were added or from which items were removed.
    */
@@ -104,7 +104,7 @@ const operators: ReadonlyMap<string, (state: State, operation: JsonPatchOperatio
 function add(state: State, { path, value }: JsonPatchOperation): void {
   const at = pathFor("add", path);
   const place = getPlace(state, at, `add operation does not apply: doc is missing path: "${at}"`);
-  within(`error in add for path: '${at}'`, () => insertAt(state, place, cloneJson(value ?? null)));
+  within(`error in add for path: '${at}'`, () => insertAt(state, place, cloneIn(state, value ?? null)));
 }
 
 function remove(state: State, { path }: JsonPatchOperation): void {
@@ -117,11 +117,11 @@ function replace(state: State, { path, value }: JsonPatchOperation): void {
   const at = within("replace operation failed to decode path", () => textOf(path, noPath));
   if (at === "") {
     if (!isContainer(value)) throw new JsonPatchError("replace operation value must be object or array: %!w(<nil>)");
-    state.root = cloneJson(value);
+    state.root = cloneIn(state, value);
     return;
   }
   const { container, key } = getPlace(state, at, `replace operation does not apply: doc is missing path: ${at}`);
-  const next = cloneJson(value ?? null);
+  const next = cloneIn(state, value ?? null);
   if (!Array.isArray(container)) return setMember(container, key, next);
   if (indexIn(state, container, key) === undefined)
     throw new JsonPatchError(`replace operation does not apply: doc is missing key: ${at}: ${missing}`);
@@ -149,16 +149,21 @@ function copy(state: State, { path, from }: JsonPatchOperation): void {
   const target = getPlace(state, at, `copy operation does not apply: doc is missing destination path: ${at}`);
   state.copiedBytes += measure(state, value);
   if (state.copiedBytes > copiedBytesMax) throw new JsonPatchError(copiedTooMuch(state.copiedBytes), "copiedBytes");
-  const copied = state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened);
+  const copied = cloneIn(state, value);
   if (target.passed.includes(value)) state.measured = undefined;
   within("error while adding value during copy", () => insertAt(state, target, copied));
+}
+
+function cloneIn({ notes }: State, value: unknown): unknown {
+  return notes === undefined ? cloneJson(value) : cloneNoted(value, notes);
 }
 
 /** @returns the bytes of JSON of a value, which is read once when it is copied many times */
 function measure(state: State, value: unknown): number {
   if (state.measured === undefined || state.measured.value !== value) {
     checkDepth(value, retainedDepthMax);
-    state.measured = { value, bytes: Buffer.byteLength(encodeAny(value)) };
+    const text = state.notes === undefined ? encodeAny(value) : encodePatched(value, state.notes);
+    state.measured = { value, bytes: Buffer.byteLength(text) };
   }
   return state.measured.bytes;
 }
@@ -170,7 +175,7 @@ function test(state: State, { path, value }: JsonPatchOperation): void {
   const at = within("test operation failed to decode path", () => textOf(path, noPath));
   const found = withCurrentItems(state, at === "" ? state.root : testedAt(state, at));
   if (!identical(found, value ?? null)) throw new JsonPatchError(`testing value ${at} failed: test failed`);
-  if (state.opened !== undefined) openAll(found, state.opened);
+  if (state.notes !== undefined) openAll(found, state.notes);
 }
 
 function testedAt(state: State, at: string): unknown {
@@ -218,7 +223,7 @@ function getPlace(state: State, path: string, problem: string): Place {
   const passed = [container];
   for (const part of parts) {
     container = isContainer(container) ? partOf(state, container, part) : undefined;
-    if (state.opened !== undefined && isContainer(container)) state.opened.add(container);
+    if (isContainer(container)) state.notes?.opened.add(container);
     passed.push(container);
   }
   if (key === undefined || !isContainer(container)) throw new JsonPatchError(`${problem}: ${missing}`);
