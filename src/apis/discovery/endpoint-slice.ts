@@ -2,7 +2,7 @@
  * EndpointSlice: a part of the addresses of a service.
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/discovery/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/discovery/endpointslice/strategy.go`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import {
   type LegacyIpOptions,
@@ -118,7 +118,7 @@ function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
   for (const [index, { name = "", protocol, appProtocol }] of ports.entries()) {
     const path = `ports[${index}]`;
     if (name !== "") addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
-    if (names.has(name)) errors.duplicate(`${path}.name`, name);
+    if (names.has(name)) errors.duplicate(`${path}.name`, typedText(name));
     names.add(name);
     if (protocol === undefined) errors.required(`${path}.protocol`);
     else if (!["SCTP", "TCP", "UDP"].includes(protocol))
