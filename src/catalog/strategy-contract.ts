@@ -95,6 +95,8 @@ interface Shape {
    * changes.
    */
   readonly hasGeneration: boolean;
+  /** Whether fields that are dropped, such as those of gates that are off, count as changes for the generation. */
+  readonly countsDroppedFields: boolean;
   /** Whether another change increments metadata.generation. */
   raisesGeneration(next: KubeObject, old: KubeObject): boolean;
   /**
@@ -206,6 +208,11 @@ interface Presentation {
    * and some errors differ.
    */
   readonly uncached: boolean;
+  /**
+   * A new object of which nothing is set, at the storage version. Some fields of upstream's internal types are never
+   * unset there, such as replicas.
+   */
+  blank(): KubeObject;
   /**
    * Field selector keys in addition to metadata.name and metadata.namespace, read from the storage
    * version.

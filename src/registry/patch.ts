@@ -73,7 +73,7 @@ export function patchTree(
   const decoded =
     patchedType?.isInternal === true
       ? asInternal(JSON.parse(describe()) as object)
-      : conformPatched(patched.document, expected, () => invalidPatchError(misfitOf(apply(), expected, describe)));
+      : conformPatched(patched, expected, describe, () => invalidPatchError(misfitOf(apply(), expected, describe)));
   if (request.fieldValidation !== "Ignore") {
     const problems = [...patched.problems, ...unknownFields(decoded, patchedType, expected, describe)];
     if (problems.length > 0 && request.fieldValidation === "Strict") throw invalidPatchError(strictError(problems));
@@ -103,9 +103,16 @@ function unknownFields(
 /** Upstream's converter reports all; its JSON decoder 100. */
 const converterProblemsMax = 10_000;
 
-function conformPatched(document: unknown, expected: ExpectedKind, invalidPatchError: () => ApiError): Decoded {
+function conformPatched(
+  patched: Patched,
+  expected: ExpectedKind,
+  describe: () => string,
+  invalidPatchError: () => ApiError,
+): Decoded {
+  const convertsIntegers = patched.problem !== undefined;
   try {
-    return conform(document, expected.schema, converterProblemsMax);
+    if (patched.hasRepeats === true) return decodeJson(Buffer.from(describe()), expected.schema);
+    return conform(patched.document, expected.schema, { limit: converterProblemsMax, convertsIntegers });
   } catch (error) {
     if (error instanceof DecodeError) throw invalidPatchError();
     throw error;
@@ -121,7 +128,7 @@ function misfitOf(patched: Patched, { schema }: ExpectedKind, describe: () => st
   if (problem !== undefined) return problem;
   try {
     if (patched.problem === undefined) decodeJson(Buffer.from(describe()), schema);
-    else conform(patched.document, schema);
+    else conform(patched.document, schema, { convertsIntegers: true });
   } catch (error) {
     if (error instanceof DecodeError) return error.message;
     throw error;

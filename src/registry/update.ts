@@ -256,14 +256,12 @@ function mainRules(
     prepare(next, old, context) {
       if (strategy.isolatesStatus) keepField(next, old, "status");
       const { schema } = storeOf(resource).form;
+      const differs = (): boolean => contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "");
+      const differedAsSent = strategy.countsDroppedFields && differs();
       strategy.dropDisabled(next, old, context);
       dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
-      if (!strategy.hasGeneration) return;
-      if (
-        contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") ||
-        strategy.raisesGeneration(next, old)
-      )
+      if (strategy.hasGeneration && (differedAsSent || differs() || strategy.raisesGeneration(next, old)))
         raiseGeneration(next.metadata);
     },
     validate: strategy.validateUpdate,

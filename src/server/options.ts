@@ -106,6 +106,11 @@ export interface ServerOptions extends KubernetesServiceOptions {
    * store can have the same.
    */
   readonly hostname?: string;
+  /**
+   * How often the server renews the Lease of its identity, which raises the resourceVersion of lists. A server of the
+   * test kit renews it every quarter of an hour by default, so that only tests and controllers write.
+   */
+  readonly identityRenewMs: number;
   /** Whether redirects of servers of APIServices are answered with 502. */
   readonly rejectForwardingRedirects: boolean;
   /** PEM file with the serving certificate and its intermediates. Undefined: the server makes one. */

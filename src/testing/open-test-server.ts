@@ -14,6 +14,9 @@ import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
 import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
 
+/** A quarter of the Lease's duration: other writes than those of a test and of controllers would surprise it. */
+const identityRenewMs = 900_000;
+
 /**
  * @param from what the server begins with
  * @throws Error when an option is not valid, the port is taken, or the data directory is in use by another server
@@ -24,7 +27,7 @@ export async function openTestServer(
   from: Beginning = {},
 ): Promise<TestServer> {
   const { snapshot, isNew = false, clock } = from;
-  const options = { ...defaultOptions, logger: silentLogger, ...some, ...(clock && { clock }) };
+  const options = { ...defaultOptions, identityRenewMs, logger: silentLogger, ...some, ...(clock && { clock }) };
   const kit = openKit(options, kitOptions);
   const { running, registry, serving, snapshots } = await openServer(options, {
     requests: kit.extension,

@@ -188,23 +188,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       404,
       /services \\"none\\" not found/,
     ],
-    [
-      "an integer beyond 32 bits in a strategic merge patch is rejected",
-      patch(`${services}/s`, "application/strategic-merge-patch+json", { spec: { ports: [{ port: 4294967376 }] } }),
-      422,
-      /cannot unmarshal number 4294967376 into Go struct field ServicePort\.spec\.ports\.port of type int32/,
-    ],
-    [
-      "an integer beyond 32 bits in an apply is rejected",
-      patch(`${services}/s?fieldManager=m`, "application/apply-patch+yaml", {
-        apiVersion: "v1",
-        kind: "Service",
-        ...named("s"),
-        spec: { ports: [{ port: 4294967376 }] },
-      }),
-      500,
-      /unable to convert unstructured object to \/v1, Kind=Service/,
-    ],
   ],
   "List and watch": [
     [

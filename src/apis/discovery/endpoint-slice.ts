@@ -2,7 +2,7 @@
  * EndpointSlice: a part of the addresses of a service.
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/discovery/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/discovery/endpointslice/strategy.go`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateDomain } from "../../apimachinery/validation/domain.ts";
 import {
@@ -23,7 +23,6 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
-import { raiseGeneration } from "../../registry/keep-fields.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
 const endpointsMax = 1000;
@@ -36,6 +35,7 @@ const topologyLabelsMax = 16;
 export const endpointSlice = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  countsDroppedFields: true,
   repeatsMetaRules: false,
   declarative: {},
   raisesGeneration: (next, old) => !deepEqual(next.metadata.labels ?? {}, old.metadata.labels ?? {}),
@@ -47,11 +47,7 @@ export const endpointSlice = strategy({
   },
   prepareForCreate: (object) => dropTopology(object, new Set()),
   prepareForUpdate(next, old) {
-    if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
-    dropTopology(next, topologyNodes(old));
-    // Dropped fields count as a change. The generation is incremented once.
-    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels }))
-      raiseGeneration(next.metadata);
+    if (!deepEqual(next.endpoints ?? [], old.endpoints ?? [])) dropTopology(next, topologyNodes(old));
   },
   validate: (object, errors, { gates }) =>
     validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
@@ -123,7 +119,7 @@ function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
   for (const [index, { name = "", protocol, appProtocol }] of ports.entries()) {
     const path = `ports[${index}]`;
     if (name !== "") addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
-    if (names.has(name)) errors.duplicate(`${path}.name`, name);
+    if (names.has(name)) errors.duplicate(`${path}.name`, typedText(name));
     names.add(name);
     if (protocol === undefined) errors.required(`${path}.protocol`);
     else if (!["SCTP", "TCP", "UDP"].includes(protocol))

@@ -58,7 +58,7 @@ export function isBlank(
 function listNode(items: readonly unknown[], type: List, at: WholeValue): PathNode {
   const children = new Map<string, PathNode>();
   for (let index = 0; index < items.length; index++) {
-    const element = itemElement(type, items[index], index);
+    const element = itemElement(type, items[index], index, at.isWritten);
     const isWhole = type.listType !== "map" || children.has(element);
     children.set(element, isWhole ? leaf : nodeOf(items[index], type.items, at));
   }
