@@ -23,6 +23,11 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
         load: async () => (await import("./kubeconfig/command.ts")).kubeconfigCommand,
       },
       {
+        name: "certs",
+        summary: "makes and renews the certificates and keys that servers share",
+        load: async () => (await import("./certs/command.ts")).certsCommand,
+      },
+      {
         name: "test",
         summary: "runs a command, such as tests, with a server of its own",
         load: async () => (await import("./test/command.ts")).testCommand,

@@ -13,7 +13,7 @@ test("ends with the address, the kubeconfig and the next command, which a shell 
     "Next: kubectl --kubeconfig '/tmp/it'\\''s here/kubeconfig' get namespaces",
     "",
   ]);
-  assert.equal(welcome({ url: server.url }), "Serving https://127.0.0.1:6443\n");
+  assert.equal(welcome({ url: server.url, kubeconfigFile: undefined }), "Serving https://127.0.0.1:6443\n");
 });
 
 test("says on a terminal where the data is, and that nothing runs pods", () => {
