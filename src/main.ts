@@ -41,7 +41,9 @@ async function runCommand(name: string, rest: readonly string[]): Promise<void> 
     process.exitCode = await command.run(rest, output, process.env);
     return;
   }
-  output.err(`Error: ${unknownCommand(name)}\nRun with --help for a list of commands.\n`);
+  const { reportError } = await import("./cli/output.ts");
+  await reportError(new Error(unknownCommand(name)), output);
+  output.err("Run coxswain --help for a list of commands.\n");
   process.exitCode = 1;
 }
 

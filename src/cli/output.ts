@@ -17,3 +17,9 @@ export interface Output {
 export function warn(output: Output, message: string): void {
   output.err(`${colored("Warning:", "yellow", output.errColors)} ${message}\n`);
 }
+
+/** Prints an error as all commands do: what is wrong, where, and what to do if that is known. */
+export async function reportError(error: unknown, output: Output): Promise<void> {
+  const { describeError } = await import("./describe-error.ts");
+  output.err(`${colored("Error:", "red", output.errColors)} ${describeError(error)}\n`);
+}

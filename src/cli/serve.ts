@@ -9,11 +9,12 @@ import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import { type Logger, stackOf } from "../apimachinery/logger.ts";
 import type { RunningServer, ServerOptions } from "../server/options.ts";
 import { startServer } from "../server/start-server.ts";
-import { colored, hasColors } from "./colors.ts";
+import { hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
 import { type CommandOptions, FlagError, type Settings } from "./flags/contract.ts";
 import { parseFlags } from "./flags/parse-flags.ts";
 import { createLogger } from "./logger.ts";
+import { reportError } from "./output.ts";
 import { starting, welcome, welcomeDetails } from "./welcome.ts";
 
 /**
@@ -42,10 +43,9 @@ function isDamage(error: unknown): boolean {
 }
 
 async function printProblem(error: unknown): Promise<void> {
-  const { startProblem } = await import("./start-problem.ts");
-  const prefix = colored("Error:", "red", hasColors("auto", process.stderr, process.env));
-  process.stderr.write(`${prefix} ${startProblem(error)}\n`);
-  if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
+  const err = (text: string): void => void process.stderr.write(text);
+  await reportError(error, { out: err, err, errColors: hasColors("auto", process.stderr, process.env) });
+  if (error instanceof FlagError) err("Run coxswain serve --help for its flags.\n");
 }
 
 async function run({ server: options, command, warnings }: Settings): Promise<void> {

@@ -93,17 +93,25 @@ const rows: [what: string, argv: string[], want: RanCommand][] = [
   [
     "no expression",
     ["eval"],
-    { code: 2, out: "", err: "error: required option '--expr <expression>' not specified\n" },
+    {
+      code: 2,
+      out: "",
+      err: "Error: required option '--expr <expression>' not specified\nRun coxswain cel eval --help for its options.\n",
+    },
   ],
   [
     "an unknown flag",
     ["eval", "--expr", "1", "--dat", "x"],
-    { code: 2, out: "", err: "error: unknown option '--dat'\n(Did you mean --data?)\n" },
+    {
+      code: 2,
+      out: "",
+      err: "Error: unknown option '--dat' (did you mean --data?)\nRun coxswain cel eval --help for its options.\n",
+    },
   ],
   [
     "no such file",
     ["eval", "--expr", "1", "--data", join(testdata, "no")],
-    { code: 2, out: "", err: "Error: no cannot be read: ENOENT\n" },
+    { code: 2, out: "", err: "Error: no cannot be read: no such file or directory\n" },
   ],
   [
     "no such schema",

@@ -186,7 +186,7 @@ describe("renew", () => {
   const rejected: [argv: string[], message: RegExp][] = [
     [["--activate", "sa"], /^Error: no next key of sa is prepared: use --prepare sa/],
     [["--activate", "sa", "--prepare", "ca"], /^Error: --prepare cannot be combined with --activate/],
-    [["--prepare", "admin"], /^error: option '--prepare <key>' argument 'admin' is invalid/],
+    [["--prepare", "admin"], /^Error: option '--prepare <key>' argument 'admin' is invalid/],
     [["--name", "a b"], /^Error: --name must be a DNS name or an IP address: "a b"/],
     [["--server", "http://a"], /^Error: --server must be an https URL/],
     [["--within", "soon"], /^Error: --within: /],

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { arch, platform } from "node:os";
-import { startProblem } from "../start-problem.ts";
+import { describeError } from "../describe-error.ts";
 import { type DoctorOptions, type Finding, ok, problem, type Surroundings, warning } from "./contract.ts";
 
 /** A server with many watches and connections needs more than the usual soft limit of old systems. */
@@ -50,7 +50,7 @@ export async function checkPort(
     });
     return ok(check, `is free on ${bindAddress}`);
   } catch (error) {
-    const [message = "", advice = ""] = startProblem(error).split(/: (?=choose )/);
+    const [message = "", advice = ""] = describeError(error).split(/: (?=choose )/);
     return problem(check, message, advice);
   } finally {
     server.close();

@@ -150,7 +150,7 @@ test("shows a user only what the user may read", async () => {
 const rejected: [argv: string[], message: RegExp][] = [
   [["--data-dir=a", "--context=b"], /^Error: --data-dir cannot be combined with --kubeconfig or --context\n$/],
   [["--data-dir=/nothing"], /^Error: stat \/nothing\/kubeconfig: no such file or directory\n$/],
-  [["--output=yaml"], /^error: option '-o, --output <format>' argument 'yaml' is invalid/],
+  [["--output=yaml"], /^Error: option '-o, --output <format>' argument 'yaml' is invalid/],
 ];
 for (const [argv, message] of rejected) {
   test(`coxswain status ${argv.join(" ")} is rejected`, async () => {
