@@ -34,7 +34,14 @@ const serverEntries = {
  */
 export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
   const own = { ...options, outdir };
-  await build({ ...own, banner: {}, target: "node18", entryPoints: { "check-runtime": "src/check-runtime.ts" } });
+  // Node.js prints the line that throws an error, which a minified file has only one of.
+  await build({
+    ...own,
+    banner: {},
+    minify: false,
+    target: "node18",
+    entryPoints: { "check-runtime": "src/check-runtime.ts" },
+  });
   // Merged chunks are loaded whole, so the subcommands, which share much with the server, are bundled separately: few of them load the server.
   const server = await bundle({ ...own, entryPoints: serverEntries });
   const commands = await bundle({

@@ -1,3 +1,6 @@
+/** Where a subcommand prints, and the form of its messages. */
+import { colored } from "./colors.ts";
+
 /** Where a subcommand prints. */
 export interface Output {
   /** Writes to standard output. */
@@ -8,4 +11,15 @@ export interface Output {
   readonly outColors?: boolean;
   /** Whether texts for standard error are colored; unset: they are not. */
   readonly errColors?: boolean;
+}
+
+/** Prints a warning: what is wrong, where, and what to do, without a period. */
+export function warn(output: Output, message: string): void {
+  output.err(`${colored("Warning:", "yellow", output.errColors)} ${message}\n`);
+}
+
+/** Prints an error as all commands do: what is wrong, where, and what to do if that is known. */
+export async function reportError(error: unknown, output: Output): Promise<void> {
+  const { describeError } = await import("./describe-error.ts");
+  output.err(`${colored("Error:", "red", output.errColors)} ${describeError(error)}\n`);
 }

@@ -1,14 +1,17 @@
-/** Describes why the server cannot start. Loaded only then. */
+/** Describes errors of commands and of the start: what, where, and what to do. Loaded only then. */
 import { findListener, formatProcess } from "../lib/processes/find-process.ts";
 
 /** An error of the system: its code, and what was attempted. */
 type SystemError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
 
-/** Describes the failure of a start in one sentence, with what resolves it if that is known. */
-export function startProblem(error: unknown): string {
+/** Describes an error in one sentence, with what resolves it if that is known. */
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // A connection to several addresses of a name fails with several errors, and without a message.
+  if (error instanceof AggregateError && error.message === "") return describeError(error.errors[0]);
   const { syscall, path } = error as SystemError;
   if (syscall === "listen") return listenProblem(error);
+  if (syscall === "connect" && path === undefined) return connectProblem(error);
   return syscall !== undefined && path !== undefined ? fileProblem(error) : error.message;
 }
 
@@ -20,6 +23,13 @@ function listenProblem(error: SystemError): string {
     return `port ${port} of ${address} is not allowed for this user: choose a port above 1023 with --secure-port`;
   if (code === "EADDRNOTAVAIL") return `${address} is not an address of this machine: choose one with --bind-address`;
   return error.message;
+}
+
+function connectProblem(error: SystemError): string {
+  const { code, address, port, message } = error;
+  if (address === undefined || port === undefined) return message;
+  const place = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return `${place} does not answer (${code}): check that the server runs, and the address in the kubeconfig`;
 }
 
 /** The process if it is known, or else the command that shows it. */
@@ -41,7 +51,8 @@ const attempts: Readonly<Record<string, string>> = {
   write: "written",
 };
 
-const reasons: Readonly<Record<string, string>> = {
+/** What the codes of the system mean. */
+export const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EISDIR: "it is a directory",
   EMFILE: "this process has too many open files (ulimit -n)",
