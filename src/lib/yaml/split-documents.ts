@@ -1,7 +1,7 @@
 /** Separates the documents of a YAML stream. Source: YAML 1.1, section 4.3.1, "Document boundaries". */
 import { readCharacters } from "./characters.ts";
 
-/** A document, for {@link decodeYaml} of `decode.ts`. */
+/** A document, for `decodeYaml` of `decode.ts`. */
 export interface YamlDocument {
   readonly bytes: Buffer;
   /** The line of the stream where it begins, counted from 1. */
@@ -50,7 +50,9 @@ function linesOf(text: string): string[] {
 }
 
 function isMarker(line: string, marker: string): boolean {
-  return line.startsWith(marker) && (line.length === marker.length || " \t\r\n".includes(line[marker.length] as string));
+  return (
+    line.startsWith(marker) && (line.length === marker.length || " \t\r\n".includes(line[marker.length] as string))
+  );
 }
 
 /** Whether there is nothing, or only a comment. */

@@ -1,4 +1,7 @@
-/** Webhooks of tests: which requests they get, and what they answer. */
+/**
+ * Webhooks of tests: which requests they get, and what they answer. Source: Kubernetes docs, "Dynamic Admission Control"
+ * and "Versions in CustomResourceDefinitions", https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/.
+ */
 
 /** Which requests a webhook gets. Exactly one of the fields is set. */
 export type WebhookSpec =

@@ -169,22 +169,38 @@ const pausedContainer = { containers: [{ name: "main", image: "registry.k8s.io/p
 
 const wrong: [what: string, source: () => string | URL | object, message: RegExp][] = [
   ["a missing file", () => "no/such.yaml", /^no\/such\.yaml: ENOENT/],
-  ["an empty folder", () => mkdtempSync(join(directory, "empty-")), /there is no \.yaml, \.yml or \.json file in the folder$/],
+  [
+    "an empty folder",
+    () => mkdtempSync(join(directory, "empty-")),
+    /there is no \.yaml, \.yml or \.json file in the folder$/,
+  ],
   ["the network", () => "https://example.com/crds.yaml", /^https:.*: nothing is read from the network/],
   ["nothing", () => [], /^what is installed: there is no object in it$/],
   ["only comments", () => "# nothing\n---\n", /^what is installed: there is no object in it$/],
   ["text that is no YAML", () => "a: [\n", /^the text, line 1: yaml: line 1: did not find expected node content$/],
   ["a field twice", () => "a: 1\na: 2\n", /^the text, line 1: line 2: key "a" already set in map$/],
   ["a text", () => "--- just\n... text\n", /^the text, line 1: must be an object$/],
-  ["no kind", () => ({ apiVersion: "v1", metadata: { name: "a" } }), /^objects\[0\]: needs the fields apiVersion and kind$/],
+  [
+    "no kind",
+    () => ({ apiVersion: "v1", metadata: { name: "a" } }),
+    /^objects\[0\]: needs the fields apiVersion and kind$/,
+  ],
   ["no name", () => ({ apiVersion: "v1", kind: "ConfigMap" }), /^objects\[0\]: the ConfigMap has no metadata\.name$/],
   [
     "input of kustomize",
     () => ({ apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization" }),
     /^objects\[0\]: this is input of kustomize/,
   ],
-  ["an unknown kind", () => ({ apiVersion: "a.b/v1", kind: "C", metadata: { name: "c" } }), /^objects\[0\]: the server has no kind C of a\.b\/v1/],
-  ["too many objects", () => Array.from({ length: 1001 }, (_, at) => configMap(`c-${at}`)), /there are 1001 objects; 1000 can be/],
+  [
+    "an unknown kind",
+    () => ({ apiVersion: "a.b/v1", kind: "C", metadata: { name: "c" } }),
+    /^objects\[0\]: the server has no kind C of a\.b\/v1/,
+  ],
+  [
+    "too many objects",
+    () => Array.from({ length: 1001 }, (_, at) => configMap(`c-${at}`)),
+    /there are 1001 objects; 1000 can be/,
+  ],
   ["too much text", () => `# ${"x".repeat(16 << 20)}\n`, /^the text: more than 16 MiB cannot be installed together$/],
 ];
 for (const [what, source, message] of wrong) {

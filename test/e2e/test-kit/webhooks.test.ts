@@ -65,7 +65,10 @@ describe("admission webhooks", () => {
     await add({ validating: { rules } }, () => ({ denied: "later", code: 429, reason: "TooManyRequests" }));
     const { status, body } = await create();
     assert.deepEqual([status, body.reason], [429, "TooManyRequests"]);
-    assert.match(body.message, /^admission webhook "test-webhook-[\da-f]{8}\.testing\.coxswain\.dev" denied the request: later$/);
+    assert.match(
+      body.message,
+      /^admission webhook "test-webhook-[\da-f]{8}\.testing\.coxswain\.dev" denied the request: later$/,
+    );
   });
 
   test("a mutating webhook returns the changed object, or a patch", async () => {
@@ -112,9 +115,12 @@ describe("admission webhooks", () => {
   });
 
   test("each review is in the timeline, without messages about Secrets", async () => {
-    await add({ validating: { name: "deny.all.example.com", rules: [{ resources: ["configmaps", "secrets"] }] } }, () => ({
-      denied: "the value is hunter2",
-    }));
+    await add(
+      { validating: { name: "deny.all.example.com", rules: [{ resources: ["configmaps", "secrets"] }] } },
+      () => ({
+        denied: "the value is hunter2",
+      }),
+    );
     const since = server.timeline.mark();
     await create();
     await server.fetch("/api/v1/namespaces/default/secrets", { method: "POST", body: { metadata: { name: "s" } } });
@@ -146,7 +152,10 @@ describe("admission webhooks", () => {
     [{ validating: { rules, clientConfig: {} } }, /^validating\.clientConfig: is set by the test server$/],
     [{ mutating: { rules, namespace: "a", namespaceSelector: {} } }, /^mutating\.namespace: cannot be set together/],
     [{ conversion: { definition: "" } }, /^conversion\.definition: must be the name/],
-    [{ conversion: { definition: "a.b", url: "x" } }, /^conversion\.url: is not known: the fields are definition, conv/],
+    [
+      { conversion: { definition: "a.b", url: "x" } },
+      /^conversion\.url: is not known: the fields are definition, conv/,
+    ],
     [{ validating: { rules, name: "short" } }, /webhooks\[0\]\.name: Invalid value: "short"/],
     [{ conversion: { definition: "none.example.com" } }, /customresourcedefinitions.* "none\.example\.com" not found/],
   ];
@@ -184,7 +193,9 @@ describe("conversion webhooks", () => {
     const since = server.timeline.mark();
     const webhook = await add({ conversion: { definition: "gauges.example.com" } }, (object, version) => {
       const { spec, ...rest } = object;
-      return version === "example.com/v2" ? { ...rest, spec: { tall: spec.height } } : { ...rest, spec: { height: spec.tall } };
+      return version === "example.com/v2"
+        ? { ...rest, spec: { tall: spec.height } }
+        : { ...rest, spec: { height: spec.tall } };
     });
     assert.deepEqual([webhook.name, webhook.kind], ["gauges.example.com", "CustomResourceDefinition"]);
     assert.deepEqual((await read("v2")).spec, { tall: 3 });
