@@ -168,14 +168,5 @@ export interface FixtureOptions extends TestServerOptions {
  */
 export function useTestServer(runner: TestRunner, options: FixtureOptions = {}): ServerFixture {
   const { setup, ...serverOptions } = options;
-  return fixtureOf(runner, async () => {
-    const server = await startTestServer(serverOptions);
-    try {
-      await setup?.(server);
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
-  });
+  return fixtureOf(runner, { start: () => startTestServer(serverOptions), setup });
 }

@@ -14,7 +14,7 @@ import { type KitOptions, openKit } from "./kit.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
 import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
-import { openTools } from "./tools.ts";
+import { keepTools, openTools } from "./tools.ts";
 
 /**
  * @param from what the server begins with
@@ -39,7 +39,7 @@ export async function openTestServer(
   const { clients, close } = openClients(running, serving, options.clock);
   const tools = openTools({ fetch: clients.fetch, finalizers: finalizersOf(registry), definitionsServed });
   kit.started({ snapshots: snapshots && methods, tools });
-  return {
+  const server: TestServer = {
     ...running,
     get servingCertificate() {
       return running.servingCertificate;
@@ -55,6 +55,8 @@ export async function openTestServer(
       await tools.close();
     },
   };
+  keepTools(server, tools);
+  return server;
 }
 
 const [namespace, name] = ["default", "kubernetes"];

@@ -7,7 +7,8 @@ import type { RunningServer } from "../server/options.ts";
 import { certificateTimes, issueClient, type KeyPair } from "../server/serving/certificates.ts";
 import { formatKubeconfig } from "../server/serving/kubeconfig.ts";
 import type { ServingSetup } from "../server/serving/serving-setup.ts";
-import type { TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
+import type { TestClient, TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
+import { tokenOf } from "./service-account-token.ts";
 
 /** Clients that are closed after their server. */
 export interface OpenClients {
@@ -73,12 +74,40 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
       config.loadFromString(user === undefined ? kubeconfig : await clients.kubeconfigFor(user));
       return config;
     },
+    async as(who) {
+      if (!("serviceAccount" in who))
+        return clientOf(clients, await clients.kubeconfigFor(who), undefined, { as: who });
+      const { token, user } = await tokenOf(who, clients.fetch);
+      const headers = { authorization: `Bearer ${token}` };
+      const config = formatKubeconfig(url, { caBundle: serving.caBundle, token, user });
+      return clientOf(clients, config, token, { as: "anonymous", headers });
+    },
   };
+
   return {
     clients,
     close() {
       agents.forEach(destroy);
       if (unlimited !== undefined) destroy(unlimited);
+    },
+  };
+}
+
+/** @param own the credentials of its requests */
+function clientOf(
+  { fetch }: TestClients,
+  kubeconfig: string,
+  token: string | undefined,
+  own: Pick<TestRequest, "as" | "headers">,
+): TestClient {
+  return {
+    token,
+    kubeconfig,
+    fetch: (path, init) => fetch(path, { ...init, ...own, headers: { ...init?.headers, ...own.headers } }),
+    kubeConfig(type) {
+      const loaded = new type();
+      loaded.loadFromString(kubeconfig);
+      return loaded;
     },
   };
 }

@@ -44,9 +44,10 @@ export class TestScopes {
     if (scope === undefined || --scope.tests > 0) return;
     this.#scopes.delete(context);
     this.#removeRulesOf(scope);
-    const done = await Promise.allSettled(scope.cleanUps.reverse().map((cleanUp) => cleanUp(hasFailed)));
-    const failed = done.find(({ status }) => status === "rejected");
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+    const errors: unknown[] = [];
+    for (const cleanUp of scope.cleanUps.reverse())
+      await cleanUp(hasFailed).catch((error: unknown) => void errors.push(error));
+    if (errors.length > 0) throw errors[0];
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Webhooks and installations of a server. Their code is loaded when a test needs it. */
 import type { TestClients } from "./contract.ts";
-import type { Finalizers } from "./finalizers.ts";
+import type { Finalizers } from "./held-objects.ts";
 import type { Installation, InstallOptions, InstallSource } from "./install/contract.ts";
 import type { ManifestObject } from "./install/manifest.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
@@ -44,4 +44,18 @@ export function openTools(needs: ToolNeeds): TestTools {
     installObjects,
     close: async () => (await webhooks)?.close(),
   };
+}
+
+const ofServers = new WeakMap<object, TestTools>();
+
+/** Remembers the tools of a server, which its users do not see. */
+export function keepTools(server: object, tools: TestTools): void {
+  ofServers.set(server, tools);
+}
+
+/** @throws TypeError when it is not a server of the kit */
+export function toolsOf(server: object): TestTools {
+  const found = ofServers.get(server);
+  if (found === undefined) throw new TypeError("not a server of the test kit");
+  return found;
 }

@@ -2,7 +2,7 @@
 
 import type { TestClients, TestResponse } from "../contract.ts";
 import { eventually } from "../eventually.ts";
-import type { Finalizers } from "../finalizers.ts";
+import type { Finalizers } from "../held-objects.ts";
 import type { Installation, InstalledObject, InstallOptions } from "./contract.ts";
 import { inInstallOrder, isDefinition } from "./install-order.ts";
 import type { ManifestObject } from "./manifest.ts";

@@ -44,6 +44,13 @@ export function snapshotMethods(
       const taken = contentsOf(snapshot);
       await gate.run((steps) => inMemory().restore(taken, steps));
     },
-    fork: async () => fork(await inMemory().take()),
+    async fork(from) {
+      const now = await inMemory().take();
+      if (from === undefined) return fork(now);
+      const taken = contentsOf(from);
+      if (taken.keys.certificates.ca.cert !== now.keys.certificates.ca.cert || taken.keys.lineage !== now.keys.lineage)
+        throw new Error("the snapshot is of another server: start a server from it");
+      return fork(taken);
+    },
   };
 }
