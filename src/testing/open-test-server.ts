@@ -38,7 +38,8 @@ export async function openTestServer(
   );
   const { clients, close } = openClients(running, serving, options.clock);
   const tools = openTools({ fetch: clients.fetch, finalizers: finalizersOf(registry), definitionsServed });
-  kit.started({ snapshots: snapshots && methods, tools });
+  const { definitions } = registry.catalog;
+  kit.started({ snapshots: snapshots && methods, tools, resources: definitions });
   const server: TestServer = {
     ...running,
     get servingCertificate() {

@@ -21,52 +21,78 @@ const connectedUsersMax = 64;
 /** Connections of one user for requests that end by themselves; further ones wait. */
 const connectionsMax = 256;
 
-/** Creates the clients of a server. */
-export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup, clock: Clock): OpenClients {
-  const certificates = new Map<string, Promise<KeyPair>>();
-  const agents = new Map<string, Promise<Agent>>();
-  /** Of watches and other long requests: they have connections of their own, so that no request waits for their end. */
-  let unlimited: Promise<Agent> | undefined;
+/** The certificates of users, which are issued once. */
+interface UserCertificates {
+  /** @throws TypeError when the user has no name */
+  of(user: TestUser): Promise<KeyPair>;
+  credentials(as: TestRequest["as"]): Promise<TlsCredentials>;
+}
 
-  function certificateOf({ user, groups = [] }: TestUser): Promise<KeyPair> {
+function userCertificates(serving: ServingSetup, clock: Clock): UserCertificates {
+  const issued = new Map<string, Promise<KeyPair>>();
+  const of: UserCertificates["of"] = ({ user, groups = [] }) => {
     if (typeof user !== "string" || user === "") throw new TypeError("a user needs a name: { user: NAME }");
     const subject = { commonName: user, organizations: groups };
-    return remembered(certificates, JSON.stringify([user, groups]), () =>
+    return remembered(issued, JSON.stringify([user, groups]), () =>
       issueClient(serving.clientAuthority, subject, certificateTimes(clock)),
     );
-  }
+  };
+  return {
+    of,
+    async credentials(as) {
+      const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await of(as);
+      return { ca: serving.caBundle, ...pair };
+    },
+  };
+}
 
-  async function credentialsOf(as: TestRequest["as"]): Promise<TlsCredentials> {
-    const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await certificateOf(as);
-    return { ca: serving.caBundle, ...pair };
-  }
+/** The connections of users. */
+interface Agents {
+  of(as: TestRequest["as"]): Promise<Agent>;
+  /** Of watches and other long requests: they have connections of their own, so that no request waits for their end. */
+  unlimited(): Promise<Agent>;
+  close(): void;
+}
 
-  async function openAgent(as: TestRequest["as"]): Promise<Agent> {
+function openAgents({ credentials }: UserCertificates): Agents {
+  const agents = new Map<string, Promise<Agent>>();
+  let unlimited: Promise<Agent> | undefined;
+  const open = async (as: TestRequest["as"]): Promise<Agent> => {
     const { Agent } = await import("node:https"); // With the first request: it loads much.
-    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ...(await credentialsOf(as)) });
-  }
+    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ...(await credentials(as)) });
+  };
+  return {
+    of(as) {
+      const key = JSON.stringify(as === undefined || typeof as === "string" ? (as ?? "admin") : [as.user, as.groups]);
+      return remembered(agents, key, () => open(as), destroy);
+    },
+    unlimited() {
+      unlimited ??= import("node:https").then(({ Agent }) => new Agent());
+      return unlimited;
+    },
+    close() {
+      agents.forEach(destroy);
+      if (unlimited !== undefined) destroy(unlimited);
+    },
+  };
+}
 
-  async function openUnlimited(): Promise<Agent> {
-    const { Agent } = await import("node:https");
-    return new Agent();
-  }
-
-  function agentOf(as: TestRequest["as"]): Promise<Agent> {
-    const key = JSON.stringify(as === undefined || typeof as === "string" ? (as ?? "admin") : [as.user, as.groups]);
-    return remembered(agents, key, () => openAgent(as), destroy);
-  }
-
+/** Creates the clients of a server. */
+export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup, clock: Clock): OpenClients {
+  const certificates = userCertificates(serving, clock);
+  const agents = openAgents(certificates);
   const clients: TestClients = {
     async fetch(path, request = {}) {
-      if (!path.startsWith("/")) throw new Error(`the path must start with "/": ${JSON.stringify(path)}`);
+      if (typeof path !== "string" || !path.startsWith("/"))
+        throw new Error(`the path must start with "/": ${JSON.stringify(path)}`);
       const { host } = new URL(url);
       if (!isWatchTarget(path) && !isConnectTarget(path))
-        return send(host, path, { request, agent: await agentOf(request.as) });
-      unlimited ??= openUnlimited();
-      return send(host, path, { request, agent: await unlimited, credentials: await credentialsOf(request.as) });
+        return send(host, path, { request, agent: await agents.of(request.as) });
+      const [agent, credentials] = await Promise.all([agents.unlimited(), certificates.credentials(request.as)]);
+      return send(host, path, { request, agent, credentials });
     },
     async kubeconfigFor(user) {
-      const admin = await certificateOf(user);
+      const admin = await certificates.of(user);
       return formatKubeconfig(url, { caBundle: serving.caBundle, admin, user: user.user });
     },
     async kubeConfig(type, user) {
@@ -84,13 +110,7 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
     },
   };
 
-  return {
-    clients,
-    close() {
-      agents.forEach(destroy);
-      if (unlimited !== undefined) destroy(unlimited);
-    },
-  };
+  return { clients, close: agents.close };
 }
 
 /** @param own the credentials of its requests */

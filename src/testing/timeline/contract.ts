@@ -62,7 +62,7 @@ export interface TimelineRequest extends TimelineEntryBase {
   readonly code: number;
   /** The reason of an error, such as `Conflict`; empty for other answers. */
   readonly reason: string;
-  /** The message of an error; empty for errors about Secrets, which can contain values. */
+  /** The message of an error; empty for errors about Secrets, which can contain values, except when rights are missing. */
   readonly message: string;
   /** By the clock of the server; undefined until the end. */
   readonly durationMs: number | undefined;
