@@ -115,7 +115,17 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
   const reviewed = own.requests?.reviewed;
-  const admits = { catalog, random, registry: () => registry, authorization, state, loopback, reviewed, metrics, closers };
+  const admits = {
+    catalog,
+    random,
+    registry: () => registry,
+    authorization,
+    state,
+    loopback,
+    reviewed,
+    metrics,
+    closers,
+  };
   const registry: RegistryContext = {
     storage,
     catalog,

@@ -2,6 +2,9 @@
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { expectOk } from "./expect-ok.ts";
 import type { Installation } from "./install/contract.ts";
+import { reportRequests } from "./report-requests.ts";
+import { runnerLimitMs } from "./runner-limit.ts";
+import { testStarts } from "./running-tests.ts";
 import { ensureServiceAccount, pathOf } from "./service-account-token.ts";
 import { type TestNamespaces, testNamespaces } from "./test-namespaces.ts";
 import { isObject, TestScopes } from "./test-scopes.ts";
@@ -20,10 +23,12 @@ export interface FixtureStart {
 }
 
 /** Registers the hooks. @throws TypeError when it is not a test runner */
-export function fixtureOf(runner: TestRunner, { start, setup }: FixtureStart): ServerFixture {
+export function fixtureOf(runner: TestRunner, start: FixtureStart): ServerFixture {
   checkRunner(runner);
-  const life = serverLife(start, setup);
+  const life = serverLife(start, "beforeAll" in runner ? startTimeoutMs : undefined);
   const scopes = new TestScopes(() => life.server.faults.list());
+  /** By the context of the test, which is undefined with some runners. */
+  const ends: [context: unknown, end: () => void][] = [];
   const marks = new WeakMap<object, TimelineMark>();
   const namespaces = testNamespaces(scopes, () => life.server);
   const forks = testForks(scopes, namespaces);
@@ -33,11 +38,22 @@ export function fixtureOf(runner: TestRunner, { start, setup }: FixtureStart): S
     hook(async (context) => {
       await life.started(); // node:test does not wait for hooks of a file that awaits before it registers them.
       scopes.enter(context);
-      if (isObject(context)) marks.set(context, life.server.timeline.mark());
+      const since = life.server.timeline.mark();
+      if (isObject(context)) marks.set(context, since);
+      ends.push([
+        context,
+        testStarts({
+          context,
+          limitMs: runnerLimitMs(context),
+          report: () => reportRequests(life.server.timeline, since),
+        }),
+      ]);
     }),
   );
   runner.afterEach(
     hook((context) => {
+      const at = ends.findLastIndex(([of]) => of === context);
+      for (const [, end] of ends.splice(at, at < 0 ? 0 : 1)) end();
       const failed = isObject(context) && hasFailed(context);
       if (failed) printTimeline(life.server, marks.get(context));
       return scopes.leave(context, failed);
@@ -70,7 +86,8 @@ interface ServerLife {
   end(): Promise<void>;
 }
 
-function serverLife(start: FixtureStart["start"], setup: FixtureStart["setup"]): ServerLife {
+/** @param limitMs of the start */
+function serverLife({ start, setup }: FixtureStart, limitMs: number | undefined): ServerLife {
   let server: TestServer | undefined;
   let prepared: Snapshot | undefined;
   let starting: Promise<void> | undefined;
@@ -80,12 +97,15 @@ function serverLife(start: FixtureStart["start"], setup: FixtureStart["setup"]):
   };
   const open = async (): Promise<void> => {
     const opened = await start();
+    const end = testStarts({ context: undefined, limitMs, report: () => reportRequests(opened.timeline) });
     try {
       await setup?.(opened);
       if (setup !== undefined) prepared = await opened.snapshot();
     } catch (error) {
       await opened.close();
       throw error;
+    } finally {
+      end();
     }
     server = opened;
   };

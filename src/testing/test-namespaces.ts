@@ -1,6 +1,6 @@
 /** The namespaces of tests. */
 import type { TestServer } from "./contract.ts";
-import { eventually } from "./eventually.ts";
+import { waitUntil } from "./eventually.ts";
 import { expectOk } from "./expect-ok.ts";
 import { releaseHeld } from "./held-objects.ts";
 import type { TestScopes } from "./test-scopes.ts";
@@ -40,7 +40,7 @@ export function testNamespaces(scopes: TestScopes, server: () => TestServer): Te
       const names = [...ending];
       ending.clear();
       if (!areRemoved) return;
-      const all = names.map((name) => eventually(() => isGone(server(), name), { timeoutMs: goneMs }));
+      const all = names.map((name) => waitUntil(() => isGone(server(), name), goneMs));
       areRemoved = (await Promise.allSettled(all)).every(({ status }) => status === "fulfilled");
     },
   };
@@ -63,7 +63,7 @@ async function release(server: TestServer, namespace: string): Promise<void> {
   if (held.length === 0) return;
   const isEmpty = async (): Promise<boolean> => (await finalizers.held({ namespace })).length === 0;
   if (isWatched(server, new Set(held.map(({ resource }) => resource))))
-    await eventually(isEmpty, { timeoutMs: graceMs }).catch(() => {}); // They are removed below.
+    await waitUntil(isEmpty, graceMs).catch(() => {}); // They are removed below.
   await releaseHeld({ namespace }, finalizers);
 }
 

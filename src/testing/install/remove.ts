@@ -1,6 +1,6 @@
 /** Removes objects that an installation has created. */
 import type { TestClients } from "../contract.ts";
-import { eventually } from "../eventually.ts";
+import { waitUntil } from "../eventually.ts";
 import { type Finalizers, type HeldScope, releaseHeld } from "../held-objects.ts";
 
 /** An object that exists until it is removed. */
@@ -62,10 +62,10 @@ async function waitUntilGone(objects: readonly Created[], needs: RemoveNeeds): P
   };
   if (objects.length === 0) return;
   try {
-    await eventually(allGone, { timeoutMs: graceMs });
+    await waitUntil(allGone, graceMs);
   } catch {
     for (const object of left) await releaseIn(object, needs);
-    await eventually(allGone, { timeoutMs: goneMs });
+    await waitUntil(allGone, goneMs);
   }
 }
 

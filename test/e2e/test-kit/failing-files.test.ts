@@ -58,3 +58,66 @@ test("failed", () => {
     assert.equal(output.match(/These rules/g)?.length, 1);
   });
 });
+
+describe("eventually", () => {
+  test("ends before the limit of the runner, with what happened", () => {
+    const { passed, failed, output } = run(
+      `
+const kit = useTestServer(runner);
+const maps = "/api/v1/namespaces/default/configmaps";
+test("waits too long", async (t) => {
+  const ended = new AbortController();
+  t.after(() => ended.abort());
+  const { body } = await kit.server.fetch(maps + "?watch=1", { signal: ended.signal });
+  await kit.server.fetch(maps, { method: "POST", body: configMap("made-by-the-test") });
+  const started = Date.now();
+  try {
+    await eventually(() => { throw new Error("still red"); }, { timeoutMs: 60_000 });
+  } finally {
+    console.log("# waited " + (Date.now() - started > 3000));
+  }
+});
+test("waits as long as it says", () => eventually(() => false, { timeoutMs: 50 }));
+`,
+      "--test-timeout=5000",
+    );
+    assert.deepEqual([passed, failed], [0, 2], output);
+    assert.match(output, /waited true/);
+    assert.match(output, /did not pass within [34]\d\d\d ms, in \d+ checks\. Last failure: still red/);
+    assert.match(output, /The test runner ends the test after 5000 ms; a longer timeout of the test gives more time\./);
+    assert.match(output, /The last requests:\n[\s\S]*made-by-the-test/);
+    assert.match(output, /Open watches:\n[^\n]*watch +configmaps default → 200 \d+ events \(open\)/);
+    assert.match(output, /did not pass within 50 ms, in \d+ checks\. Last failure: the check returned false/);
+    assert.doesNotMatch(output, /test timed out/);
+  });
+
+  test("shows its last failure when a test ends that has a limit of its own", () => {
+    const { failed, output } = run(`
+useTestServer(runner);
+test("has a limit", { timeout: 600 }, () => eventually(() => { throw new Error("still red"); }));
+`);
+    assert.equal(failed, 0, output);
+    assert.match(output, /# cancelled 1\n/);
+    assert.match(
+      output,
+      /The test ended during a wait: did not pass within 10000 ms, in \d+ checks\. Last failure: still red/,
+    );
+  });
+
+  test("needs no fixture", () => {
+    const { failed, output } = run(
+      `
+const server = await startTestServer();
+runner.after(() => server.close());
+test("waits", async () => {
+  await server.fetch("/api/v1/nodes/a");
+  await eventually(() => false, { server });
+});
+`,
+      "--test-timeout=3000",
+    );
+    assert.equal(failed, 1, output);
+    assert.match(output, /did not pass within [12]\d\d\d ms/);
+    assert.match(output, /The last requests:\n[\s\S]*nodes a → 404/);
+  });
+});
