@@ -62,6 +62,8 @@ export interface OpenServer {
   readonly snapshots: ServerSnapshots | undefined;
   /** Resolves when the stored CustomResourceDefinitions that the watch cache has are served, as they are now. */
   definitionsServed(): Promise<void>;
+  /** From now on, the server does not hold the process. */
+  unref(): void;
 }
 
 /** The longest interval of Node's timers. */
@@ -162,7 +164,14 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
   const running = await runningServer(options, { http, serving, state, closers });
   runNextTurn(state.reportStarted, closers);
-  return { running, registry, serving, snapshots, definitionsServed: () => definitions.settled() };
+  return {
+    running,
+    registry,
+    serving,
+    snapshots,
+    definitionsServed: () => definitions.settled(),
+    unref: http.listener.unref,
+  };
 }
 
 /** Runs a function in the next turn of the event loop, unless the server is closed before. */

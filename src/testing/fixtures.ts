@@ -2,6 +2,7 @@
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { expectOk } from "./expect-ok.ts";
 import type { Installation } from "./install/contract.ts";
+import { watchProcess } from "./open-servers.ts";
 import { reportRequests } from "./report-requests.ts";
 import { runnerLimitMs } from "./runner-limit.ts";
 import { testStarts } from "./running-tests.ts";
@@ -122,7 +123,10 @@ function serverLife({ start, setup }: FixtureStart, limitMs: number | undefined)
       return starting;
     },
     started: async () => starting,
-    end: async () => server?.close(),
+    async end() {
+      await server?.close();
+      watchProcess();
+    },
   };
 }
 

@@ -9,10 +9,7 @@ const watchesMax = 10;
 /** @returns the last lines of the timeline since a mark, and the open watches with what they have got */
 export function reportRequests(timeline: Timeline, since: TimelineMark = 0): string {
   const lines = timeline.format({ since }).trimEnd().split("\n").slice(-linesMax);
-  const open = timeline
-    .entries()
-    .filter((entry) => entry.kind === "request" && entry.events !== undefined && entry.durationMs === undefined);
-  const watches = open.map((entry) => formatEntries([entry]).trimEnd());
+  const watches = timeline.openWatches().map((watch) => formatEntries([watch]).trimEnd());
   const more = watches.length > watchesMax ? [`… and ${watches.length - watchesMax} more`] : [];
   return [
     ...(lines.join("") === "" ? ["The server got no requests."] : ["The last requests:", ...lines]),

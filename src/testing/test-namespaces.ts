@@ -68,13 +68,5 @@ async function release(server: TestServer, namespace: string): Promise<void> {
 }
 
 function isWatched({ timeline }: TestServer, resources: ReadonlySet<string>): boolean {
-  return timeline
-    .entries()
-    .some(
-      (entry) =>
-        entry.kind === "request" &&
-        entry.verb === "watch" &&
-        entry.durationMs === undefined &&
-        resources.has(entry.resource),
-    );
+  return timeline.openWatches().some(({ resource }) => resources.has(resource));
 }

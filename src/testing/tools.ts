@@ -13,6 +13,8 @@ export interface TestTools {
   install(source: InstallSource, options?: InstallOptions): Promise<Installation>;
   /** Installs objects that were read before. @throws Error when the server rejects an object */
   installObjects(objects: readonly ManifestObject[], options?: InstallOptions): Promise<Installation>;
+  /** The server no longer holds the process. */
+  unref(): void;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,8 @@ export interface ToolNeeds {
   readonly finalizers: Finalizers;
   /** Resolves when the definitions in the watch cache are served as they are. */
   definitionsServed(): Promise<void>;
+  /** The server no longer holds the process. */
+  unref(): void;
 }
 
 /** Creates the tools of a server. */
@@ -33,6 +37,7 @@ export function openTools(needs: ToolNeeds): TestTools {
   };
   return {
     finalizers: needs.finalizers,
+    unref: needs.unref,
     webhooks() {
       webhooks ??= import("./webhooks/webhooks.ts").then(({ openWebhooks }) => openWebhooks(needs));
       return webhooks;

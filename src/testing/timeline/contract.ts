@@ -18,6 +18,8 @@ export interface Timeline {
    * @param options `since`: only entries since this mark, and watches that ended since
    */
   entries(options?: { readonly since?: TimelineMark }): readonly TimelineEntry[];
+  /** The watches that are open now, with the number of events that they have got, oldest first. */
+  openWatches(): readonly TimelineRequest[];
   /**
    * The entries as text for a terminal: a line for each request, and indented lines for what it changed. Equal requests
    * that change nothing, such as polls, are one line; writes of the server itself to other objects and namespaces

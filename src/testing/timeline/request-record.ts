@@ -66,6 +66,11 @@ export class RequestRecord {
     };
   }
 
+  /** Whether it is a watch that has not ended. */
+  get isOpenWatch(): boolean {
+    return this.#events !== undefined && this.#context !== undefined;
+  }
+
   watchStarted(): void {
     this.#events = 0;
   }

@@ -121,3 +121,39 @@ test("waits", async () => {
     assert.match(output, /The last requests:\n[\s\S]*nodes a → 404/);
   });
 });
+
+describe("what a file does not close", () => {
+  test("is named, and does not make the runner hang", () => {
+    const { passed, output, status } = run(`
+const kit = useTestServer(runner);
+test("a server", async () => {
+  const server = await startTestServer();
+  await server.fetch("/api/v1/nodes");
+});
+test("a fork", async () => void (await kit.server.fork()));
+test("a watch", async () => void (await kit.server.fetch("/api/v1/nodes?watch=1")));
+test("a fork that the kit closes", async () => void (await kit.fork()));
+`);
+    assert.deepEqual([passed, status], [4, 0], output);
+    assert.match(output, /Not closed at the end of the tests:\n[^\n]*a server opened at [^\n]*file-\d+\.test\.mjs:6:24/);
+    assert.match(output, /\n[^\n]*a fork opened at [^\n]*file-\d+\.test\.mjs:\d+:\d+/);
+    assert.equal(output.match(/opened at/g)?.length, 2);
+  });
+
+  test("is named when something else holds the process", () => {
+    const { output, status } = run(`
+const kit = useTestServer(runner);
+test("a watch that is opened again and again", async () => {
+  const again = () => void kit.server.fetch("/api/v1/nodes?watch=1").then(
+    async ({ body }) => { for await (const _ of body); },
+  ).catch(() => {}).finally(() => setTimeout(again, 50));
+  again();
+  await eventually(() => kit.server.timeline.openWatches().length === 1);
+  setTimeout(() => process.exit(0), 8000);
+});
+`);
+    assert.match(output, /The tests ended 3 s ago and the process still runs\. These watches were open/, output);
+    assert.match(output, /watch +nodes → 200 0 events \(open\) · kubernetes-admin · coxswain-testing/);
+    assert.equal(status, 0);
+  });
+});
