@@ -49,6 +49,8 @@ export interface Listener {
    * @throws Error when a certificate does not match its key; the old ones remain in use
    */
   replaceCertificates(serving: ServingMaterial): void;
+  /** From now on, neither the port nor its connections hold the process. */
+  unref(): void;
   /** Accepts no new connections; existing ones close after their open requests. */
   stop(): void;
   /**
@@ -104,6 +106,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       handshakes = open(serving);
       http1.dropRejected();
       http2.dropRejected();
+    },
+    unref() {
+      server.unref();
+      for (const socket of sockets) socket.unref();
+      server.on("connection", (socket: Socket) => socket.unref());
     },
     stop() {
       stopped = true;
