@@ -41,8 +41,7 @@ class Server:
         self._snapshots = count(1)
         self.url = self._process.url
         self.kubeconfig = self._process.kubeconfig
-        settings = client.Configuration()
-        _load_kubeconfig(config_file=self.kubeconfig, client_configuration=settings)
+        settings = self._settings()
         self._pool = urllib3.PoolManager(
             ca_certs=settings.ssl_ca_cert,
             cert_file=settings.cert_file,
@@ -53,9 +52,38 @@ class Server:
 
     def api_client(self) -> client.ApiClient:
         """A new client of the official package, whose user is in the group ``system:masters``."""
+        return client.ApiClient(self._settings())
+
+    def as_service_account(self, namespace: str, name: str) -> client.ApiClient:
+        """A new client that sends a token of a ServiceAccount, which is created unless it exists.
+
+        The account has the rights that roles of the server grant to it, and no others. The token expires an hour
+        later, by the time of the server.
+
+        :raises CoxswainError: if there is no such namespace
+        """
+        return client.ApiClient(self._settings(self._token_of(namespace, name)))
+
+    def _token_of(self, namespace: str, name: str) -> str:
+        accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+        try:
+            self.call("POST", accounts, {"metadata": {"name": name}})
+        except CoxswainError as problem:
+            try:
+                self.call("GET", f"{accounts}/{name}")
+            except CoxswainError:
+                raise problem from None
+        token: str = self.call("POST", f"{accounts}/{name}/token", {"spec": {}})["status"]["token"]
+        return token
+
+    def _settings(self, token: str | None = None) -> client.Configuration:
+        """How clients of the package connect: as the user of the kubeconfig, or with a token."""
         settings = client.Configuration()
         _load_kubeconfig(config_file=self.kubeconfig, client_configuration=settings)
-        return client.ApiClient(settings)
+        if token is not None:
+            settings.cert_file = settings.key_file = None
+            settings.api_key = {"authorization": f"Bearer {token}"}
+        return settings
 
     def mark(self) -> int:
         """The current end of the timeline."""
