@@ -113,6 +113,21 @@ public final class CoxswainServer implements AutoCloseable {
     return new KubernetesClientBuilder().withConfig(config(namespace)).build();
   }
 
+  /**
+   * A new client, which the caller closes, that sends a token of a ServiceAccount, which is created unless it exists. The
+   * account has the rights that roles of the server grant to it, and no others. The token expires an hour later, by the
+   * time of the server. Requests without a namespace are made in that of the account.
+   *
+   * @throws UncheckedIOException if there is no such namespace
+   */
+  public KubernetesClient newClientAs(String namespace, String serviceAccount) {
+    var admin = config(namespace);
+    var own = new ConfigBuilder(Config.empty()).withMasterUrl(url.toString()).withNamespace(namespace);
+    own.withCaCertData(admin.getCaCertData()).withCaCertFile(admin.getCaCertFile());
+    own.withOauthToken(Accounts.tokenOf(control, namespace, serviceAccount));
+    return new KubernetesClientBuilder().withConfig(own.build()).build();
+  }
+
   /** A position in the timeline: the current end. */
   public long mark() {
     return control.call("GET", MARK_PATH, null, TimelineEnd.class).mark();
