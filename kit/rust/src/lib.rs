@@ -14,8 +14,10 @@
 //! # }
 //! ```
 
+mod accounts;
 mod control;
 mod process;
+mod run;
 mod timeline;
 
 use std::path::Path;
@@ -29,6 +31,7 @@ use kube::{Client, Config};
 pub use control::{FaultRule, FaultState, Snapshot};
 use process::Process;
 pub use process::StartError;
+pub use run::{run, run_with};
 pub use timeline::Mark;
 
 /// A server that could not be started or reached.
@@ -68,15 +71,26 @@ pub async fn start_with(flags: impl IntoIterator<Item = impl Into<String>>) -> R
 }
 
 async fn connect(kubeconfig: &Path) -> Result<Client, Error> {
+    Ok(Client::try_from(config_of(kubeconfig).await?)?)
+}
+
+async fn config_of(kubeconfig: &Path) -> Result<Config, Error> {
     let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    Ok(Client::try_from(config)?)
+    Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)
 }
 
 impl Server {
     /// A client whose user is in system:masters. All clients of a server share its connections.
     pub fn client(&self) -> Client {
         self.client.clone()
+    }
+
+    /// The configuration of clients whose user is in system:masters, and whose requests without a namespace are made in
+    /// this one.
+    pub async fn config(&self, namespace: &str) -> Result<Config, Error> {
+        let mut config = config_of(self.kubeconfig()).await?;
+        config.default_namespace = namespace.into();
+        Ok(config)
     }
 
     /// The URL of the server, with a port that was free.
