@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import urllib3
 from kubernetes import client, config
 
 from .faults import FAULTS, FaultRule
+from .installations import INSTALL, Installation
+from .manifests import Source, stream_of
 from .process import CoxswainError, Process
 from .snapshots import SNAPSHOTS, Snapshot
+from .webhooks import WEBHOOKS, Review, WebhookServing, serving, specs_of, write_serving
 
 __all__ = ["CoxswainError", "Server"]
 
@@ -117,6 +122,49 @@ class Server:
         rules: list[dict[str, Any]] = self.call("GET", FAULTS)["rules"]
         return rules
 
+    @contextmanager
+    def install(self, *sources: Source, namespace: str = "default") -> Iterator[Installation]:
+        """Installs objects within a ``with`` block: definitions of custom resources first, whose kinds are then served.
+
+        Then come namespaces, then the others. An object that exists is changed as by a forced server-side apply. All
+        objects are installed or none. Configurations of webhooks are for :meth:`webhook`.
+
+        :param sources: paths of files and folders, and objects
+        :param namespace: that of objects that need one and name none
+        :raises CoxswainError: if the server rejects an object; the others are removed again
+        """
+        path = f"{INSTALL}?namespace={quote(namespace, safe='')}"
+        answer = json.loads(self._send("POST", path, stream_of(sources), "application/json", "application/yaml"))
+        installation = Installation(answer["name"], answer["objects"], self.call)
+        try:
+            yield installation
+        finally:
+            installation.remove()
+
+    @contextmanager
+    def webhook(self, source: Source, target: Review | str, namespace: str | None = None) -> Iterator[None]:
+        """Makes the server call webhooks within a ``with`` block.
+
+        :param source: one webhook, such as ``{"validating": {"rules": [{"resources": ["pods"]}]}}`` or
+            ``{"conversion": {"definition": "widgets.example.com"}}``, or manifests: ValidatingWebhookConfigurations,
+            MutatingWebhookConfigurations, and CustomResourceDefinitions with a conversion
+        :param target: a function, which gets the ``request`` of each review and returns its ``response``, where None
+            allows a request; or the URL of a server, to which the path of ``clientConfig`` is added
+        :param namespace: limits the admission of manifests to its objects
+        :raises CoxswainError: if the server rejects a webhook, or none listens at the URL
+        """
+        with ExitStack() as stack:
+            url = target if isinstance(target, str) else stack.enter_context(serving(target))
+            for spec, path in specs_of(source, namespace):
+                added = self.call("POST", WEBHOOKS, {**spec, "url": url + path})
+                stack.callback(self.call, "DELETE", f"{WEBHOOKS}/{added['name']}")
+            yield
+
+    def webhook_serving(self, directory: Path) -> WebhookServing:
+        """Issues a certificate for a webhook server of a test, in a folder that exists, and finds a port for it."""
+        body = {"hosts": ["127.0.0.1", "localhost"]}
+        return write_serving(directory, self.call("POST", "/testing/certificates", body))
+
     def snapshot(self) -> Snapshot:
         """Takes a snapshot of all objects. A server keeps at most 100."""
         name = f"coxswain-pytest-{next(self._snapshots)}"
@@ -142,15 +190,17 @@ class Server:
 
         :raises CoxswainError: with the message of the server, if the status code is not 2xx
         """
-        answer = self._send(method, path, body, "application/json")
+        encoded = None if body is None else json.dumps(body).encode()
+        answer = self._send(method, path, encoded, "application/json")
         return json.loads(answer) if answer else None
 
-    def _send(self, method: str, path: str, body: object, accept: str) -> bytes:
+    def _send(
+        self, method: str, path: str, body: bytes | None, accept: str, media_type: str = "application/json"
+    ) -> bytes:
         headers = {"Accept": accept, "User-Agent": "coxswain-pytest"}
         if body is not None:
-            headers["Content-Type"] = "application/json"
-        encoded = None if body is None else json.dumps(body)
-        response = self._pool.request(method, self.url + path, body=encoded, headers=headers)
+            headers["Content-Type"] = media_type
+        response = self._pool.request(method, self.url + path, body=body, headers=headers)
         if response.status // 100 != 2:
             raise CoxswainError(f"{method} {path}: {_problem(response.status, response.data)}")
         return response.data
