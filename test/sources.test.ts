@@ -82,6 +82,7 @@ const own: readonly string[] = [
   "testing/contract.ts",
   "testing/control/contract.ts",
   "testing/faults/contract.ts",
+  "testing/install/contract.ts",
   "testing/timeline/contract.ts",
   "watch-cache/contract.ts",
 ];

@@ -60,6 +60,8 @@ export interface OpenServer {
   readonly serving: ServingSetup;
   /** Undefined unless the server has a store in memory. */
   readonly snapshots: ServerSnapshots | undefined;
+  /** Resolves when the stored CustomResourceDefinitions that the watch cache has are served, as they are now. */
+  definitionsServed(): Promise<void>;
 }
 
 /** The longest interval of Node's timers. */
@@ -112,7 +114,8 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
-  const admits = { catalog, random, registry: () => registry, authorization, state, loopback, metrics, closers };
+  const reviewed = own.requests?.reviewed;
+  const admits = { catalog, random, registry: () => registry, authorization, state, loopback, reviewed, metrics, closers };
   const registry: RegistryContext = {
     storage,
     catalog,
@@ -142,13 +145,14 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
     listener: http.listener,
     release: installer.release,
     issueForSecret: authentication.issueForSecret,
+    reviewed,
     ...security,
   });
   const service = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
   const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
   const running = await runningServer(options, { http, serving, state, closers });
   runNextTurn(state.reportStarted, closers);
-  return { running, registry, serving, snapshots };
+  return { running, registry, serving, snapshots, definitionsServed: () => definitions.settled() };
 }
 
 /** Runs a function in the next turn of the event loop, unless the server is closed before. */

@@ -1,7 +1,9 @@
 /** The test kit: a server for tests, and what tests can do to it. */
 import type { RunningServer } from "../server/options.ts";
 import type { Faults } from "./faults/contract.ts";
+import type { Installation, InstallOptions, InstallSource } from "./install/contract.ts";
 import type { Timeline } from "./timeline/contract.ts";
+import type { TestWebhook, WebhookHandler, WebhookSpec } from "./webhooks/contract.ts";
 
 /** A server that `startTestServer` has started. */
 export interface TestServer extends RunningServer, TestClients {
@@ -33,6 +35,23 @@ export interface TestServer extends RunningServer, TestClients {
    * @throws Error when the server is closed
    */
   fork(): Promise<TestServer>;
+  /**
+   * Registers a webhook that is a function, and waits until the server calls it. A fork calls it, too, as long as this
+   * server is not closed.
+   *
+   * @param spec which requests it gets
+   * @param handler answers them
+   * @throws Error when a field is not valid, or the server rejects the configuration
+   */
+  webhook<S extends WebhookSpec>(spec: S, handler: WebhookHandler<S>): Promise<TestWebhook>;
+  /**
+   * Installs objects: definitions first, whose kinds are then served, then namespaces, then the others. An object that
+   * exists is changed as by `kubectl apply --server-side --force-conflicts`. All objects are installed or none.
+   *
+   * @param source files, folders, text or objects; nothing is read from the network
+   * @throws Error when something is not valid, or the server rejects an object
+   */
+  install(source: InstallSource, options?: InstallOptions): Promise<Installation>;
 }
 
 /** A state of a test server. It stays valid when the server changes, and when it is closed. */

@@ -43,6 +43,8 @@ export type {
   TimeoutFault,
   TooManyRequestsFault,
 } from "./faults/contract.ts";
+export type { Installation, InstalledObject, InstallOptions, InstallSource } from "./install/contract.ts";
+export { ManifestError } from "./install/manifest-error.ts";
 export type { KitOptions } from "./kit.ts";
 export { type NoFurtherWritesOptions, noFurtherWrites } from "./no-further-writes.ts";
 export {
@@ -77,6 +79,7 @@ export type {
   TimelineLimits,
   TimelineMark,
   TimelineRequest,
+  TimelineReview,
   TimelineServerWrite,
 } from "./timeline/contract.ts";
 export {
@@ -86,6 +89,8 @@ export {
   type VirtualClockOptions,
   virtualClock,
 } from "./virtual-clock.ts";
+export type * from "./webhooks/contract.ts";
+export { WebhookSpecError } from "./webhooks/webhook-spec-error.ts";
 
 /**
  * Starts a server for tests in this process: in memory, on a free port of 127.0.0.1.

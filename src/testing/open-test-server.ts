@@ -9,10 +9,12 @@ import { defaultOptions } from "../server/default-options.ts";
 import type { ServerOptions } from "../server/options.ts";
 import { openServer } from "../server/server.ts";
 import type { TestServer } from "./contract.ts";
+import { finalizersOf } from "./finalizers.ts";
 import { type KitOptions, openKit } from "./kit.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
 import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
+import { openTools } from "./tools.ts";
 
 /**
  * @param from what the server begins with
@@ -26,7 +28,7 @@ export async function openTestServer(
   const { snapshot, isNew = false, clock } = from;
   const options = { ...defaultOptions, logger: silentLogger, ...some, ...(clock && { clock }) };
   const kit = openKit(options, kitOptions);
-  const { running, registry, serving, snapshots } = await openServer(options, {
+  const { running, registry, serving, snapshots, definitionsServed } = await openServer(options, {
     requests: kit.extension,
     ...(snapshot && { snapshot }),
   });
@@ -34,8 +36,9 @@ export async function openTestServer(
   const methods = snapshotMethods(snapshots, kit.gate, (taken) =>
     openTestServer({ ...some, securePort: 0 }, kitOptions, { ...from, snapshot: taken, isNew: false }),
   );
-  kit.started(snapshots && methods);
   const { clients, close } = openClients(running, serving, options.clock);
+  const tools = openTools({ fetch: clients.fetch, finalizers: finalizersOf(registry), definitionsServed });
+  kit.started({ snapshots: snapshots && methods, tools });
   return {
     ...running,
     get servingCertificate() {
@@ -45,7 +48,12 @@ export async function openTestServer(
     faults: kit.faults,
     ...clients,
     ...methods,
-    close: () => running.close().finally(close),
+    webhook: async (spec, handler) => (await tools.webhooks()).add(spec, handler),
+    install: tools.install,
+    async close() {
+      await running.close().finally(close);
+      await tools.close();
+    },
   };
 }
 

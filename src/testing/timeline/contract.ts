@@ -27,7 +27,7 @@ export interface Timeline {
 }
 
 /** One entry of the timeline. */
-export type TimelineEntry = TimelineRequest | TimelineServerWrite | TimelineFault | TimelineClock;
+export type TimelineEntry = TimelineRequest | TimelineServerWrite | TimelineFault | TimelineClock | TimelineReview;
 
 /** What all entries have. */
 export interface TimelineEntryBase {
@@ -98,6 +98,29 @@ export interface TimelineClock extends TimelineEntryBase {
   readonly kind: "clock";
   /** How, such as `advanced by 1h`. */
   readonly text: string;
+}
+
+/** The server called a webhook. */
+export interface TimelineReview extends TimelineEntryBase {
+  readonly kind: "review";
+  readonly type: "mutating" | "validating" | "conversion";
+  /** The name of the configuration, or of the definition whose objects are converted. */
+  readonly configuration: string;
+  /** The name of the webhook; empty for conversions. */
+  readonly webhook: string;
+  /** Such as `CREATE`; for conversions the versions, such as `v1 → v2`. */
+  readonly operation: string;
+  /** The object of the request. These are empty where it has none, and for conversions. */
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: "allowed" | "changed" | "denied" | "failed" | "converted";
+  /** Why it was denied, or has failed; empty for reviews of Secrets, which can contain values. */
+  readonly message: string;
+  /** In real time, which webhooks need. */
+  readonly durationMs: number;
 }
 
 /** A change of one object. */

@@ -10,7 +10,8 @@ import { describeChange } from "./object-change.ts";
 const changesMax = 100;
 /** Characters of texts that clients choose. */
 const textMax = 256;
-const messageMax = 300;
+/** Characters of messages. */
+export const messageMax = 300;
 
 /** Bytes of an entry without its texts and objects, approximately. */
 const recordBytes = 600;
@@ -136,6 +137,7 @@ export function objectBytes({ before, after }: ObjectChange): number {
   return (before?.json.length ?? 0) + (after?.length ?? 0);
 }
 
-function bounded(text: string, max = textMax): string {
+/** Shortens a text. */
+export function bounded(text: string, max = textMax): string {
   return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
