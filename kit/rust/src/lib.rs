@@ -16,9 +16,13 @@
 
 mod accounts;
 mod control;
+mod installation;
+mod manifests;
 mod process;
 mod run;
+mod serving;
 mod timeline;
+mod webhooks;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,10 +33,13 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
 pub use control::{FaultRule, FaultState, Snapshot};
+pub use installation::{Installation, InstalledObject};
+pub use manifests::{ManifestError, Manifests};
 use process::Process;
 pub use process::StartError;
 pub use run::{run, run_with};
 pub use timeline::Mark;
+pub use webhooks::{Webhook, WebhookServing};
 
 /// A server that could not be started or reached.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +50,12 @@ pub enum Error {
     /// The kubeconfig of the server is not usable.
     #[error("the kubeconfig of the server: {0}")]
     Kubeconfig(#[from] KubeconfigError),
+    /// Manifests could not be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// No port was free for a webhook.
+    #[error(transparent)]
+    Listen(#[from] std::io::Error),
     /// The server rejected a request, or did not answer.
     #[error(transparent)]
     Client(#[from] kube::Error),
