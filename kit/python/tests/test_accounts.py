@@ -1,8 +1,10 @@
+import stat
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from coxswain_pytest import CoxswainError, Server
-from kubernetes import client
+from kubernetes import client, config
 
 
 def user_of(api_client: client.ApiClient) -> client.V1UserInfo:
@@ -36,6 +38,13 @@ def test_an_account_that_exists_is_used(coxswain_server: Server, coxswain_namesp
             return user_of(own).uid
 
     assert uid() == uid()
+
+
+def test_a_kubeconfig_has_a_token(coxswain_server: Server, coxswain_namespace: str, tmp_path: Path) -> None:
+    path = coxswain_server.write_kubeconfig(tmp_path / "kubeconfig", coxswain_namespace, "operator")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with config.new_client_from_config(str(path)) as own:
+        assert user_of(own).username == f"system:serviceaccount:{coxswain_namespace}:operator"
 
 
 def test_tokens_expire_by_the_time_of_the_server() -> None:

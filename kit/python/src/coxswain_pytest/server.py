@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import urllib3
+import yaml
 from kubernetes import client, config
 
 from .faults import FAULTS, FaultRule
@@ -68,6 +69,18 @@ class Server:
         :raises CoxswainError: if there is no such namespace
         """
         return client.ApiClient(self._settings(self._token_of(namespace, name)))
+
+    def write_kubeconfig(self, path: Path, namespace: str, name: str) -> Path:
+        """Writes a kubeconfig with such a token, for programs that a test runs.
+
+        :returns: the path
+        :raises CoxswainError: if there is no such namespace
+        """
+        settings = yaml.safe_load(Path(self.kubeconfig).read_text())
+        settings["users"][0]["user"] = {"token": self._token_of(namespace, name)}
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(settings))
+        return path
 
     def _token_of(self, namespace: str, name: str) -> str:
         accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
