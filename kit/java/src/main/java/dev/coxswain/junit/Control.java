@@ -8,7 +8,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 
 /** Sends requests to the control paths of a server. */
@@ -23,6 +26,15 @@ final class Control {
     this.server = server;
   }
 
+  /** As JSON. */
+  String encode(Object value) {
+    return json.asJson(value);
+  }
+
+  <T> T decode(String text, Class<T> type) {
+    return json.unmarshal(text, type);
+  }
+
   /** Decodes the answer. */
   <T> T call(String method, String path, Object body, Class<T> type) {
     return json.unmarshal(send(method, path, body, "application/json"), type);
@@ -35,8 +47,13 @@ final class Control {
    * @throws UncheckedIOException if the server rejects the request or does not answer
    */
   String send(String method, String path, Object body, String accept) {
-    try (var client = server.newClient("default")) {
-      return send(client, method, path, body, accept);
+    return send(method, path, body == null ? "" : json.asJson(body), "application/json", accept);
+  }
+
+  /** Sends a request with a text. */
+  String send(String method, String path, String body, String mediaType, String accept) {
+    try (var client = new KubernetesClientBuilder().withConfig(config()).build()) {
+      return send(client, method, path, body, mediaType, accept);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (ExecutionException | TimeoutException e) {
@@ -47,12 +64,16 @@ final class Control {
     }
   }
 
-  private String send(KubernetesClient client, String method, String path, Object body, String accept)
+  /** An error is one of the test, so nothing is sent again. */
+  private Config config() {
+    return new ConfigBuilder(server.config("default")).withRequestRetryBackoffLimit(0).build();
+  }
+
+  private String send(KubernetesClient client, String method, String path, String body, String mediaType, String accept)
       throws IOException, ExecutionException, TimeoutException, InterruptedException {
     var http = client.getHttpClient();
-    var text = body == null ? "" : json.asJson(body);
     var request = http.newHttpRequestBuilder().uri(URI.create(server.url() + path)).header("Accept", accept);
-    if (!method.equals("GET")) request.method(method, "application/json", text);
+    if (!method.equals("GET")) request.method(method, mediaType, body);
     var response = http.sendAsync(request.build(), String.class).get(REQUEST_MINUTES_MAX, TimeUnit.MINUTES);
     if (!response.isSuccessful()) throw new IOException(method + " " + path + ": " + response.body());
     return response.body();

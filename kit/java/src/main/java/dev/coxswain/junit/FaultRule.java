@@ -1,13 +1,13 @@
 package dev.coxswain.junit;
 
 /** A rule that makes requests fail until it is closed, or the test that has added it ends. */
-public final class FaultRule implements AutoCloseable {
+public final class FaultRule implements Scopes.Scoped {
   private final Control control;
   private final String path;
-  private final RuleScopes scopes;
+  private final Scopes scopes;
   private boolean isRemoved;
 
-  FaultRule(Control control, String path, RuleScopes scopes) {
+  FaultRule(Control control, String path, Scopes scopes) {
     this.control = control;
     this.path = path;
     this.scopes = scopes;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(CoxswainExtension.class)
 @TestClassOrder(ClassOrderer.OrderAnnotation.class)
-class RuleScopesTest {
+class ScopesTest {
   private static void add(CoxswainServer server, String name) {
     server.addFault(Map.of("name", name), Map.of("type", "latency", "ms", 0));
   }
