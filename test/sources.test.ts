@@ -55,6 +55,7 @@ const own: readonly string[] = [
   "lib/json/json-text.ts",
   "lib/json/member.ts",
   "lib/json/printable.ts",
+  "lib/json/project.ts",
   "lib/json/survey.ts",
   "lib/json/values.ts",
   "lib/linked-list/linked-list.ts",

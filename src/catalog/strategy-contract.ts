@@ -229,6 +229,8 @@ interface Presentation {
   readonly fieldAnnotation: string | undefined;
   /** Undefined for the default columns. */
   readonly columns: readonly Column[] | undefined;
+  /** What the columns and conditions of rows read, as paths of `pathTree`; not used for custom resources. */
+  readonly cellPaths: readonly string[];
   /** The conditions of the object's row in tables. */
   rowConditions(object: KubeObject): readonly RowCondition[];
 }

@@ -39,6 +39,7 @@ const defaults: Strategy = {
   indexedFields: [],
   fieldAnnotation: undefined,
   columns: undefined,
+  cellPaths: ["metadata.name", "metadata.creationTimestamp"],
   rowConditions: () => [],
   scale: undefined,
   declarative: undefined,
