@@ -18,6 +18,10 @@ const rows: [string, string, string, string, string, string, string, string][] =
   ["GET", "/api/v1/namespaces/other/pods/a?watch=1", "watch", "/v1", "other", "pods", "", "a"],
   ["GET", "/api/v1/namespaces/x/namespaces", "get", "/v1", "x", "namespaces", "namespaces", "x"],
   ["GET", "/api/v1/namespaces/x/namespaces/y", "get", "/v1", "x", "namespaces", "namespaces", "x"],
+  // Kinds of custom resources can have the plural `namespaces`.
+  ["GET", "/apis/example.com/v1/namespaces/x/namespaces", "list", "example.com/v1", "x", "namespaces", "", ""],
+  ["PUT", "/apis/example.com/v1/namespaces/x/namespaces/y", "update", "example.com/v1", "x", "namespaces", "", "y"],
+  ["GET", "/apis/example.com/v1/namespaces/x", "get", "example.com/v1", "x", "namespaces", "", "x"],
   ["GET", "/api/v1/pods//", "list", "/v1", "", "pods", "", ""],
   ["GET", "/api/v1/namespaces/x/services/s/proxy/a//b", "get", "/v1", "x", "services", "proxy", "s"],
   ["HEAD", "/api/v1/nodes/n", "get", "/v1", "", "nodes", "", "n"],

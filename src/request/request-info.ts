@@ -51,12 +51,10 @@ export const verbOfMethod: Readonly<Record<string, string>> = {
   PATCH: "patch",
   DELETE: "delete",
 };
-/**
- * `/namespaces/x/status` is a subresource of a namespace, not a resource called status in it. And
- * namespaces are not in namespaces: otherwise the rights in one namespace would apply to all of
- * them.
- */
-const notInNamespaces = new Set(["status", "finalize", "namespaces"]);
+/** `/namespaces/x/status` is a subresource of a namespace, not a resource called status in it. */
+const namespaceSubresources = new Set(["status", "finalize"]);
+/** Namespaces are not in namespaces: otherwise the rights in one of them would apply to all. Custom resources can have this plural. */
+const notInNamespaces = new Set([...namespaceSubresources, "namespaces"]);
 const noQuery = new URLSearchParams();
 
 /**
@@ -77,7 +75,8 @@ export function requestInfo(method: string, target: string): RequestInfo {
   let namespace = "";
   if (rest[0] === "namespaces" && rest.length > 1) {
     namespace = rest[1] as string;
-    if (rest.length > 2 && !notInNamespaces.has(rest[2] as string)) rest.splice(0, 2);
+    const ofNamespace = groupLength === 0 ? notInNamespaces : namespaceSubresources;
+    if (rest.length > 2 && !ofNamespace.has(rest[2] as string)) rest.splice(0, 2);
   }
   // The name and later segments may be empty, but none before the resource.
   const empty = segments.indexOf("");

@@ -96,6 +96,21 @@ test("one of several concurrent creations of a definition succeeds, and one of s
   await eventually("it is served", async () => (await client.send({ path: pathOf(winner) })).status === 200);
 });
 
+test("custom resources can have the plural `namespaces`", async () => {
+  await establish(definition({ plural: "namespaces", kind: "Namespace" }));
+  const path = pathOf("namespaces");
+  assert.equal((await post(path, objectOf("Namespace", "a", {}))).status, 201);
+  assert.deepEqual(
+    (await client.send({ path })).body.items.map(({ metadata }: { metadata: object }) => metadata),
+    [(await client.send({ path: `${path}/a` })).body.metadata],
+  );
+  const missing = await client.send({ path: `${path}/b` });
+  assert.equal(missing.body.message, 'namespaces.life.example.com "b" not found');
+  assert.equal((await client.send({ path: "/apis/life.example.com/v1/namespaces" })).body.items.length, 1);
+  assert.equal((await client.send({ path: "/api/v1/namespaces/default/namespaces/default" })).status, 404);
+  assert.equal((await client.send({ method: "DELETE", path: `${path}/a` })).status, 200);
+});
+
 test("a definition with the name of a built-in kind does not change that kind", async () => {
   const annotations = { "api-approved.kubernetes.io": "unapproved, a test" };
   const group = "coordination.k8s.io";
