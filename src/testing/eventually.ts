@@ -104,9 +104,9 @@ class Waiting implements Wait {
     // Without a fixture, the begin of the test is not known.
     const startedAt = test?.startedAt ?? now - (limitMs ?? 0) * unknownShare;
     const leftMs = limitMs === undefined ? undefined : startedAt + limitMs - marginOf(limitMs) - now;
-    const wantedMs = timeoutMs ?? (leftMs === undefined ? defaultMs : defaultMsMax);
-    this.#limitMs = leftMs !== undefined && leftMs < wantedMs ? limitMs : undefined;
-    this.#timeoutMs = Math.max(0, Math.round(Math.min(wantedMs, leftMs ?? wantedMs)));
+    const desiredMs = timeoutMs ?? (leftMs === undefined ? defaultMs : defaultMsMax);
+    this.#limitMs = leftMs !== undefined && leftMs < desiredMs ? limitMs : undefined;
+    this.#timeoutMs = Math.max(0, Math.round(Math.min(desiredMs, leftMs ?? desiredMs)));
     this.#end = now + this.#timeoutMs;
     this.#report = server === undefined ? test?.report : () => reportRequests(server.timeline);
   }

@@ -2,7 +2,7 @@
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { expectOk } from "./expect-ok.ts";
 import type { Installation } from "./install/contract.ts";
-import { watchProcess } from "./open-servers.ts";
+import { testsBegin, testsEnd } from "./open-servers.ts";
 import { reportRequests } from "./report-requests.ts";
 import { runnerLimitMs } from "./runner-limit.ts";
 import { testStarts } from "./running-tests.ts";
@@ -119,13 +119,14 @@ function serverLife({ start, setup }: FixtureStart, limitMs: number | undefined)
       return started(prepared);
     },
     begin() {
+      testsBegin();
       starting = open();
       return starting;
     },
     started: async () => starting,
     async end() {
       await server?.close();
-      watchProcess();
+      testsEnd();
     },
   };
 }

@@ -9,7 +9,7 @@ import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../server/options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
-import { isTestRunner, listenForEnd, type Opener, rememberServer } from "./open-servers.ts";
+import { isTestRunner, type Opener, rememberServer } from "./open-servers.ts";
 import type { TestServerOptions } from "./servers.ts";
 import { toolsOf } from "./tools.ts";
 
@@ -125,7 +125,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 async function startUnreferenced(options: TestServerOptions): Promise<TestServer> {
   const { startServer } = await loadServers();
   const server = await startServer(options);
-  listenForEnd();
   if (isTestRunner()) toolsOf(server).unref();
   return server;
 }

@@ -19,28 +19,20 @@ interface Opened {
 const open = new Map<object, Opened>();
 /** Watches that were open when their servers were closed, as lines of a timeline. */
 let cutWatches: string[] = [];
-let isListening = false;
 let held: ReturnType<typeof setTimeout> | undefined;
 const shownMax = 20;
 
 /** Remembers a server until {@link forgetServer}. @param what such as `server` */
 export function rememberServer(server: object, what: string, opener: Opener): void {
+  if (!isTestRunner()) return;
+  if (open.size === 0) process.once("exit", reportOpenServers);
   open.set(server, { what, opener });
-  listenForEnd();
-}
-
-/** Reports at the end of a process of a test runner what is open. */
-export function listenForEnd(): void {
-  clearTimeout(held);
-  if (isListening || !isTestRunner()) return;
-  isListening = true;
-  process.once("exit", reportOpenServers);
 }
 
 /** Must be called before a server is closed. */
 export function forgetServer(server: object, timeline: Timeline): void {
-  open.delete(server);
-  if (!isListening) return;
+  if (open.delete(server) && open.size === 0) process.removeListener("exit", reportOpenServers);
+  if (!isTestRunner()) return;
   const watches = timeline.openWatches().map((watch) => formatEntries([watch]).trimEnd());
   cutWatches = [...cutWatches, ...watches].slice(-shownMax);
 }
@@ -55,9 +47,15 @@ export function reportOpenServers(): void {
 
 const heldMs = 3000;
 
-/** Prints what may hold the process when it has not ended a while after the tests. */
-export function watchProcess(): void {
-  if (!isListening) return;
+/** Must be called when the tests of a file begin: the process may go on. */
+export function testsBegin(): void {
+  clearTimeout(held);
+  cutWatches = [];
+}
+
+/** Must be called after the tests of a file: prints what may hold the process when it has not ended a while later. */
+export function testsEnd(): void {
+  if (!isTestRunner()) return;
   held = setTimeout(() => {
     reportOpenServers();
     if (cutWatches.length > 0) console.error([stillRuns, ...cutWatches].join("\n"));

@@ -46,8 +46,7 @@ export function snapshotMethods(
     const now = await inMemory().take();
     if (from === undefined) return opened(await fork(now), opener);
     const taken = contentsOf(from);
-    if (taken.keys.certificates.ca.cert !== now.keys.certificates.ca.cert || taken.keys.lineage !== now.keys.lineage)
-      throw new Error("the snapshot is of another server: start a server from it");
+    checkOrigin(taken, now);
     return opened(await fork(taken), opener);
   };
   return {
@@ -58,6 +57,12 @@ export function snapshotMethods(
     },
     fork: forkServer,
   };
+}
+
+/** @throws Error when two snapshots are of servers with other authorities */
+function checkOrigin({ keys }: ServerSnapshot, now: ServerSnapshot): void {
+  if (keys.certificates.ca.cert !== now.keys.certificates.ca.cert || keys.lineage !== now.keys.lineage)
+    throw new Error("the snapshot is of another server: start a server from it");
 }
 
 function opened(fork: TestServer, opener: Opener): TestServer {

@@ -149,7 +149,7 @@ test("a watch that is opened again and again", async () => {
   ).catch(() => {}).finally(() => setTimeout(again, 50));
   again();
   await eventually(() => kit.server.timeline.openWatches().length === 1);
-  setTimeout(() => process.exit(0), 8000);
+  setTimeout(() => process.exit(0), 4500);
 });
 `);
     assert.match(output, /The tests ended 3 s ago and the process still runs\. These watches were open/, output);
