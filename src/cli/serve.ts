@@ -48,7 +48,7 @@ async function printProblem(error: unknown): Promise<void> {
   if (error instanceof FlagError) err("Run coxswain serve --help for its flags.\n");
 }
 
-async function run({ server: options, command, warnings }: Settings): Promise<void> {
+async function run({ server: options, command, flags, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   limitHeapGrowth();
   keepCompileCache(options.dataDir);
@@ -60,7 +60,7 @@ async function run({ server: options, command, warnings }: Settings): Promise<vo
   const isColored = hasColors(command.color, process.stdout, process.env);
   const terminal = (text: string): void => void (process.stdout.isTTY && process.stdout.write(text));
   terminal(starting(options));
-  const server = await start({ ...options, logger }, command);
+  const server = await start({ ...options, flags, logger }, command);
   closeOnSignal(server);
   serveOn(logger);
   terminal(welcomeDetails(options, { isColored }));

@@ -189,7 +189,7 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   return [
     ...health,
     ...storeRoutes(storage, options),
-    ...documentRoutes({ ...needs, catalog, gates, serverAddress, health, issuer: authentication.routes }),
+    ...documentRoutes({ ...needs, catalog, gates, serverAddress, health, options, issuer: authentication.routes }),
     ...authentication.routes,
     ...flowControl.routes,
     ...(needs.extension?.routes ?? []),

@@ -67,6 +67,8 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly historyBytesMax: number;
   /** How long objects of the kind `Event` live. */
   readonly eventTtlSeconds: number;
+  /** The values of all flags by name, which `/flagz` shows. Undefined: there is no such page. */
+  readonly flags?: Readonly<Record<string, string>> | undefined;
   /** IP address to listen on. */
   readonly bindAddress: string;
   /** 0 selects a free port. */

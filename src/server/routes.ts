@@ -2,6 +2,7 @@
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
+import { flagsHandler, statusHandler } from "../http/endpoints/debug-pages.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { type HealthCheck, healthRoutes } from "../http/endpoints/health.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
@@ -119,6 +120,21 @@ export function storeRoutes(
   ];
 }
 
+interface DebugNeeds extends Pick<DocumentNeeds, "gates" | "state" | "options"> {
+  /** Of the other routes. */
+  readonly paths: readonly string[];
+}
+
+/** A server in another program has no flags. */
+function debugRoutes({ gates, state, options, paths }: DebugNeeds): PathRoute<RequestContext>[] {
+  const { clock, flags } = options;
+  const flagz =
+    flags !== undefined && gates.enabled("ComponentFlagz") ? [{ path: "/flagz", handler: flagsHandler(flags) }] : [];
+  if (!gates.enabled("ComponentStatusz")) return flagz;
+  const all = [...paths, "/statusz", ...flagz.map(({ path }) => path)];
+  return [...flagz, { path: "/statusz", handler: statusHandler(state.startedAt, () => clock.now(), all) }];
+}
+
 interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly aggregation: Pick<ServerAggregation, "services" | "documents" | "observer">;
   readonly peers: Pick<ServerPeers, "groups" | "observeDiscovery"> | undefined;
@@ -126,6 +142,8 @@ interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute<RequestContext>[];
   readonly health: readonly PathRoute<RequestContext>[];
+  readonly state: Pick<ServerState, "startedAt">;
+  readonly options: Pick<ServerOptions, "clock" | "flags">;
 }
 
 export function documentRoutes({
@@ -136,8 +154,20 @@ export function documentRoutes({
   serverAddress,
   issuer,
   health,
+  state,
+  options,
 }: DocumentNeeds): PathRoute<RequestContext>[] {
   const { services: apiServices, documents, observer } = aggregation;
+  const paths = [
+    ...[...issuer, ...health].map(({ path }) => path).filter((path) => !path.endsWith("/")),
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/version",
+  ];
+  const debugPages = debugRoutes({ gates, state, options, paths });
   const discovery = createDiscovery({
     catalog,
     apiServices,
@@ -146,15 +176,7 @@ export function documentRoutes({
     peers: peers?.groups,
     observe: peers?.observeDiscovery,
     serverAddress,
-    paths: [
-      ...[...issuer, ...health].map(({ path }) => path).filter((path) => !path.endsWith("/")),
-      "/metrics",
-      "/metrics/slis",
-      "/openapi/v2",
-      "/openapi/v3",
-      "/openapi/v3/",
-      "/version",
-    ],
+    paths: [...paths, ...debugPages.map(({ path }) => path)],
   });
   const openApi = createOpenApi({
     catalog,
@@ -170,6 +192,7 @@ export function documentRoutes({
     { path: "/api/*", handler: discovery.api },
     { path: "/apis", handler: discovery.apis },
     { path: "/apis/*", handler: discovery.apis },
+    ...debugPages,
     { path: "/version", handler: versionHandler },
     { path: "/version/", handler: versionHandler },
     { path: "/openapi/v2", handler: openApi.v2 },
