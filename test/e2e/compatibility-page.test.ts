@@ -41,7 +41,7 @@ type Row = readonly [what: string, request: RawRequest, status: number, text: Re
 
 const sections: Readonly<Record<string, readonly Row[]>> = {
   Serving: [
-    ...["/debug/pprof", "/debug/pprof/", "/logs", "/logs/", "/statusz", "/flagz"].map(
+    ...["/debug/pprof", "/debug/pprof/", "/logs", "/logs/"].map(
       (path): Row => [`${path} is missing`, get(path), 404, /^404 page/],
     ),
     ...[
