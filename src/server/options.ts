@@ -77,6 +77,12 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly advertiseAddress: string | undefined;
   /** One CIDR or two of different families, separated by a comma: the cluster IPs of Services. */
   readonly serviceClusterIpRange: string;
+  /** The host, or host and port, in documents for clients. Undefined: `advertiseAddress`, or `bindAddress`. */
+  readonly externalHostname?: string | undefined;
+  /** Regular expressions (RE2) of origins whose scripts can read responses; each names the start and the end of a host. */
+  readonly corsAllowedOrigins?: readonly string[] | undefined;
+  /** Directives of the header Strict-Transport-Security: `max-age=…`, `includeSubDomains`, `preload`. */
+  readonly strictTransportSecurity?: readonly string[] | undefined;
   /** Ports for Services of type NodePort, such as `30000-32767`. */
   readonly serviceNodePortRange: string;
   /** Whether calls to the Service of a webhook or APIService go to one of its endpoints instead of its cluster IP. */

@@ -158,7 +158,8 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
     encryption,
     extension: own.requests,
   };
-  const http = await openHttp(options, { ...served, ...security });
+  const { allowedOrigins } = settings;
+  const http = await openHttp(options, { ...served, ...security, allowedOrigins });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, ...security, ...own });
   loadCaches(options, { gates, catalog, state, closers });
   checkCaches(options, { registry, installer, state, closers });

@@ -164,7 +164,7 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--allow-privileged=false"],
     'invalid argument "false" for "--allow-privileged" flag: privileged containers are always allowed',
   ],
-  [["--external-hostname=a"], 'invalid argument "a" for "--external-hostname" flag: not supported yet'],
+  [["--debug-socket-path=a"], 'invalid argument "a" for "--debug-socket-path" flag: not supported yet'],
   [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
   [
     ["--etcd-servers-overrides=events#http://a"],
