@@ -159,6 +159,7 @@ test("the command `store` loads nothing of the server but its storage", () => {
       "cli/store/contract.ts",
       "cli/colors.ts",
       "cli/help-text.ts",
+      "cli/output.ts",
     ],
     "each of its commands is loaded when it is run",
   );

@@ -55,7 +55,7 @@ export function checkAbsent(dir: string): void {
 }
 
 async function writeEntries(dir: string, revision: number, entries: Iterable<NewEntry>): Promise<void> {
-  const ledger = await LmdbLedger.open({ dir, durability: "relaxed" });
+  const ledger = await LmdbLedger.open({ dir, durability: "relaxed", trims: true });
   try {
     let changes: Change[] = [];
     let expiries: Expiry[] = [];
