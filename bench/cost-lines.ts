@@ -1,11 +1,11 @@
 /** The CPU time of a server for each kind of request, whatever program it is. On Linux. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { BenchClient, type BenchRequest, type Target, targetOfKubeconfigFile } from "./client.ts";
+import { BenchClient, type BenchRequest, type Target, targetOfKubeconfig } from "./client.ts";
 import { cpuMsOf, residentMiB } from "./processes.ts";
 import { collection, namespace, type RequestName, requestKinds, requestNames } from "./request-kinds.ts";
 
@@ -26,14 +26,16 @@ export interface Subject {
 export type Costs = ReadonlyMap<string, number>;
 
 /** Starts the command of a built package on a new directory. @param main its `main.js` */
-export async function startBuilt(main: string): Promise<Subject> {
+export async function startBuilt(main: string): Promise<Subject & { readonly kubeconfig: string }> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   const child = spawn(process.execPath, [main, "serve", "--data-dir", directory, "--secure-port=0"], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   await once(createInterface(child.stdout), "line"); // It is written when the server is ready.
+  const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
   return {
-    target: targetOfKubeconfigFile(join(directory, "kubeconfig")),
+    kubeconfig,
+    target: targetOfKubeconfig(kubeconfig),
     pids: [child.pid as number],
     async close() {
       child.kill();

@@ -105,6 +105,12 @@ const benches: Readonly<Record<string, Bench>> = {
     run: async (base: string, { objects, pairs }: Options) =>
       (await import("./compare.ts")).compareBench(base, { objects, pairs }),
   },
+  experiment: {
+    flags: "--experiment <name>",
+    description: "an experiment that others have published, also with kube-apiserver (--objects)",
+    run: async (name: string, { objects }: Options) =>
+      (await import("./experiments.ts")).experimentBench(name, objects),
+  },
   bill: {
     flags: "--bill <request>",
     description:

@@ -162,7 +162,7 @@ async function replace(
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   await pause?.();
-  if (request.tracksManagers !== false) await trackManagers(registry, request, next, old);
+  if (request.tracksManagers !== false) await trackManagers(registry, request, next, old, pause);
   await pause?.();
   const joint: JointChange[] = [];
   const change = { object: next, oldObject: old, joint, ...attempted };

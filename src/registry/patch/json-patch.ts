@@ -119,16 +119,17 @@ function checkOperations(list: readonly unknown[], { repeated, duplicates }: Par
     const within = duplicates.filter((problem) => problem.startsWith(`duplicate field "[${index}].value`));
     const seen = new Set<string>();
     for (const [name, value] of repeated?.get(item as object) ?? Object.entries(item as object)) {
-      const place = quoteGo(`[${index}].${name}`);
+      const place = (): string => quoteGo(`[${index}].${name}`);
       if (name !== "value" && !textMembers.includes(name)) {
-        problems.add(`json patch unknown field ${place}`);
+        problems.add(`json patch unknown field ${place()}`);
         continue;
       }
-      if (seen.has(name)) problems.add(`json patch duplicate field ${place}`);
+      if (seen.has(name)) problems.add(`json patch duplicate field ${place()}`);
       seen.add(name);
       if (name !== "value") checkText(name, value);
       else
-        for (const problem of within) if (problem !== `duplicate field ${place}`) problems.add(`json patch ${problem}`);
+        for (const problem of within)
+          if (problem !== `duplicate field ${place()}`) problems.add(`json patch ${problem}`);
     }
   }
   return [...problems].slice(0, problemsMax);
