@@ -156,6 +156,7 @@ test("the command `store` loads nothing of the server but its storage", () => {
       "cli/store/contract.ts",
       "cli/colors.ts",
       "cli/help-text.ts",
+      "cli/output.ts",
     ],
     "each of its commands is loaded when it is run",
   );
@@ -164,7 +165,7 @@ test("the command `store` loads nothing of the server but its storage", () => {
   for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
   const others = [...all].filter(
     (file) =>
-      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|subcommands|printable)\.ts|storage\/|apimachinery\/|lib\/)/.test(
+      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|output|subcommands)\.ts|storage\/|apimachinery\/|lib\/)/.test(
         file,
       ),
   );
