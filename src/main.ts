@@ -63,6 +63,7 @@ async function commandOutput(): Promise<Output> {
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    errIsTerminal: process.stderr.isTTY === true && process.env.TERM !== "dumb",
     outColors: hasColors("auto", process.stdout, process.env),
     errColors: hasColors("auto", process.stderr, process.env),
   };

@@ -168,7 +168,7 @@ test("the command `store` loads nothing of the server but its storage", () => {
   for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
   const others = [...all].filter(
     (file) =>
-      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|subcommands|printable)\.ts|storage\/|apimachinery\/|lib\/)/.test(
+      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|output|subcommands)\.ts|storage\/|apimachinery\/|lib\/)/.test(
         file,
       ),
   );

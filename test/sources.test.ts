@@ -28,6 +28,8 @@ const own: readonly string[] = [
   "apimachinery/write-file-atomically.ts",
   "catalog/contract.ts",
   "cli/cel/contract.ts",
+  "cli/certs/contract.ts",
+  "cli/doctor/contract.ts",
   "cli/flags/contract.ts",
   "cli/store/contract.ts",
   "controllers/contract.ts",

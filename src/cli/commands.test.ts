@@ -1,6 +1,8 @@
 /** The command line of `coxswain`: its subcommands, their help, versions and colors. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
 import { skipWithout } from "../../test/support/needs.ts";
@@ -135,3 +137,11 @@ for (const { name, load } of commands) {
     }
   });
 }
+
+test("each command has a page or a section, in addition to the reference", () => {
+  const root = join(import.meta.dirname, "../..");
+  const pages = globSync(["README.md", "docs/*.md", "docs/{how-to,test-kit}/*.md"], { cwd: root });
+  const text = pages.map((page) => readFileSync(join(root, page), "utf8")).join("\n");
+  const missing = commands.filter(({ name }) => !new RegExp(`(?:coxswain|npm start --) ${name}\\b`).test(text));
+  assert.deepEqual(missing, []);
+});

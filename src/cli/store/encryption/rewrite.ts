@@ -34,9 +34,9 @@ interface Rewrite {
  * @returns the exit code
  * @throws Error when an object cannot be decrypted, before anything was changed on disk; the command can be repeated
  */
-export async function rewriteStore(store: string, options: RewriteOptions, { out, err }: Output): Promise<number> {
+export async function rewriteStore(store: string, options: RewriteOptions, output: Output): Promise<number> {
   const location = parseLocation(store, tlsOf(options));
-  const bar = progressBar(err, { isTerminal: process.stderr.isTTY === true });
+  const bar = progressBar(output);
   const source = await openReader(location);
   try {
     const encryption = await openStoreEncryption(options.encryptionProviderConfig, location);
@@ -45,7 +45,7 @@ export async function rewriteStore(store: string, options: RewriteOptions, { out
       const done =
         location.engine === "etcd" ? await rewriteEtcd(location, rewrite) : await rewriteDirectory(location, rewrite);
       bar.end();
-      out(options.output === "json" ? `${JSON.stringify(done, undefined, 2)}\n` : describe(done));
+      output.out(options.output === "json" ? `${JSON.stringify(done, undefined, 2)}\n` : describe(done));
       return done.expiring > 0 ? exitDamaged : exitWhole;
     } finally {
       encryption.close();
