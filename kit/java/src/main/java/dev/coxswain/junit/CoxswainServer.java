@@ -204,9 +204,7 @@ public final class CoxswainServer implements AutoCloseable {
   }
 
   private List<WebhookSpecs.Spec> specs(Manifests manifests) {
-    try (var client = newClient("default")) {
-      return WebhookSpecs.of(control, client, manifests);
-    }
+    return WebhookSpecs.of(control, manifests);
   }
 
   /** Issues a certificate for a webhook server of a test, in a folder that exists, and finds a port for it. */
@@ -243,6 +241,7 @@ public final class CoxswainServer implements AutoCloseable {
   /** Ends the server. Clients can no longer reach it. */
   @Override
   public void close() {
+    control.close();
     try {
       process.getOutputStream().close();
       if (!process.waitFor(CLOSE_SECONDS_MAX, TimeUnit.SECONDS)) process.destroyForcibly();
