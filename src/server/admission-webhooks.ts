@@ -92,7 +92,17 @@ function dispatchNeeds(
   { catalog, versioned, reviewed }: Needs,
 ): DispatchNeeds {
   const elapsed = (): number => performance.now();
-  return { webhooks, catalog, versioned, observer, reviewed, logger, elapsed, now: () => clock.now(), newUid: randomUUID };
+  return {
+    webhooks,
+    catalog,
+    versioned,
+    observer,
+    reviewed,
+    logger,
+    elapsed,
+    now: () => clock.now(),
+    newUid: randomUUID,
+  };
 }
 
 function webhooksOf({ plugin, kind, resource, type }: Plugin, clients: SharedClients, needs: Needs): WebhookSource {

@@ -78,7 +78,13 @@ export async function startControllers(
   const { logger } = options;
   const { observers: queues } = metrics.queues;
   const self = (): Address => selfAddress(options, needs.state);
-  const webhooks = openWebhooks(options, { catalog, metrics, self, loopback: needs.loopback, reviewed: needs.reviewed });
+  const webhooks = openWebhooks(options, {
+    catalog,
+    metrics,
+    self,
+    loopback: needs.loopback,
+    reviewed: needs.reviewed,
+  });
   closers.add(() => webhooks.close());
   const registration = apiServiceRegistration({ registry, logger, queues, ...needs.aggregation });
   const definitions = definitionsOnDemand({

@@ -62,6 +62,8 @@ export interface OpenServer {
   readonly snapshots: ServerSnapshots | undefined;
   /** Resolves when the stored CustomResourceDefinitions that the watch cache has are served, as they are now. */
   definitionsServed(): Promise<void>;
+  /** From now on, the server does not hold the process. */
+  unref(): void;
 }
 
 /** The longest interval of Node's timers. */
@@ -115,7 +117,17 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
   const reviewed = own.requests?.reviewed;
-  const admits = { catalog, random, registry: () => registry, authorization, state, loopback, reviewed, metrics, closers };
+  const admits = {
+    catalog,
+    random,
+    registry: () => registry,
+    authorization,
+    state,
+    loopback,
+    reviewed,
+    metrics,
+    closers,
+  };
   const registry: RegistryContext = {
     storage,
     catalog,
@@ -152,7 +164,14 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
   const running = await runningServer(options, { http, serving, state, closers });
   runNextTurn(state.reportStarted, closers);
-  return { running, registry, serving, snapshots, definitionsServed: () => definitions.settled() };
+  return {
+    running,
+    registry,
+    serving,
+    snapshots,
+    definitionsServed: () => definitions.settled(),
+    unref: http.listener.unref,
+  };
 }
 
 /** Runs a function in the next turn of the event loop, unless the server is closed before. */

@@ -55,7 +55,12 @@ function reportingTo(reviewed: ReviewObserver, observer: ConversionObserver): Co
       observer.converted(definition, from, to, succeeded, milliseconds);
       const object = { group: "", resource: "", subresource: "", namespace: "", name: "" };
       const outcome = succeeded ? "converted" : "failed";
-      const call = { type: "conversion", configuration: definition, webhook: "", operation: `${from} → ${to}` } as const;
+      const call = {
+        type: "conversion",
+        configuration: definition,
+        webhook: "",
+        operation: `${from} → ${to}`,
+      } as const;
       reviewed({ ...call, ...object, outcome, message: "", milliseconds });
     },
   };

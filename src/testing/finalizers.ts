@@ -1,34 +1,10 @@
-/** Objects that cannot be deleted because finalizers hold them, and their release. */
+/** Finds objects with finalizers in the watch caches, and releases them. */
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import type { Catalog, ResourceDefinition } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { serverWrite } from "../registry/server-write.ts";
 import { update } from "../registry/update.ts";
-
-/** An object with finalizers. */
-export interface HeldObject {
-  readonly group: string;
-  readonly resource: string;
-  /** Empty for cluster-scoped kinds. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly finalizers: readonly string[];
-}
-
-/** Which objects: those in a namespace, those of a resource, or one of these. */
-export interface HeldScope {
-  readonly namespace?: string;
-  readonly group?: string;
-  readonly resource?: string;
-  readonly name?: string;
-}
-
-/** Finds objects that finalizers hold, and removes these. */
-export interface Finalizers {
-  held(scope: HeldScope): Promise<HeldObject[]>;
-  /** Removes all finalizers of an object that may be gone meanwhile. @throws ApiError when admission rejects it */
-  release(held: HeldObject): Promise<void>;
-}
+import type { Finalizers, HeldObject, HeldScope } from "./held-objects.ts";
 
 /** Creates the finder of a server. It reads and writes without requests. */
 export function finalizersOf(registry: RegistryContext): Finalizers {
@@ -41,12 +17,6 @@ export function finalizersOf(registry: RegistryContext): Finalizers {
     },
     release: (held) => release(registry, held),
   };
-}
-
-/** A line for a warning, such as `widgets.example.com shop/blue (example.com/cleanup)`. */
-export function describeHeld({ group, resource, namespace, name, finalizers }: HeldObject): string {
-  const full = group === "" ? resource : `${resource}.${group}`;
-  return `${full} ${namespace === "" ? "" : `${namespace}/`}${name} (${finalizers.join(", ")})`;
 }
 
 function definitionsIn({ definitions }: Catalog, scope: HeldScope): ResourceDefinition[] {

@@ -9,7 +9,9 @@ import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../server/options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
+import { isTestRunner, type Opener, rememberServer } from "./open-servers.ts";
 import type { TestServerOptions } from "./servers.ts";
+import { toolsOf } from "./tools.ts";
 
 export type * from "../server/public-types.ts";
 export {
@@ -112,8 +114,19 @@ export { WebhookSpecError } from "./webhooks/webhook-spec-error.ts";
  * ```
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const opener: Opener = {};
+  Error.captureStackTrace(opener, startTestServer);
+  const server = await startUnreferenced(options);
+  rememberServer(server, "server", opener);
+  return server;
+}
+
+/** In a test runner, a server does not hold the process, so that a forgotten one does not make it hang. */
+async function startUnreferenced(options: TestServerOptions): Promise<TestServer> {
   const { startServer } = await loadServers();
-  return startServer(options);
+  const server = await startServer(options);
+  if (isTestRunner()) toolsOf(server).unref();
+  return server;
 }
 
 /**
@@ -168,14 +181,5 @@ export interface FixtureOptions extends TestServerOptions {
  */
 export function useTestServer(runner: TestRunner, options: FixtureOptions = {}): ServerFixture {
   const { setup, ...serverOptions } = options;
-  return fixtureOf(runner, async () => {
-    const server = await startTestServer(serverOptions);
-    try {
-      await setup?.(server);
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
-  });
+  return fixtureOf(runner, { start: () => startUnreferenced(serverOptions), setup });
 }

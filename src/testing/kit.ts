@@ -12,6 +12,7 @@ import { controlPaths, controlPrefix } from "./control/serve-control.ts";
 import { type SnapshotMethods, snapshotRoutes } from "./control/snapshot-routes.ts";
 import { timelineRoute } from "./control/timeline-route.ts";
 import { webhookRoutes } from "./control/webhook-routes.ts";
+import type { ResourceNames } from "./faults/check-possible.ts";
 import type { Faults } from "./faults/contract.ts";
 import { type OpenFaults, openFaults } from "./faults/faults.ts";
 import { overriding } from "./overriding.ts";
@@ -33,6 +34,8 @@ export interface KitOptions {
 export interface StartedServer {
   readonly snapshots: SnapshotMethods | undefined;
   readonly tools: TestTools;
+  /** Returns the resources that it has now. */
+  readonly resources: () => readonly ResourceNames[];
 }
 
 /** What {@link openKit} creates. */
@@ -53,7 +56,8 @@ export interface Kit {
 /** Creates the kit of one server. */
 export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger">, options: KitOptions): Kit {
   const timeline = openTimeline(clock, options.timeline);
-  const faults = openFaults({ clock, logger, timeline });
+  let resources: StartedServer["resources"] = () => [];
+  const faults = openFaults({ clock, logger, timeline, resources: () => resources() });
   const gate = restoreGate();
   const routes: ControlRoute[] = [timelineRoute(timeline), ...clockRoutes(clock, timeline), ...faultRoutes(faults)];
   let hasStarted = false;
@@ -61,8 +65,9 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
     timeline,
     faults,
     gate,
-    started({ snapshots, tools }) {
+    started({ snapshots, tools, resources: current }) {
       hasStarted = true;
+      resources = current;
       if (snapshots !== undefined) routes.push(...snapshotRoutes(snapshots));
       routes.push(...certificateRoutes(tools), ...webhookRoutes(tools), ...installRoutes(tools));
     },

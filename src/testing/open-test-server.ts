@@ -11,10 +11,11 @@ import { openServer } from "../server/server.ts";
 import type { TestServer } from "./contract.ts";
 import { finalizersOf } from "./finalizers.ts";
 import { type KitOptions, openKit } from "./kit.ts";
+import { forgetServer } from "./open-servers.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
 import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
-import { openTools } from "./tools.ts";
+import { keepTools, openTools } from "./tools.ts";
 
 /**
  * @param from what the server begins with
@@ -28,7 +29,7 @@ export async function openTestServer(
   const { snapshot, isNew = false, clock } = from;
   const options = { ...defaultOptions, logger: silentLogger, ...some, ...(clock && { clock }) };
   const kit = openKit(options, kitOptions);
-  const { running, registry, serving, snapshots, definitionsServed } = await openServer(options, {
+  const { running, registry, serving, snapshots, definitionsServed, unref } = await openServer(options, {
     requests: kit.extension,
     ...(snapshot && { snapshot }),
   });
@@ -37,9 +38,10 @@ export async function openTestServer(
     openTestServer({ ...some, securePort: 0 }, kitOptions, { ...from, snapshot: taken, isNew: false }),
   );
   const { clients, close } = openClients(running, serving, options.clock);
-  const tools = openTools({ fetch: clients.fetch, finalizers: finalizersOf(registry), definitionsServed });
-  kit.started({ snapshots: snapshots && methods, tools });
-  return {
+  const tools = openTools({ fetch: clients.fetch, finalizers: finalizersOf(registry), definitionsServed, unref });
+  const { definitions } = registry.catalog;
+  kit.started({ snapshots: snapshots && methods, tools, resources: definitions });
+  const server: TestServer = {
     ...running,
     get servingCertificate() {
       return running.servingCertificate;
@@ -51,10 +53,13 @@ export async function openTestServer(
     webhook: async (spec, handler) => (await tools.webhooks()).add(spec, handler),
     install: tools.install,
     async close() {
+      forgetServer(server, kit.timeline);
       await running.close().finally(close);
       await tools.close();
     },
   };
+  keepTools(server, tools);
+  return server;
 }
 
 const [namespace, name] = ["default", "kubernetes"];

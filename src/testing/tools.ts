@@ -1,6 +1,6 @@
 /** Webhooks and installations of a server. Their code is loaded when a test needs it. */
 import type { TestClients } from "./contract.ts";
-import type { Finalizers } from "./finalizers.ts";
+import type { Finalizers } from "./held-objects.ts";
 import type { Installation, InstallOptions, InstallSource } from "./install/contract.ts";
 import type { ManifestObject } from "./install/manifest.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
@@ -13,6 +13,8 @@ export interface TestTools {
   install(source: InstallSource, options?: InstallOptions): Promise<Installation>;
   /** Installs objects that were read before. @throws Error when the server rejects an object */
   installObjects(objects: readonly ManifestObject[], options?: InstallOptions): Promise<Installation>;
+  /** The server no longer holds the process. */
+  unref(): void;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,8 @@ export interface ToolNeeds {
   readonly finalizers: Finalizers;
   /** Resolves when the definitions in the watch cache are served as they are. */
   definitionsServed(): Promise<void>;
+  /** The server no longer holds the process. */
+  unref(): void;
 }
 
 /** Creates the tools of a server. */
@@ -33,6 +37,7 @@ export function openTools(needs: ToolNeeds): TestTools {
   };
   return {
     finalizers: needs.finalizers,
+    unref: needs.unref,
     webhooks() {
       webhooks ??= import("./webhooks/webhooks.ts").then(({ openWebhooks }) => openWebhooks(needs));
       return webhooks;
@@ -44,4 +49,18 @@ export function openTools(needs: ToolNeeds): TestTools {
     installObjects,
     close: async () => (await webhooks)?.close(),
   };
+}
+
+const ofServers = new WeakMap<object, TestTools>();
+
+/** Remembers the tools of a server, which its users do not see. */
+export function keepTools(server: object, tools: TestTools): void {
+  ofServers.set(server, tools);
+}
+
+/** @throws TypeError when it is not a server of the kit */
+export function toolsOf(server: object): TestTools {
+  const found = ofServers.get(server);
+  if (found === undefined) throw new TypeError("not a server of the test kit");
+  return found;
 }

@@ -1,8 +1,8 @@
 /** Installs objects in an order that works, and removes them again. */
 
 import type { TestClients, TestResponse } from "../contract.ts";
-import { eventually } from "../eventually.ts";
-import type { Finalizers } from "../finalizers.ts";
+import { waitUntil } from "../eventually.ts";
+import type { Finalizers } from "../held-objects.ts";
 import type { Installation, InstalledObject, InstallOptions } from "./contract.ts";
 import { inInstallOrder, isDefinition } from "./install-order.ts";
 import type { ManifestObject } from "./manifest.ts";
@@ -122,17 +122,14 @@ function createdObject(
 async function established({ name, place }: ManifestObject, { fetch }: InstallNeeds): Promise<void> {
   const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${encodeURIComponent(name)}`;
   let taken: string | undefined;
-  await eventually(
-    async () => {
-      const { status } = await (await fetch(path)).json();
-      const conditions: readonly Condition[] = status?.conditions ?? [];
-      taken = conditions.find(({ type, status: value }) => type === "NamesAccepted" && value === "False")?.message;
-      return (
-        taken !== undefined || conditions.some(({ type, status: value }) => type === "Established" && value === "True")
-      );
-    },
-    { timeoutMs: establishedMs },
-  );
+  await waitUntil(async () => {
+    const { status } = await (await fetch(path)).json();
+    const conditions: readonly Condition[] = status?.conditions ?? [];
+    taken = conditions.find(({ type, status: value }) => type === "NamesAccepted" && value === "False")?.message;
+    return (
+      taken !== undefined || conditions.some(({ type, status: value }) => type === "Established" && value === "True")
+    );
+  }, establishedMs);
   if (taken !== undefined) throw new Error(`${place}: the CustomResourceDefinition ${name}: ${taken}`);
 }
 

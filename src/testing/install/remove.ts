@@ -1,7 +1,7 @@
 /** Removes objects that an installation has created. */
 import type { TestClients } from "../contract.ts";
-import { eventually } from "../eventually.ts";
-import { describeHeld, type Finalizers, type HeldScope } from "../finalizers.ts";
+import { waitUntil } from "../eventually.ts";
+import { type Finalizers, type HeldScope, releaseHeld } from "../held-objects.ts";
 
 /** An object that exists until it is removed. */
 export interface Created {
@@ -62,10 +62,10 @@ async function waitUntilGone(objects: readonly Created[], needs: RemoveNeeds): P
   };
   if (objects.length === 0) return;
   try {
-    await eventually(allGone, { timeoutMs: graceMs });
+    await waitUntil(allGone, graceMs);
   } catch {
     for (const object of left) await releaseIn(object, needs);
-    await eventually(allGone, { timeoutMs: goneMs });
+    await waitUntil(allGone, goneMs);
   }
 }
 
@@ -89,15 +89,3 @@ function scopeOf(path: string, namespace: string, name: string): HeldScope {
   const group = segments[1] === "apis" ? (segments[2] as string) : "";
   return { group, resource: segments.at(-2) as string, name, ...(namespace !== "" && { namespace }) };
 }
-
-/** Removes the finalizers of objects, and prints which they were. */
-export async function releaseHeld(scope: HeldScope, finalizers: Finalizers): Promise<void> {
-  const held = await finalizers.held(scope);
-  for (const one of held) await finalizers.release(one);
-  if (held.length === 0) return;
-  const shown = held.slice(0, shownMax).map(describeHeld).join("; ");
-  const more = held.length > shownMax ? `; and ${held.length - shownMax} more` : "";
-  console.warn(`Removed finalizers that nothing else removed, so that the test can end: ${shown}${more}`);
-}
-
-const shownMax = 20;

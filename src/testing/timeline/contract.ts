@@ -18,6 +18,8 @@ export interface Timeline {
    * @param options `since`: only entries since this mark, and watches that ended since
    */
   entries(options?: { readonly since?: TimelineMark }): readonly TimelineEntry[];
+  /** The watches that are open now, with the number of events that they have got, oldest first. */
+  openWatches(): readonly TimelineRequest[];
   /**
    * The entries as text for a terminal: a line for each request, and indented lines for what it changed. Equal requests
    * that change nothing, such as polls, are one line; writes of the server itself to other objects and namespaces
@@ -62,7 +64,7 @@ export interface TimelineRequest extends TimelineEntryBase {
   readonly code: number;
   /** The reason of an error, such as `Conflict`; empty for other answers. */
   readonly reason: string;
-  /** The message of an error; empty for errors about Secrets, which can contain values. */
+  /** The message of an error; empty for errors about Secrets, which can contain values, except when rights are missing. */
   readonly message: string;
   /** By the clock of the server; undefined until the end. */
   readonly durationMs: number | undefined;

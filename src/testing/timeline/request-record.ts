@@ -66,6 +66,11 @@ export class RequestRecord {
     };
   }
 
+  /** Whether it is a watch that has not ended. */
+  get isOpenWatch(): boolean {
+    return this.#events !== undefined && this.#context !== undefined;
+  }
+
   watchStarted(): void {
     this.#events = 0;
   }
@@ -76,7 +81,7 @@ export class RequestRecord {
 
   failed({ reason = "", message }: Status): void {
     this.#reason = reason;
-    if (this.#info.resource !== "secrets") this.#message = bounded(message, messageMax);
+    if (this.#info.resource !== "secrets" || isDenial(message)) this.#message = bounded(message, messageMax);
   }
 
   /** @returns the bytes that the record keeps more */
@@ -119,6 +124,11 @@ export class RequestRecord {
       moreChanges: this.#moreChanges,
     };
   }
+}
+
+/** Whether authorization has rejected the request, before anything has read values of the object. */
+function isDenial(message: string): boolean {
+  return /^secrets(?: "[^"]*")? is forbidden: User "/.test(message);
 }
 
 const noResource = {

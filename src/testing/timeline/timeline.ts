@@ -117,6 +117,8 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
     },
     mark: () => next,
     entries,
+    openWatches: () =>
+      kept.all().flatMap((one) => (one instanceof RequestRecord && one.isOpenWatch ? [one.describe()] : [])),
     format(options) {
       const lines = formatEntries(entries(options));
       return kept.dropped === 0 ? lines : `(${kept.dropped} older entries were dropped)\n${lines}`;

@@ -1,6 +1,6 @@
 /** Waits until a webhook in another process can be called. */
 import type { Socket } from "node:net";
-import { eventually } from "../eventually.ts";
+import { waitUntil } from "../eventually.ts";
 import type { WebhookAuthority } from "./authority.ts";
 import type { WebhookTarget } from "./target.ts";
 
@@ -21,12 +21,9 @@ export async function waitForListener(
   const ca = caBundle ?? (isTls ? await authority.ca() : "");
   const isGone = (): boolean => signal?.aborted === true;
   try {
-    await eventually(
-      async () => {
-        if (!isGone()) await connect({ host, port: Number(port || (isTls ? 443 : 80)), ...(isTls && { ca }) });
-      },
-      { timeoutMs: listensMs },
-    );
+    await waitUntil(async () => {
+      if (!isGone()) await connect({ host, port: Number(port || (isTls ? 443 : 80)), ...(isTls && { ca }) });
+    }, listensMs);
   } catch (error) {
     const { cause } = error as Error;
     throw new Error(`the webhook ${url} cannot be called: ${cause instanceof Error ? cause.message : String(error)}`);

@@ -1,6 +1,7 @@
 /** Registers webhooks with a server. */
 import { randomUUID } from "node:crypto";
-import type { TestClients, TestResponse } from "../contract.ts";
+import type { TestClients } from "../contract.ts";
+import { expectOk } from "../expect-ok.ts";
 import { type WebhookAuthority, webhookAuthority } from "./authority.ts";
 import { openBridge, type ReviewFunction } from "./bridge.ts";
 import { type CheckedWebhook, checkWebhook, webhookEntry } from "./check-webhook.ts";
@@ -154,13 +155,4 @@ async function convertBy(conversion: object, path: string, needs: WebhookNeeds, 
   await expectOk(needs.fetch(definitions)); // As for configurations.
   await new Promise(setImmediate); // The watch cache delivers its events at the end of the turn.
   await needs.definitionsServed();
-}
-
-/** @param accepted a status that is no error @throws Error with the message of the server */
-// biome-ignore lint/suspicious/noExplicitAny: an object of any kind.
-async function expectOk(answer: Promise<TestResponse>, accepted?: number): Promise<any> {
-  const response = await answer;
-  const body = await response.json();
-  if (!response.ok && response.status !== accepted) throw new Error(body.message);
-  return body;
 }
