@@ -143,7 +143,8 @@ public final class CoxswainServer implements AutoCloseable {
 
   /**
    * Makes requests fail until the rule is closed, or the test of {@link CoxswainExtension} ends that has added it. A rule
-   * that a {@code @BeforeAll} method has added ends with the class.
+   * that a {@code @BeforeAll} method has added ends with the class. A test fails that ends before the fault has happened,
+   * unless the match has {@code "optional", true}.
    *
    * @param match which requests, such as {@code Map.of("verb", "update", "count", 1)}
    * @param fault what happens to them, such as {@code Map.of("type", "conflict")}
