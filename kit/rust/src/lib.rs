@@ -53,6 +53,9 @@ pub enum Error {
     /// Manifests could not be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
+    /// The fault of a rule has not happened in a test of [`run`].
+    #[error("the fault {0} never happened, for {1}; if that is right, set optional to true")]
+    UnusedFault(serde_json::Value, serde_json::Value),
     /// No port was free for a webhook.
     #[error(transparent)]
     Listen(#[from] std::io::Error),

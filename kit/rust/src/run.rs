@@ -1,10 +1,11 @@
 //! Tests that print the timeline when they fail by an error.
 
 use crate::timeline::{Mark, print_text};
-use crate::{Error, Server, start_with};
+use crate::{Error, FaultState, Server, start_with};
 
 /// Starts a server and runs a test with it. When the test panics or ends with an error, the timeline is printed to
-/// standard error.
+/// standard error. It is an error when the fault of a rule has not happened that the test has not removed, unless its match
+/// has `"optional": true`.
 ///
 /// ```no_run
 /// # use kube::Api;
@@ -29,7 +30,10 @@ pub async fn run_with<E: From<Error>>(
     test: impl AsyncFnOnce(&Server) -> Result<(), E>,
 ) -> Result<(), E> {
     let server = start_with(flags).await?;
-    let result = test(&server).await;
+    let result = match test(&server).await {
+        Ok(()) => check_faults(&server).await.map_err(E::from),
+        failed => failed,
+    };
     if result.is_err() {
         match server.timeline(Mark::default()).await {
             Ok(text) => print_text(&text),
@@ -37,4 +41,13 @@ pub async fn run_with<E: From<Error>>(
         }
     }
     result
+}
+
+async fn check_faults(server: &Server) -> Result<(), Error> {
+    for FaultState { r#match, fault, hits, .. } in server.faults().await? {
+        if hits == 0 && r#match["optional"] != true {
+            return Err(Error::UnusedFault(fault, r#match));
+        }
+    }
+    Ok(())
 }

@@ -121,14 +121,21 @@ class Server:
 
         :param match: which requests, such as ``{"verb": "update", "resource": "configmaps", "count": 1}``
         :param fault: what happens to them, such as ``{"type": "conflict"}``
-        :raises CoxswainError: if the server rejects the rule
+        :raises CoxswainError: if the server rejects the rule, or at the end if the fault has not happened and the match
+            does not have ``"optional": True``
         """
         body = {"rules": [{"match": dict(match), "fault": dict(fault)}]}
         rule = FaultRule(self.call("POST", FAULTS, body)["rules"][0]["id"], self.call)
         try:
             yield rule
-        finally:
+        except BaseException:
             rule.remove()
+            raise
+        is_unused = rule.has_no_hits() and not match.get("optional")
+        rule.remove()
+        if is_unused:
+            text = f"the fault {fault.get('type')} never happened, for {dict(match)}"
+            raise CoxswainError(f"{text}; if that is right, set optional to True")
 
     def faults(self) -> list[dict[str, Any]]:
         """The rules of the server, each with ``id``, ``match``, ``fault`` and ``hits``."""

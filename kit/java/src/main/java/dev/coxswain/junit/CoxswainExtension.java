@@ -1,5 +1,6 @@
 package dev.coxswain.junit;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
@@ -79,8 +80,16 @@ public final class CoxswainExtension
     closeAdded(context);
   }
 
+  /** Closes all, the last first, and then fails the test for the first complaint. */
   private void closeAdded(ExtensionContext context) {
-    server(context).scopes().end(context.getUniqueId()).forEach(Scopes.Scoped::close);
+    var hasPassed = context.getExecutionException().isEmpty();
+    var complaints = new ArrayList<String>();
+    for (var one : server(context).scopes().end(context.getUniqueId())) {
+      var complaint = hasPassed ? one.complaint() : null;
+      if (complaint != null) complaints.add(complaint);
+      one.close();
+    }
+    if (!complaints.isEmpty()) throw new AssertionError(String.join("; ", complaints));
   }
 
   private void printTimeline(ExtensionContext context) {

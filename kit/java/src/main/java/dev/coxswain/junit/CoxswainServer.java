@@ -143,7 +143,8 @@ public final class CoxswainServer implements AutoCloseable {
 
   /**
    * Makes requests fail until the rule is closed, or the test of {@link CoxswainExtension} ends that has added it. A rule
-   * that a {@code @BeforeAll} method has added ends with the class.
+   * that a {@code @BeforeAll} method has added ends with the class. A test fails that ends before the fault has happened,
+   * unless the match has {@code "optional", true}.
    *
    * @param match which requests, such as {@code Map.of("verb", "update", "count", 1)}
    * @param fault what happens to them, such as {@code Map.of("type", "conflict")}
@@ -204,9 +205,7 @@ public final class CoxswainServer implements AutoCloseable {
   }
 
   private List<WebhookSpecs.Spec> specs(Manifests manifests) {
-    try (var client = newClient("default")) {
-      return WebhookSpecs.of(control, client, manifests);
-    }
+    return WebhookSpecs.of(control, manifests);
   }
 
   /** Issues a certificate for a webhook server of a test, in a folder that exists, and finds a port for it. */
@@ -243,6 +242,7 @@ public final class CoxswainServer implements AutoCloseable {
   /** Ends the server. Clients can no longer reach it. */
   @Override
   public void close() {
+    control.close();
     try {
       process.getOutputStream().close();
       if (!process.waitFor(CLOSE_SECONDS_MAX, TimeUnit.SECONDS)) process.destroyForcibly();

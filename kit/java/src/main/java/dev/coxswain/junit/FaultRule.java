@@ -19,6 +19,14 @@ public final class FaultRule implements Scopes.Scoped {
     return control.call("GET", path, null, FaultState.class).hits();
   }
 
+  @Override
+  public String complaint() {
+    var state = control.call("GET", path, null, FaultState.class);
+    if (state.hits() > 0 || Boolean.TRUE.equals(state.match().get("optional"))) return null;
+    return "the fault " + state.fault().get("type") + " never happened, for " + state.match()
+        + "; if that is right, set optional to true";
+  }
+
   /** Ends the rule. Ending it again does nothing. */
   @Override
   public void close() {

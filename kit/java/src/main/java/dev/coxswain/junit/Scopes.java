@@ -15,6 +15,11 @@ final class Scopes {
   interface Scoped extends AutoCloseable {
     @Override
     void close();
+
+    /** Why a test that has passed must fail nevertheless, before this is closed; null if nothing is wrong. */
+    default String complaint() {
+      return null;
+    }
   }
 
   private final Set<Scoped> open = new LinkedHashSet<>();

@@ -1,7 +1,5 @@
 package dev.coxswain.junit;
 
-import java.io.ByteArrayInputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,7 +9,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
-import io.fabric8.kubernetes.client.KubernetesClient;
 
 /** The webhooks of manifests, as the control of a server accepts them. */
 final class WebhookSpecs {
@@ -20,9 +17,8 @@ final class WebhookSpecs {
   /** A webhook, and the path of its clientConfig. */
   record Spec(Map<String, ?> fields, String path) {}
 
-  static List<Spec> of(Control control, KubernetesClient client, Manifests manifests) {
-    var text = new ByteArrayInputStream(manifests.stream().getBytes(StandardCharsets.UTF_8));
-    var specs = client.load(text).items().stream().flatMap(one -> ofObject(control, one, manifests.namespace())).toList();
+  static List<Spec> of(Control control, Manifests manifests) {
+    var specs = control.load(manifests.stream()).stream().flatMap(one -> ofObject(control, one, manifests.namespace())).toList();
     if (specs.isEmpty()) throw new IllegalArgumentException("there is no webhook in the manifests");
     return specs;
   }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @TestClassOrder(ClassOrderer.OrderAnnotation.class)
 class ScopesTest {
   private static void add(CoxswainServer server, String name) {
-    server.addFault(Map.of("name", name), Map.of("type", "latency", "ms", 0));
+    server.addFault(Map.of("name", name, "optional", true), Map.of("type", "latency", "ms", 0));
   }
 
   private static List<Object> names(CoxswainServer server) {
