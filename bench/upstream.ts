@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { startEtcd } from "../test/support/etcd.ts";
 import { startKubeApiserver } from "../test/support/kube-apiserver.ts";
+import { cpuMsOf, residentMiB } from "../test/support/processes.ts";
 import { BenchClient, type BenchRequest, type Target, targetOfKubeconfig, targetOfKubeconfigFile } from "./client.ts";
-import { cpuMsOf, residentMiB } from "./processes.ts";
 import { collection, namespace, requestKinds, requestNames } from "./request-kinds.ts";
 
 const concurrency = 16;
