@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { cpuMsOf, residentMiB } from "../test/support/processes.ts";
 import { BenchClient, type BenchRequest, type Target, targetOfKubeconfig } from "./client.ts";
-import { cpuMsOf, residentMiB } from "./processes.ts";
 import { collection, namespace, type RequestName, requestKinds, requestNames } from "./request-kinds.ts";
 
 const concurrency = 16;

@@ -1,8 +1,8 @@
 /** Memory of servers that cache many objects of 1 KB. */
 import { systemClock } from "../src/apimachinery/clock.ts";
 import { EtcdClient } from "../src/storage/etcd/api/client.ts";
+import { residentMiB } from "../test/support/processes.ts";
 import { collection, flunder, namespace, type Start, type Subject, startOurs, startSample } from "./etcd-subjects.ts";
-import { residentMiB } from "./processes.ts";
 
 interface MemoryOptions {
   readonly start: Start;

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { systemClock } from "../src/apimachinery/clock.ts";
 import { EtcdClient } from "../src/storage/etcd/api/client.ts";
 import { startEtcd } from "../test/support/etcd.ts";
+import { cpuMsOf } from "../test/support/processes.ts";
 import { etcdMemory } from "./etcd-memory.ts";
 import {
   buildSample,
@@ -21,7 +22,6 @@ import {
   startSample,
   writeCertificates,
 } from "./etcd-subjects.ts";
-import { cpuMsOf } from "./processes.ts";
 
 /** Turns of each server per operation. */
 const turns = 5;

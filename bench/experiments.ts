@@ -6,9 +6,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { cpuMsOf, residentMiB } from "../test/support/processes.ts";
 import { BenchClient, type BenchRequest } from "./client.ts";
 import { type Subject, startBuilt } from "./cost-lines.ts";
-import { cpuMsOf, residentMiB } from "./processes.ts";
 import { startUpstream } from "./upstream.ts";
 
 /** A server in an experiment. */

@@ -51,11 +51,11 @@ const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | 
   scripts(block) {
     for (const command of commandsOf(block)) {
       const [npm = "", args = ""] = command.split(" -- ");
-      const name = /^npm (?:run )?([a-z:]+)(?: [a-z]+)?$/.exec(npm)?.[1] ?? command;
+      const name = /^npm (?:run )?([a-z:-]+)(?: [a-z]+)?$/.exec(npm)?.[1] ?? command;
       const script = Object.entries(packageJson.scripts).find(([key]) => key === name)?.[1];
       assert.ok(script !== undefined, `no script ${name}`);
       const options = [...args.matchAll(/--[a-z-]+/g)].map(([option]) => option);
-      const program = /[\w/]+\.ts/.exec(script)?.[0];
+      const program = /[\w/-]+\.ts/.exec(script)?.[0];
       const source = program === undefined ? "" : readFileSync(join(import.meta.dirname, "..", program), "utf8");
       for (const option of options) assert.ok(source.includes(`"${option}`), command);
     }

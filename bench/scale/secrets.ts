@@ -1,6 +1,7 @@
 /** Large Secrets are listed by informers at once: KEP-3157's scenario. */
+
+import { residentMiB } from "../../test/support/processes.ts";
 import type { BenchClient } from "../client.ts";
-import { residentMiB } from "../processes.ts";
 import { type Show, withServer } from "./contract.ts";
 
 const secrets = 400;

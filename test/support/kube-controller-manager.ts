@@ -9,6 +9,7 @@ import type { SharedCertificates } from "./shared-certificates.ts";
 import { getUpstreamProgram } from "./upstream-programs.ts";
 
 export interface ControllerManager {
+  readonly pid: number;
   /** All that it has logged. */
   readonly log: () => string;
   /** The gauge of the election. @throws Error when it has ended */
@@ -65,6 +66,7 @@ export async function startControllerManager({
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   return {
+    pid: child.pid as number,
     log: () => log,
     async leads() {
       if (child.exitCode !== null || child.signalCode !== null)

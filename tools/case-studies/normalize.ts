@@ -1,0 +1,69 @@
+/** Makes the results of two servers comparable: what differs between two runs with the same server is replaced. */
+import { openNormalizer } from "../differential/normalize.ts";
+
+/** As Go prints durations, and as programs print them in messages. */
+const duration = /\b\d+(?:\.\d+)?(?:ms|µs|s)\b/g;
+
+/** Each server has its own, and this one publishes the whole chain of its serving certificate. */
+const pem = /(?:-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?)+/g;
+
+/** @param value the answer to a get, or the items of a list @param varying names of members whose values are left out */
+export function normalize(value: unknown, varying: readonly string[] = []): unknown {
+  const events = Array.isArray(value) && value.some(isEvent) ? summaryOf(value) : value;
+  return walk(openNormalizer(Date.now()).normalize(events), varying);
+}
+
+interface Event {
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+function isEvent(object: Partial<Event>): boolean {
+  return object.involvedObject !== undefined && object.reason !== undefined;
+}
+
+/** Events are compared by what they say: their names, order and number depend on time. */
+function summaryOf(events: readonly Event[]): readonly string[] {
+  const texts = events.map(({ involvedObject: { kind, name }, type, reason, message }) =>
+    [type, reason, kind, name, message].join(" "),
+  );
+  return [...new Set(texts)].sort();
+}
+
+function walk(value: unknown, varying: readonly string[]): unknown {
+  if (typeof value === "string") return value.replace(pem, "<certificates>").replace(duration, "<duration>");
+  if (Array.isArray(value)) return value.map((item) => walk(item, varying));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, varying.includes(key) ? "<varying>" : walk(member, varying)]),
+  );
+}
+
+interface AuditEvent {
+  readonly user: { readonly username: string };
+  readonly verb: string;
+  readonly objectRef?: { readonly resource?: string; readonly apiGroup?: string; readonly subresource?: string };
+  readonly requestURI: string;
+  readonly responseStatus?: { readonly code?: number };
+}
+
+/** @param log a line in JSON for each request @returns how often the user sent a request, by `verb resource → code` */
+export function countRequests(log: string, user: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const line of log.split("\n")) {
+    if (line === "") continue;
+    const event = JSON.parse(line) as AuditEvent;
+    if (event.user.username !== user) continue;
+    const key = `${event.verb} ${targetOf(event)} → ${event.responseStatus?.code ?? "no answer"}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function targetOf({ objectRef, requestURI }: AuditEvent): string {
+  if (objectRef?.resource === undefined) return requestURI.replace(/\?.*/, "");
+  const { resource, apiGroup, subresource } = objectRef;
+  return `${resource}${apiGroup ? `.${apiGroup}` : ""}${subresource ? `/${subresource}` : ""}`;
+}
