@@ -156,6 +156,7 @@ describe("admission webhooks", () => {
       { conversion: { definition: "a.b", url: "x" } },
       /^conversion\.url: is not known: the fields are definition, conv/,
     ],
+    [{ validating: { rules, failurePolity: "Ignore" } }, /unknown field "webhooks\[0\]\.failurePolity"/],
     [{ validating: { rules, name: "short" } }, /webhooks\[0\]\.name: Invalid value: "short"/],
     [{ conversion: { definition: "none.example.com" } }, /customresourcedefinitions.* "none\.example\.com" not found/],
   ];
