@@ -68,10 +68,7 @@ export function openHttp2(socket: net.Socket, { origin, changed, closed }: Optio
   const becomeIdle = (): void => {
     if (!isRetired) idle = setTimeout(retire, idleMs).unref();
   };
-  const stopPings = pingRepeatedly(session, () => {
-    cause ??= new WebhookError("closed", "http2: client connection lost"); // Streams close before the session's event.
-    session.destroy(cause);
-  });
+  const stopPings = pingRepeatedly(session, (lost) => (cause ??= lost));
   session.on("error", (error) => (cause ??= error));
   session.on("goaway", retire);
   session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
@@ -122,14 +119,21 @@ function connect(socket: net.Socket, origin: string): http2.ClientHttp2Session {
 }
 
 /**
- * @param lost called when a ping is not answered in time
+ * Closes a connection that does not answer a ping in time.
+ *
+ * @param lost called before, because streams close before the session's event
  * @returns ends the pings
  */
-function pingRepeatedly(session: http2.ClientHttp2Session, lost: () => void): () => void {
+function pingRepeatedly(session: http2.ClientHttp2Session, lost: (error: Error) => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
+  const close = (): void => {
+    const error = new WebhookError("closed", "http2: client connection lost");
+    lost(error);
+    session.destroy(error);
+  };
   const interval = setInterval(() => {
     if (session.destroyed || waiting !== undefined) return;
-    waiting = setTimeout(lost, pingMs).unref();
+    waiting = setTimeout(close, pingMs).unref();
     session.ping(() => {
       clearTimeout(waiting);
       waiting = undefined;
