@@ -68,7 +68,7 @@ export function openHttp2(socket: net.Socket, { origin, changed, closed }: Optio
   const becomeIdle = (): void => {
     if (!isRetired) idle = setTimeout(retire, idleMs).unref();
   };
-  const stopPings = pingRepeatedly(session, (lost) => (cause ??= lost));
+  const stopPings = pingRepeatedly(session, (error) => (cause ??= error)); // Streams close before the session's event.
   session.on("error", (error) => (cause ??= error));
   session.on("goaway", retire);
   session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
@@ -119,21 +119,19 @@ function connect(socket: net.Socket, origin: string): http2.ClientHttp2Session {
 }
 
 /**
- * Closes a connection that does not answer a ping in time.
- *
- * @param lost called before, because streams close before the session's event
+ * @param fail called before the session is destroyed, because a ping is not answered in time
  * @returns ends the pings
  */
-function pingRepeatedly(session: http2.ClientHttp2Session, lost: (error: Error) => void): () => void {
+function pingRepeatedly(session: http2.ClientHttp2Session, fail: (error: Error) => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
-  const close = (): void => {
+  const lost = (): void => {
     const error = new WebhookError("closed", "http2: client connection lost");
-    lost(error);
+    fail(error);
     session.destroy(error);
   };
   const interval = setInterval(() => {
     if (session.destroyed || waiting !== undefined) return;
-    waiting = setTimeout(close, pingMs).unref();
+    waiting = setTimeout(lost, pingMs).unref();
     session.ping(() => {
       clearTimeout(waiting);
       waiting = undefined;

@@ -33,8 +33,7 @@ export async function trackManagers(
   pause = request.pause,
 ): Promise<void> {
   if (request.target.resource.definition.converter === undefined) {
-    const steps = trackingSteps(registry, request, next, old);
-    while (steps.next().done !== true) await pause?.();
+    for (const _ of trackingSteps(registry, request, next, old)) await pause?.();
     return;
   }
   const { managedFields: sent } = next.metadata;
@@ -63,8 +62,7 @@ export function trackManagedFields(
   old: KubeObject | undefined,
   conversions?: Conversions,
 ): void {
-  const steps = trackingSteps(registry, request, next, old, conversions);
-  while (steps.next().done !== true);
+  for (const _ of trackingSteps(registry, request, next, old, conversions));
 }
 
 /** Tracks managed fields in two steps, of which each takes some milliseconds for an object of 1 MiB. */
