@@ -1,4 +1,4 @@
-/** Managed fields of answers that are not stored. */
+/** Computes managed fields of answers that are not stored. Source: k8s.io/apimachinery@v0.36.0/pkg/util/managedfields. */
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { setEntries } from "../../lib/managed-fields/entries.ts";
