@@ -50,7 +50,7 @@ export async function initCertificates(path: string, options: InitOptions, outpu
     const all = [...commonNames, addressAt(range, 1), ...names];
     await renewLeaves(directory, authorities, { now, names: all, leastMs: soonDays * dayMs, server });
   } catch (error) {
-    await directory.removeWritten(); // A part of the files would be in the way of the next attempt.
+    await directory.removeWritten(); // A part of the files would make the next attempt fail.
     throw error;
   }
   output.out(formatChanges(directory, options.output, { showsFlags: true, restarts: false }));
