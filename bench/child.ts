@@ -16,6 +16,8 @@ export interface Usage {
   readonly rssFileMiB: number;
   /** The longest time the event loop was blocked since the last query, in milliseconds. */
   readonly heldMs: number;
+  /** The same since the start. */
+  readonly heldMaxMs: number;
 }
 
 export interface Child {
@@ -62,10 +64,20 @@ export function startChild(script: URL, args: readonly string[], { core }: { cor
           await run();
           return ask<Stall>(child, "stall");
         },
-        stop: () => stop(child),
+        async stop() {
+          const { heldMaxMs } = await ask<Usage>(child, "usage");
+          if (!isBaseline(script))
+            console.log(`The event loop of the server was held for at most ${heldMaxMs.toFixed(0)} ms.`);
+          await stop(child);
+        },
       });
     });
   });
+}
+
+/** Whether the script has no server of this project. */
+function isBaseline({ pathname }: URL): boolean {
+  return pathname.endsWith("server-bare.ts");
 }
 
 type Question = "usage" | "live" | "startProfile" | "stopProfile" | "stall";
@@ -86,12 +98,12 @@ function stop(child: ChildProcess): Promise<void> {
 
 /** Called by the script: reports that it is ready, and answers queries about its usage. */
 export function serveParent(ready: Record<string, string>): void {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  const delays = { recent: monitorEventLoopDelay({ resolution: 1 }), longestMs: 0 };
+  delays.recent.enable();
   const session = new Session();
   let endWatch: (() => Stall) | undefined;
   const answers: Readonly<Record<Question, () => unknown>> = {
-    usage: () => usageOf(delay),
+    usage: () => usageOf(delays),
     live: liveMiB,
     startProfile: () => startProfile(session),
     stall() {
@@ -113,11 +125,18 @@ async function startProfile(session: Session): Promise<void> {
   await session.post("Profiler.start");
 }
 
-function usageOf(delay: ReturnType<typeof monitorEventLoopDelay>): Usage {
+/** The delays of an event loop since the last query, and the longest before. */
+interface LoopDelays {
+  readonly recent: ReturnType<typeof monitorEventLoopDelay>;
+  longestMs: number;
+}
+
+function usageOf(delays: LoopDelays): Usage {
   const { user, system } = process.cpuUsage();
   const main = process.threadCpuUsage();
-  const heldMs = delay.max / 1e6;
-  delay.reset();
+  const heldMs = delays.recent.max / 1e6;
+  delays.longestMs = Math.max(delays.longestMs, heldMs);
+  delays.recent.reset();
   const rssMiB = process.memoryUsage.rss() / (1 << 20);
   return {
     cpuMs: (user + system) / 1000,
@@ -126,6 +145,7 @@ function usageOf(delay: ReturnType<typeof monitorEventLoopDelay>): Usage {
     rssAnonMiB: statusMiB("RssAnon"),
     rssFileMiB: statusMiB("RssFile"),
     heldMs,
+    heldMaxMs: delays.longestMs,
   };
 }
 

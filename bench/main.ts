@@ -9,6 +9,7 @@ import { type RequestName, requestNames } from "./request-kinds.ts";
 interface Options {
   readonly objects: number;
   readonly memory: number;
+  readonly pairs: number;
   readonly profile?: string;
   readonly [bench: string]: unknown;
 }
@@ -98,6 +99,18 @@ const benches: Readonly<Record<string, Bench>> = {
     description: "compared with kube-apiserver and etcd, for each kind of request (--objects)",
     run: async (_: true, { objects }: Options) => (await import("./upstream.ts")).upstreamBench(objects),
   },
+  compare: {
+    flags: "--compare <base>",
+    description: "which costs differ from those of a Git revision, with their noise (--objects, --pairs)",
+    run: async (base: string, { objects, pairs }: Options) =>
+      (await import("./compare.ts")).compareBench(base, { objects, pairs }),
+  },
+  experiment: {
+    flags: "--experiment <name>",
+    description: "an experiment that others have published, also with kube-apiserver (--objects)",
+    run: async (name: string, { objects }: Options) =>
+      (await import("./experiments.ts")).experimentBench(name, objects),
+  },
   bill: {
     flags: "--bill <request>",
     description:
@@ -118,12 +131,16 @@ const benches: Readonly<Record<string, Bench>> = {
   },
 };
 
+/** With fewer pairs, hardly any difference is beyond the noise. */
+const pairsMin = 5;
+
 const program = new Command("npm run bench --")
   .description(
     "Measures the CPU time of the server for each kind of request, compared with a bare HTTP/2 server and with LMDB, or one of the following.",
   )
   .option("--objects <count>", "the number of objects of the requests", parseCount, 5000)
   .option("--memory <objects>", "with --etcd: also the memory with so many objects", parseCount, 0)
+  .option("--pairs <count>", "with --compare: how often each of both is measured", parsePairs, 8)
   .option("--profile <folder>", "with --etcd or --bill: writes CPU profiles");
 for (const { flags, description, parse } of Object.values(benches)) {
   if (parse === undefined) program.option(flags, description);
@@ -144,6 +161,13 @@ function parseRequestName(text: string): RequestName {
   const name = requestNames.find((one) => one === text);
   if (name === undefined) throw new InvalidArgumentError(`It must be one of ${requestNames.join(", ")}.`);
   return name;
+}
+
+/** @throws InvalidArgumentError if hardly any difference would be beyond the noise */
+function parsePairs(text: string): number {
+  const pairs = parseCount(text);
+  if (pairs < pairsMin) throw new InvalidArgumentError(`must be at least ${pairsMin}`);
+  return pairs;
 }
 
 /** The text of an option whose value may be missing. */

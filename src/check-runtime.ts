@@ -47,9 +47,15 @@ function isCommand(): boolean {
   return program !== undefined && realpathSync(program) === fileURLToPath(new URL("./main.js", import.meta.url));
 }
 
+/** Node.js prints the stack of an error that nothing catches: the sentence alone. */
+function oneLine(error: Error): Error {
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
+}
+
 const problem = runtimeProblem(process.versions);
 if (problem !== undefined) {
-  if (!isCommand()) throw new Error(problem);
+  if (!isCommand()) throw oneLine(new Error(problem));
   console.error(problem);
   process.exit(1);
 }

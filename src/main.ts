@@ -1,8 +1,20 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --disable-warning=ExperimentalWarning
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8
 /** The command: starts the server, or runs a subcommand. */
 import type { Output } from "./cli/output.ts";
 
+printWarnings();
 await main(process.argv.slice(2));
+
+/**
+ * Warnings of Node.js, except those about its experimental parts. `--disable-warning` would be shorter, but Node.js 18 ends with an error about this flag
+ * before `check-runtime.ts` can report its version.
+ */
+function printWarnings(): void {
+  process.removeAllListeners("warning"); // That of Node.js.
+  process.on("warning", ({ name, message }) => {
+    if (name !== "ExperimentalWarning") process.stderr.write(`${name}: ${message}\n`);
+  });
+}
 
 /** Without a subcommand, the arguments are flags of the server. */
 async function main(argv: readonly string[]): Promise<void> {
@@ -29,7 +41,9 @@ async function runCommand(name: string, rest: readonly string[]): Promise<void> 
     process.exitCode = await command.run(rest, output, process.env);
     return;
   }
-  output.err(`Error: ${unknownCommand(name)}\nRun with --help for a list of commands.\n`);
+  const { reportError } = await import("./cli/output.ts");
+  await reportError(new Error(unknownCommand(name)), output);
+  output.err("Run coxswain --help for a list of commands.\n");
   process.exitCode = 1;
 }
 
@@ -49,6 +63,7 @@ async function commandOutput(): Promise<Output> {
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    errIsTerminal: process.stderr.isTTY === true && process.env.TERM !== "dumb",
     outColors: hasColors("auto", process.stdout, process.env),
     errColors: hasColors("auto", process.stderr, process.env),
   };

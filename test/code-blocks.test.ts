@@ -74,16 +74,13 @@ const checkers: Partial<Record<CodeBlock["check"], (block: CodeBlock) => void | 
 
 /** The help of the command lists its options, and as many arguments in lower case as it has. */
 async function checkSynopsis(command: string): Promise<void> {
-  const [path = "", name = "", inner] = /^coxswain ([a-z-]+)(?: ([a-z][a-z-]*))?/.exec(command) ?? [];
+  const [path = "", words = ""] = /^coxswain((?: [a-z][a-z-]*)+)(?= |$)/.exec(command) ?? [];
+  const [name = "", ...inner] = words.trim().split(" ");
   const found = await findCommand(name)?.load?.();
   assert.ok(found !== undefined, command);
   const parts: string[] = [];
   const add = (text: string): void => void parts.push(text);
-  assert.equal(
-    await found.run([...(inner === undefined ? [] : [inner]), "--help"], { out: add, err: add }, {}),
-    0,
-    parts.join(""),
-  );
+  assert.equal(await found.run([...inner, "--help"], { out: add, err: add }, {}), 0, parts.join(""));
   const help = parts.join("");
   assert.ok(help.includes(path), help);
   const options = [...command.matchAll(/(?<=[\s[])--?[a-z][a-z-]*/g)].map(([option]) => option);

@@ -115,6 +115,8 @@ const loadedOnDemand = [
   "storage/lmdb/",
   "storage/etcd/api/",
   "storage/etcd/etcd-storage.ts",
+  "storage/encryption/kms/",
+  "storage/encryption/open-encryption.ts",
   "re2js",
   "jose",
   "lmdb",
@@ -122,6 +124,7 @@ const loadedOnDemand = [
   "undici",
   "@grpc/grpc-js",
   "@peculiar/",
+  "@noble/",
   "node:http",
 ];
 
@@ -156,15 +159,16 @@ test("the command `store` loads nothing of the server but its storage", () => {
       "cli/store/contract.ts",
       "cli/colors.ts",
       "cli/help-text.ts",
+      "cli/output.ts",
     ],
     "each of its commands is loaded when it is run",
   );
-  // The kinds are loaded when an object is decoded.
-  const all = new Set(files.filter((file) => /^cli\/store\/(?!objects\/)/.test(file)));
+  // The kinds are loaded when an object is decoded, and the names of resources for their encryption.
+  const all = new Set(files.filter((file) => /^cli\/store\/(?!objects\/|encryption\/)/.test(file)));
   for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
   const others = [...all].filter(
     (file) =>
-      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|subcommands|printable)\.ts|storage\/|apimachinery\/|lib\/)/.test(
+      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|help-text|output|subcommands)\.ts|storage\/|apimachinery\/|lib\/)/.test(
         file,
       ),
   );

@@ -79,6 +79,7 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   "src/testing/fixtures.ts": "awaited",
   "src/testing/snapshots/restore-gate.ts": "turns",
   "src/testing/virtual-clock.ts": "passed",
+  "src/testing/webhooks/contract.ts": "awaited",
   "src/webhook/contract.ts": "awaited",
   "src/webhook/open-socket.ts": "awaited",
   "src/webhook/service-resolver.ts": "awaited",

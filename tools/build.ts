@@ -1,9 +1,11 @@
 /**
  * `npm run build`: bundles src/ into dist/, with the data files next to the bundles and the types of each export in one file.
  */
+
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
 import { writeBundles } from "./bundles.ts";
 import { rollUpTypes } from "./docs/public-api.ts";
 import { writeDescriptions } from "./generate/descriptions.ts";
@@ -12,6 +14,10 @@ import { replaceDirectory } from "./replace-directory.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
+
+new Command("npm run build")
+  .description("Bundles src/ into dist/, with the data files and the types of each export.")
+  .parse();
 
 // Another process may use an earlier build meanwhile, such as a test.
 const own = `.build-${process.pid}`;

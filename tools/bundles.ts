@@ -34,7 +34,14 @@ const serverEntries = {
  */
 export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
   const own = { ...options, outdir };
-  await build({ ...own, banner: {}, target: "node18", entryPoints: { "check-runtime": "src/check-runtime.ts" } });
+  // Node.js prints the line that throws an error, which a minified file has only one of.
+  await build({
+    ...own,
+    banner: {},
+    minify: false,
+    target: "node18",
+    entryPoints: { "check-runtime": "src/check-runtime.ts" },
+  });
   // Merged chunks are loaded whole, so the subcommands, which share much with the server, are bundled separately: few of them load the server.
   const server = await bundle({ ...own, entryPoints: serverEntries });
   const commands = await bundle({
@@ -55,12 +62,18 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
     "src/testing/servers.ts",
     "src/server/serving/certificate-structure.ts",
   ];
-  const merged = await writeMerged(server, roots, own);
-  for (const source of roots.slice(2)) await writeAsScript(fileOf(server.metafile, source), merged, own); // These are loaded by a start.
-  await writeMerged(commands, [], own);
+  const merged = await writeMerged(server, roots, own, isKit);
+  for (const source of roots.slice(2))
+    await writeAsScript(fileOf(server.metafile, source), merged, { ...own, minify: !isKit(source) }); // These are loaded by a start.
+  await writeMerged(commands, [], own, () => false);
   for (const file of globSync("*.json", { cwd: join(root, "src/apimachinery/data") }))
     cpSync(join(root, "src/apimachinery/data", file), join(root, outdir, file));
   return [server, commands];
+}
+
+/** Errors of tests have frames in the test kit, which is therefore readable. */
+function isKit(source: string): boolean {
+  return source.startsWith("src/testing/");
 }
 
 /** The command imports the bundled server, the test kit, and the libraries for certificates next to it. */

@@ -44,7 +44,11 @@ interface Probe {
   readonly maxMs: number;
 }
 
-export async function manyObjects(show: Show, objects: number): Promise<void> {
+/** With fewer, a twentieth of them has no second page. */
+const objectsMin = 200;
+
+export async function manyObjects(show: Show, requested: number): Promise<void> {
+  const objects = Math.max(objectsMin, requested - (requested % 20));
   await withServer((server) => measure(server, show, objects));
   const directory = mkdtempSync(join(tmpdir(), "coxswain-scale-"));
   await memoryOfRounds(directory, objects / 20, 8, show);
@@ -60,11 +64,12 @@ async function measure(server: ScaleServer, show: Show, objects: number): Promis
       body: JSON.stringify({ metadata: { name: `bench-${index}` } }),
     });
   await fill(client, 0, objects / 20);
-  const fewPages = await pageCosts(child, client, objects / 20);
+  const pageObjects = Math.min(500, Math.floor(objects / 40));
+  const fewPages = await pageCosts(child, client, objects / 20, pageObjects);
   await fill(client, objects / 20, objects / 10);
   const few = await listCost(child, client, objects / 10);
   await fill(client, objects / 10, objects);
-  const manyPages = await pageCosts(child, client, objects);
+  const manyPages = await pageCosts(child, client, objects, pageObjects);
   const written = await child.usage();
   show("CPU of one request", `among ${objects / 20} objects, then among ${objects}`);
   showPageCosts(fewPages, manyPages, show);

@@ -52,6 +52,24 @@ export const rows: readonly ScaleRow[] = [
     run: async (show) => (await import("./selectors.ts")).repeatedSelectors(show),
   },
   {
+    name: "watchers",
+    what: "10,000 watches of one resource, at 5 writes a second",
+    goal: "p99 of delivery 100 ms",
+    run: async (show) => {
+      const { manyWatches, watchersOfAll } = await import("./watchers.ts");
+      await manyWatches(show, watchersOfAll);
+    },
+  },
+  {
+    name: "object-watchers",
+    what: "1,000 watches of one object each, at 200 writes a second",
+    goal: "p99 of delivery 100 ms",
+    run: async (show) => {
+      const { manyWatches, watchersOfOne } = await import("./watchers.ts");
+      await manyWatches(show, watchersOfOne);
+    },
+  },
+  {
     name: "leases",
     what: "5,000 leases renewed every 10 s",
     goal: "25 % of a core",

@@ -1,4 +1,4 @@
-module example.com/teams
+module example.com/websites
 
 go 1.26.0
 

@@ -2,6 +2,7 @@ package coxswaintest_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,5 +150,16 @@ func TestGoneIsAnEventOfAWatch(t *testing.T) {
 	first, _ := event(t, watching)
 	if !apierrors.IsResourceExpired(apierrors.FromObject(first.Object)) {
 		t.Errorf("the first event: %v", first)
+	}
+}
+
+func TestAFaultThatNeverHappenedFailsTheTest(t *testing.T) {
+	for _, optional := range []bool{false, true} {
+		of := &test{TB: t}
+		match := coxswaintest.Match{Verb: "update", Name: "nothing", Optional: optional}
+		shared.AddFault(of, match, coxswaintest.Fault{Type: coxswaintest.Conflict})
+		if log := of.end(); strings.Contains(log, "the fault conflict never happened") == optional {
+			t.Errorf("optional is %v, and the log is: %s", optional, log)
+		}
 	}
 }

@@ -20,23 +20,27 @@ func (s *Server) call(ctx context.Context, method, path string, body, result any
 	return json.Unmarshal(answer, result)
 }
 
-// send sends a request, and returns the body of its answer. Other status codes than 2xx are errors.
+// send sends a request with a JSON body, and returns the body of its answer.
 func (s *Server) send(ctx context.Context, method, path string, body any, accept string) ([]byte, error) {
-	var encoded io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		encoded = bytes.NewReader(text)
+	if body == nil {
+		return s.sendBytes(ctx, method, path, nil, "", accept)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, encoded)
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return s.sendBytes(ctx, method, path, text, "application/json", accept)
+}
+
+// sendBytes sends a request, and returns the body of its answer. Other status codes than 2xx are errors.
+func (s *Server) sendBytes(ctx context.Context, method, path string, body []byte, mediaType, accept string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Accept", accept)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+	if mediaType != "" {
+		request.Header.Set("Content-Type", mediaType)
 	}
 	response, err := s.http.Do(request)
 	if err != nil {

@@ -2,6 +2,7 @@ package coxswaintest
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"testing"
 )
@@ -25,6 +26,8 @@ type Match struct {
 	Probability float64 `json:"probability,omitempty"`
 	// Seed is that of the random numbers for Probability.
 	Seed int64 `json:"seed,omitempty"`
+	// Optional is for a fault that need not happen. Otherwise, a test fails that ends before it has happened.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Fault is what happens to a request. The other fields are for some types only.
@@ -86,7 +89,8 @@ func (s *Server) Faults(ctx context.Context) ([]FaultState, error) {
 	return states.Rules, err
 }
 
-// AddFault makes requests fail until the test is complete, or the rule is removed.
+// AddFault makes requests fail until the test is complete, or the rule is removed. The test fails if it is complete before
+// the fault has happened.
 func (s *Server) AddFault(t testing.TB, match Match, fault Fault) *FaultRule {
 	t.Helper()
 	body := map[string]any{"rules": []any{map[string]any{"match": match, "fault": fault}}}
@@ -96,8 +100,14 @@ func (s *Server) AddFault(t testing.TB, match Match, fault Fault) *FaultRule {
 	}
 	rule := &FaultRule{server: s, path: faultsPath + "/" + added.Rules[0].ID}
 	t.Cleanup(func() {
-		if err := rule.Remove(context.Background()); err != nil {
+		if rule.isRemoved {
+			return
+		}
+		if hits, err := rule.remove(context.Background()); err != nil {
 			t.Errorf("coxswaintest: %v", err)
+		} else if hits == 0 && !match.Optional && !t.Failed() {
+			requests, _ := json.Marshal(match) // It was sent as JSON before.
+			t.Errorf("coxswaintest: the fault %s never happened, for %s; if that is right, set Optional", fault.Type, requests)
 		}
 	})
 	return rule
@@ -115,6 +125,14 @@ func (r *FaultRule) Remove(ctx context.Context) error {
 	if r.isRemoved {
 		return nil
 	}
+	_, err := r.remove(ctx)
+	return err
+}
+
+// remove ends the rule, and returns how often the fault has happened.
+func (r *FaultRule) remove(ctx context.Context) (int, error) {
 	r.isRemoved = true
-	return r.server.call(ctx, http.MethodDelete, r.path, nil, nil)
+	var removed struct{ Hits int }
+	err := r.server.call(ctx, http.MethodDelete, r.path, nil, &removed)
+	return removed.Hits, err
 }

@@ -145,3 +145,15 @@ func ExampleOpen() {
 	fmt.Println(namespace.Name, err)
 	// Output: default <nil>
 }
+
+// fatal records why a test would end.
+type fatal struct {
+	testing.TB
+	message string
+}
+
+func (f *fatal) Helper() {}
+func (f *fatal) Fatalf(format string, args ...any) {
+	f.message = fmt.Sprintf(format, args...)
+	panic(f.message)
+}

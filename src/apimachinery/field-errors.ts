@@ -21,6 +21,14 @@ export function plainText(text: string): GoPrinted {
   return new GoPrinted(quoteGo(text));
 }
 
+/**
+ * A value whose Go type is a pointer to text, or a type of its own such as `core.ResourceName`: messages show it as JSON,
+ * with `<`, `>` and `&` escaped.
+ */
+export function typedText(text: string | null | undefined): GoPrinted {
+  return new GoPrinted(encodeAny(text ?? null));
+}
+
 /** Passed instead of a value that the message does not show. */
 export const omitted = Symbol("omitted");
 

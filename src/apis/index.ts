@@ -19,6 +19,7 @@ import { statefulSet } from "./apps/stateful-set.ts";
 import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
+import { cellPaths, usualCellPaths } from "./cell-paths.ts";
 import { clusterTrustBundle } from "./certificates/cluster-trust-bundle.ts";
 import { podCertificateRequest } from "./certificates/pod-certificate-request.ts";
 import { certificateSigningRequest } from "./certificates/signing-request.ts";
@@ -132,7 +133,10 @@ function withColumns(
   strategies: Readonly<Record<string, Strategy>>,
   columns: Readonly<Record<string, readonly Column[]>>,
 ): Readonly<Record<string, Strategy>> {
-  const shown = Object.entries(columns).map(([key, own]) => [key, strategy({ ...strategies[key], columns: own })]);
+  const shown = Object.entries(columns).map(([key, own]) => [
+    key,
+    strategy({ ...strategies[key], columns: own, cellPaths: cellPaths[key] ?? usualCellPaths }),
+  ]);
   return { ...strategies, ...Object.fromEntries(shown) };
 }
 

@@ -1,5 +1,5 @@
 /** metav1.LabelSelector: validation, matching and formatting. */
-import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { FieldErrors, typedText } from "../apimachinery/field-errors.ts";
 import { addInvalid, validateLabels } from "../apimachinery/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../lib/names/names.ts";
 import { items, type Part } from "./fields.ts";
@@ -42,7 +42,7 @@ function validateRequirement(
   } else if (operator === "Exists" || operator === "DoesNotExist") {
     if (count > 0)
       errors.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-  } else errors.invalid(`${path}.operator`, operator, "not a valid selector operator");
+  } else errors.invalid(`${path}.operator`, typedText(operator), "not a valid selector operator");
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
   if (anyValues) return;
   for (const [index, value] of (values ?? []).entries())

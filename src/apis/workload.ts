@@ -13,6 +13,9 @@ import { validateTemplate } from "./core/pod/workload-template.ts";
 import { checkNonNegative, type Part } from "./fields.ts";
 import { byName, isEmptySelector, selects, shownSelector, validateLabelSelector } from "./label-selector.ts";
 
+/** A workload of which nothing is set. */
+export const blankReplicated = (): KubeObject => ({ metadata: {}, spec: { replicas: 0 } });
+
 /** Sets the labels of a template as those of an object without labels. */
 export function takeTemplateLabels({ metadata, spec }: KubeObject): void {
   const labels = spec.template?.metadata?.labels;

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from "../apimachinery/object.ts";
 import { humanDuration } from "../lib/duration/duration.ts";
+import { memo } from "../lib/memo/memo.ts";
 import type { Column, TimedCell } from "./strategy-contract.ts";
 
 /** The name of the object. */
@@ -86,6 +87,11 @@ export function age(time: string | undefined | null): string | TimedCell {
 
 /** The time since a point in time, such as `3d4h`. @param time RFC 3339 */
 export function since(time: string): TimedCell {
-  const at = Date.parse(time);
-  return (now) => humanDuration(now - at);
+  return cellsSince(time, () => {
+    const at = Date.parse(time);
+    return (now) => humanDuration(now - at);
+  });
 }
+
+/** Objects that were created together share a cell. */
+const cellsSince = memo<TimedCell>(1000);

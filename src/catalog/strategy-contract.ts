@@ -95,6 +95,8 @@ interface Shape {
    * changes.
    */
   readonly hasGeneration: boolean;
+  /** Whether fields that are dropped, such as those of gates that are off, count as changes for the generation. */
+  readonly countsDroppedFields: boolean;
   /** Whether another change increments metadata.generation. */
   raisesGeneration(next: KubeObject, old: KubeObject): boolean;
   /**
@@ -207,6 +209,11 @@ interface Presentation {
    */
   readonly uncached: boolean;
   /**
+   * A new object of which nothing is set, at the storage version. Some fields of upstream's internal types are never
+   * unset there, such as replicas.
+   */
+  blank(): KubeObject;
+  /**
    * Field selector keys in addition to metadata.name and metadata.namespace, read from the storage
    * version.
    */
@@ -222,6 +229,8 @@ interface Presentation {
   readonly fieldAnnotation: string | undefined;
   /** Undefined for the default columns. */
   readonly columns: readonly Column[] | undefined;
+  /** What the columns and conditions of rows read, as paths of `pathTree`; not used for custom resources. */
+  readonly cellPaths: readonly string[];
   /** The conditions of the object's row in tables. */
   rowConditions(object: KubeObject): readonly RowCondition[];
 }

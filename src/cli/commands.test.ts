@@ -1,6 +1,8 @@
 /** The command line of `coxswain`: its subcommands, their help, versions and colors. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
 import { skipWithout } from "../../test/support/needs.ts";
@@ -34,17 +36,22 @@ const rows: [argv: string[], status: number, stdout: RegExp, stderr: RegExp][] =
   [["--version"], 0, /^Coxswain v\d+\.\d+\.\d+ \(Kubernetes v1\.36\)\n$/, /^$/],
   [["serve", "--version"], 0, /^Coxswain v\d+\.\d+\.\d+ \(Kubernetes v1\.36\)\n$/, /^$/],
   [["version"], 0, /^Coxswain v\d\S+\nKubernetes v1\.36\.\d+\+coxswain\nRuntime node v\d\S+ \w+\/\w+\n$/, /^$/],
-  [["version", "--output", "yaml"], 2, /^$/, /^error: .*Allowed choices are text, json/],
+  [["version", "--output", "yaml"], 2, /^$/, /^Error: .*Allowed choices are text, json/],
   [
     ["sevre"],
     1,
     /^$/,
-    /^Error: unknown command "sevre" for "coxswain" \(did you mean serve\?\)\nRun with --help for a list of commands\.\n$/,
+    /^Error: unknown command "sevre" for "coxswain" \(did you mean serve\?\)\nRun coxswain --help for a list of commands\.\n$/,
   ],
   [["upgrade"], 1, /^$/, /^Error: unknown command "upgrade" for "coxswain"\n/],
   [["constructor"], 1, /^$/, /^Error: unknown command "constructor"/],
   [["help", "sevre"], 1, /^$/, /^Error: unknown command "sevre" for "coxswain" \(did you mean serve\?\)\n/],
-  [["auth", "explian"], 2, /^$/, /^error: unknown command 'explian'\n\(Did you mean explain\?\)/],
+  [
+    ["auth", "explian"],
+    2,
+    /^$/,
+    /^Error: unknown command 'explian' \(did you mean explain\?\)\nRun coxswain auth --help for its options\.\n$/,
+  ],
   [["serve", "extra"], 1, /^$/, /^Error: unexpected arguments: only flags are accepted\n/],
   [["serve", "--secure-prot=1"], 1, /^$/, /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],
 ];
@@ -130,3 +137,11 @@ for (const { name, load } of commands) {
     }
   });
 }
+
+test("each command has a page or a section, in addition to the reference", () => {
+  const root = join(import.meta.dirname, "../..");
+  const pages = globSync(["README.md", "docs/*.md", "docs/{how-to,test-kit}/*.md"], { cwd: root });
+  const text = pages.map((page) => readFileSync(join(root, page), "utf8")).join("\n");
+  const missing = commands.filter(({ name }) => !new RegExp(`(?:coxswain|npm start --) ${name}\\b`).test(text));
+  assert.deepEqual(missing, []);
+});

@@ -18,9 +18,19 @@ export const commandGroups: readonly (readonly [group: string, commands: readonl
         load: async () => (await import("./status/command.ts")).statusCommand,
       },
       {
+        name: "doctor",
+        summary: "checks what a server and its clients need",
+        load: async () => (await import("./doctor/command.ts")).doctorCommand,
+      },
+      {
         name: "kubeconfig",
         summary: "issues client certificates for test users",
         load: async () => (await import("./kubeconfig/command.ts")).kubeconfigCommand,
+      },
+      {
+        name: "certs",
+        summary: "makes and renews the certificates and keys that servers share",
+        load: async () => (await import("./certs/command.ts")).certsCommand,
       },
       {
         name: "test",

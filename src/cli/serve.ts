@@ -2,19 +2,20 @@
 import { existsSync } from "node:fs";
 import nodeModule from "node:module";
 import { constants } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { systemClock } from "../apimachinery/clock.ts";
 import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import { type Logger, stackOf } from "../apimachinery/logger.ts";
 import type { RunningServer, ServerOptions } from "../server/options.ts";
 import { startServer } from "../server/start-server.ts";
-import { colored, hasColors } from "./colors.ts";
+import { hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
 import { type CommandOptions, FlagError, type Settings } from "./flags/contract.ts";
 import { parseFlags } from "./flags/parse-flags.ts";
 import { createLogger } from "./logger.ts";
-import { versionText } from "./version.ts";
+import { reportError } from "./output.ts";
+import { starting, welcome, welcomeDetails } from "./welcome.ts";
 
 /**
  * Serves until a signal ends the process. The exit code is 1 if the start fails, 3 if the store is
@@ -42,13 +43,12 @@ function isDamage(error: unknown): boolean {
 }
 
 async function printProblem(error: unknown): Promise<void> {
-  const { startProblem } = await import("./start-problem.ts");
-  const prefix = colored("Error:", "red", hasColors("auto", process.stderr, process.env));
-  process.stderr.write(`${prefix} ${startProblem(error)}\n`);
-  if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
+  const err = (text: string): void => void process.stderr.write(text);
+  await reportError(error, { out: err, err, errColors: hasColors("auto", process.stderr, process.env) });
+  if (error instanceof FlagError) err("Run coxswain serve --help for its flags.\n");
 }
 
-async function run({ server: options, command, warnings }: Settings): Promise<void> {
+async function run({ server: options, command, flags, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   limitHeapGrowth();
   keepCompileCache(options.dataDir);
@@ -57,13 +57,14 @@ async function run({ server: options, command, warnings }: Settings): Promise<vo
     now: systemClock.now,
     write: (text) => process.stderr.write(text),
   });
-  const server = await start({ ...options, logger }, command);
+  const isColored = hasColors(command.color, process.stdout, process.env);
+  const terminal = (text: string): void => void (process.stdout.isTTY && process.stdout.write(text));
+  terminal(starting(options));
+  const server = await start({ ...options, flags, logger }, command);
   closeOnSignal(server);
   serveOn(logger);
+  terminal(welcomeDetails(options, { isColored }));
   process.stdout.write(welcome(server));
-  if (process.stdout.isTTY) {
-    process.stdout.write(welcomeDetails(options, { isColored: hasColors(command.color, process.stdout, process.env) }));
-  }
 }
 
 /**
@@ -135,32 +136,4 @@ function serveOn(logger: Logger): void {
   process.on("unhandledRejection", report);
   // The reader of the log has gone: the log is lost, not the server.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
-}
-
-/** Programs read these lines. */
-function welcome({ url, kubeconfigFile }: RunningServer): string {
-  if (kubeconfigFile === undefined) return `Serving ${url}\n`;
-  return `Serving ${url}\nkubeconfig: ${kubeconfigFile}\nNext: kubectl --kubeconfig ${shellQuote(kubeconfigFile)} get namespaces\n`;
-}
-
-/** Lines below the URL of the server: what runs, where its data is, and how to stop it. */
-function welcomeDetails(server: Settings["server"], { isColored }: { readonly isColored: boolean }): string {
-  const lines: readonly (readonly [label: string, text: string])[] = [
-    ["Version", versionText()],
-    ["Data", dataOf(server)],
-    ["Stop", `Ctrl-C, or kill ${process.pid}`],
-  ];
-  return lines.map(([label, text]) => `${colored(`${label}:`, "bold", isColored)} ${text}\n`).join("");
-}
-
-function dataOf({ storage, dataDir }: Settings["server"]): string {
-  const directory = resolve(dataDir ?? ".");
-  if (storage === "memory") return `in memory, lost when the server stops; certificates in ${directory}`;
-  if (storage === "etcd") return `in etcd (--etcd-servers); certificates in ${directory}`;
-  return `in ${directory}, kept for the next start`;
-}
-
-/** Quotes a text so that a shell reads it as one word. */
-function shellQuote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

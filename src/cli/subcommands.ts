@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from "commander";
 import { type ColorMode, colored, colorModes } from "./colors.ts";
 import { type ExitCodes, exitFailed } from "./exit-codes.ts";
 import { formatExamples, formatExitCodes } from "./help-text.ts";
-import type { Output } from "./output.ts";
+import { type Output, reportError } from "./output.ts";
 
 /** The value of `--output`. */
 export type OutputFormat = "text" | "json";
@@ -83,8 +83,7 @@ async function runSubcommand(
     await command.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failureCode;
-    const message = error instanceof Error ? error.message : String(error);
-    output.err(`${colored("Error:", "red", output.errColors)} ${message}\n`);
+    await reportError(error, output);
     return failureCode;
   }
   return code;
@@ -101,13 +100,22 @@ function newCommand({ name, description, exitCodes, add }: SubcommandOptions, ru
 }
 
 function configureOutput(command: Command, output: () => Output): void {
+  const pathOf = (one: Command): string => (one.parent === null ? one.name() : `${pathOf(one.parent)} ${one.name()}`);
   const apply = (one: Command): void => {
     one.configureOutput({
       writeOut: (text) => output().out(text),
       writeErr: (text) => output().err(text),
       getOutHasColors: () => output().outColors === true,
       getErrHasColors: () => output().errColors === true,
-      outputError: (text, write) => write(text.replace(/^error:/, (word) => colored(word, "red", output().errColors))),
+      outputError: (text, write) => {
+        const { errColors } = output();
+        write(
+          text
+            .replace(/^error: /, `${colored("Error:", "red", errColors)} `)
+            .replace(/\n\(Did you mean ([^()]*)\?\)\n$/, " (did you mean $1?)\n"),
+        );
+        write(`Run ${pathOf(one)} --help for its options.\n`);
+      },
     });
     one.commands.forEach(apply);
   };

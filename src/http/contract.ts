@@ -5,6 +5,7 @@ import type { Decision, ObjectChange, RegistryContext } from "../registry/contra
 import type { PathRoute, RequestState } from "../request/context.ts";
 import type { Exchange } from "../request/exchange.ts";
 import type { RequestStage } from "../request/stages.ts";
+import type { ReviewObserver } from "../request/webhook-review.ts";
 import type { WatchStreamOptions } from "./endpoints/watch-stream.ts";
 import type { Encoding } from "./representation/contract.ts";
 
@@ -63,6 +64,8 @@ export interface RequestExtension {
   changed(change: ObjectChange): void;
   /** Called when a controller begins to reconcile. */
   decide(): Decision;
+  /** Called when a call of a webhook has ended. */
+  readonly reviewed?: ReviewObserver;
   /** Called when the server stops: it waits for open requests then. */
   stopping(): void;
   /** Called at each stage of each request; what it throws is an unexpected error of that stage. */

@@ -95,6 +95,7 @@ async function handle(
     exchange.entered?.("filter");
     const pending = filter(context);
     if (pending !== undefined) await pending;
+    if (exchange.answered) return;
   }
   exchange.entered?.("route");
   const registry = registryOf(context, parts);

@@ -10,6 +10,7 @@ import { callRows } from "./call-metrics.ts";
 import { certificateRows } from "./certificate-metrics.ts";
 import { configurationRows } from "./configuration-metrics.ts";
 import { conversionRows } from "./conversion-metrics.ts";
+import { encryptionRows } from "./encryption-metrics.ts";
 import { etcdRows } from "./etcd-metrics.ts";
 import { eventLoopRows } from "./event-loop-metric.ts";
 import { externalSignerRows } from "./external-signer-metrics.ts";
@@ -51,6 +52,7 @@ export const metricRows: readonly MetricRow[] = [
   certificateRows,
   configurationRows,
   conversionRows,
+  encryptionRows,
   etcdRows,
   eventLoopRows,
   externalSignerRows,
@@ -69,6 +71,7 @@ export const metricRows: readonly MetricRow[] = [
   queueRows,
   reloadRows.authentication,
   reloadRows.authorization,
+  reloadRows.encryption,
   requestRows,
   schemaRows,
   serverRows,

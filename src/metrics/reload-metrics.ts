@@ -10,21 +10,21 @@ import type { MetricRows } from "./metric-row.ts";
 import { measured } from "./vectors.ts";
 
 /** The configurations that are reloaded. */
-type ReloadedPart = "authentication" | "authorization";
+type ReloadedPart = "authentication" | "authorization" | "encryption";
 
-const rowsOf = (part: ReloadedPart) =>
+const rowsOf = <const Stability extends "ALPHA" | "BETA">(part: ReloadedPart, stability: Stability) =>
   ({
     reloads: {
       name: `apiserver_${part}_config_controller_automatic_reloads_total`,
       type: "counter",
-      stability: "BETA",
+      stability,
       help: `Reloads of the ${part} configuration by result.`,
       labels: ["apiserver_id_hash", "status"],
     },
     lastReload: {
       name: `apiserver_${part}_config_controller_automatic_reload_last_timestamp_seconds`,
       type: "gauge",
-      stability: "BETA",
+      stability,
       help: `Time of the last reload of the ${part} configuration by result.`,
       labels: ["apiserver_id_hash", "status"],
     },
@@ -37,7 +37,11 @@ const rowsOf = (part: ReloadedPart) =>
     },
   }) as const satisfies MetricRows;
 
-export const reloadRows = { authentication: rowsOf("authentication"), authorization: rowsOf("authorization") };
+export const reloadRows = {
+  authentication: rowsOf("authentication", "BETA"),
+  authorization: rowsOf("authorization", "BETA"),
+  encryption: rowsOf("encryption", "ALPHA"),
+};
 
 interface ReloadMetrics extends ReloadObserver {
   collect(): Metric[];

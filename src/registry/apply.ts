@@ -156,7 +156,7 @@ function conversionProblem(error: DecodeError): string {
 
 /** @throws DecodeError */
 function conformToSchema(merged: KubeObject, schema: Struct): KubeObject {
-  if (schema.custom === undefined) return withMetadata(conform(merged, schema).object);
+  if (schema.custom === undefined) return withMetadata(conform(merged, schema, { convertsIntegers: true }).object);
   schema.custom.complete(merged);
   return merged;
 }

@@ -1,7 +1,7 @@
 /** The options of a deletion, from the body or the query. */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import { badRequest } from "../apimachinery/errors.ts";
-import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { FieldErrors, typedText } from "../apimachinery/field-errors.ts";
 import { parseGroupVersion } from "../apimachinery/object.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { cborTypeMeta, decodeCbor } from "../lib/cbor/decode.ts";
@@ -213,7 +213,7 @@ function validateDeleteOptions(options: RawDeleteOptions, errors: FieldErrors): 
   if (orphanDependents !== undefined && propagationPolicy !== undefined) {
     errors.invalid(
       "propagationPolicy",
-      propagationPolicy,
+      typedText(propagationPolicy),
       "orphanDependents and deletionPropagation cannot be both set",
     );
   }

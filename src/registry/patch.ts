@@ -37,7 +37,13 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
         request.patcher.read?.();
         await pause();
       }
-      const patched = patchTree(registry.catalog, request, () => atVersion(current(), target), expectedKind(target));
+      const patching = { ...request, pause };
+      const patched = await patchTree(
+        registry.catalog,
+        patching,
+        () => atVersion(current(), target),
+        expectedKind(target),
+      );
       checkNames(patched, request); // Before defaults, which may read the name.
       await pause?.();
       return toStorageVersion(patched, target);
@@ -45,19 +51,19 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
   });
 }
 
-type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" | "warnings">;
+type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" | "warnings" | "pause">;
 
 /**
  * Applies the patch and validates the form of the result.
  * @param current returns a new copy at the expected version, at each call
  * @throws ApiError 400, 413, 422; 500 for a custom object without a version
  */
-export function patchTree(
+export async function patchTree(
   catalog: Catalog,
   request: PatchTreeRequest,
   current: () => KubeObject,
   expected: ExpectedKind,
-): KubeObject {
+): Promise<KubeObject> {
   const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
   // Decoding changes the document, and its text is expensive: an error that needs it patches again.
   let described: string | undefined;
@@ -67,13 +73,14 @@ export function patchTree(
   };
   const invalidPatchError = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
+  await request.pause?.();
   const patchedType = request.patcher.keepsType
     ? undefined
     : readPatchedType({ document: patched.document, describe, invalidPatchError }, expected, catalog);
   const decoded =
     patchedType?.isInternal === true
       ? asInternal(JSON.parse(describe()) as object)
-      : conformPatched(patched.document, expected, () => invalidPatchError(misfitOf(apply(), expected, describe)));
+      : await conformPatched(request, { patched, apply, describe }, expected);
   if (request.fieldValidation !== "Ignore") {
     const problems = [...patched.problems, ...unknownFields(decoded, patchedType, expected, describe)];
     if (problems.length > 0 && request.fieldValidation === "Strict") throw invalidPatchError(strictError(problems));
@@ -103,25 +110,45 @@ function unknownFields(
 /** Upstream's converter reports all; its JSON decoder 100. */
 const converterProblemsMax = 10_000;
 
-function conformPatched(document: unknown, expected: ExpectedKind, invalidPatchError: () => ApiError): Decoded {
-  try {
-    return conform(document, expected.schema, converterProblemsMax);
-  } catch (error) {
-    if (error instanceof DecodeError) throw invalidPatchError();
-    throw error;
-  }
+interface Patching {
+  readonly patched: Patched;
+  readonly apply: () => Patched;
+  readonly describe: () => string;
 }
 
-/**
- * Why a document does not fit the kind: the first error in the text that upstream decodes, or that
- * its converter finds.
- */
-function misfitOf(patched: Patched, { schema }: ExpectedKind, describe: () => string): string {
-  const problem = patched.problem?.();
-  if (problem !== undefined) return problem;
+/** @throws ApiError 422 */
+async function conformPatched(
+  { pause }: PatchTreeRequest,
+  { patched, apply, describe }: Patching,
+  expected: ExpectedKind,
+): Promise<Decoded> {
+  const convertsIntegers = patched.problem !== undefined;
   try {
-    if (patched.problem === undefined) decodeJson(Buffer.from(describe()), schema);
-    else conform(patched.document, schema);
+    if (patched.hasRepeats === true) return decodeJson(Buffer.from(describe()), expected.schema);
+    return conform(patched.document, expected.schema, { limit: converterProblemsMax, convertsIntegers });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
+  await pause?.();
+  if (patched.problem !== undefined) throw invalidPatch(describe(), misfitOf(apply(), expected));
+  const text = Buffer.from(describe());
+  await pause?.();
+  throw invalidPatch(describe(), misfitOfText(text, expected));
+}
+
+/** Why a document does not fit the kind: the first error that upstream's converter finds. */
+function misfitOf(patched: Patched, { schema }: ExpectedKind): string {
+  return patched.problem?.() ?? messageOf(() => conform(patched.document, schema, { convertsIntegers: true }));
+}
+
+/** The first error in the text that upstream decodes. */
+function misfitOfText(text: Buffer, { schema }: ExpectedKind): string {
+  return messageOf(() => decodeJson(text, schema));
+}
+
+function messageOf(decode: () => unknown): string {
+  try {
+    decode();
   } catch (error) {
     if (error instanceof DecodeError) return error.message;
     throw error;

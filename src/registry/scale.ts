@@ -45,7 +45,7 @@ interface ScaleRequest extends WriteRequest {
    * @param current returns a new copy of the current Scale, at each call
    * @throws ApiError to end the write
    */
-  next(current: () => KubeObject): KubeObject;
+  next(current: () => KubeObject): Promise<KubeObject>;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
       const { managedFields } = object.metadata;
       const live = (): KubeObject => withEntries(currentScale(mapping, object), scaleEntries(managedFields, paths));
-      const scale = request.next(live);
+      const scale = await request.next(live);
       dedupOwnerReferences(scale.metadata, request.warnings, request.isPatch === true ? "admitted" : "sent");
       if (request.tracksManagers !== false)
         trackScale(registry, writerOf(request, scaleVersion), scale, live(), context);

@@ -44,8 +44,8 @@ export function sharedForm(
 
 /**
  * Whether a write would store the bytes that are stored. In a shared store they can differ for the
- * same object, at an older version or in another encoding; a write of the object replaces them
- * then, as upstream's does.
+ * same object, at an older version or in another encoding, and in an encrypted one with another key;
+ * a write of the object replaces them then, as upstream's does.
  * @throws StorageUnavailable
  */
 export async function isStoredAs(
@@ -54,9 +54,10 @@ export async function isStoredAs(
   { key, revision }: Entry,
   { value, shared }: Write,
 ): Promise<boolean> {
-  if (sharedEncoding === undefined) return true;
+  if (sharedEncoding === undefined && storage.encrypts?.(key) !== true) return true;
   const stored = await storage.get(key);
   if (stored?.revision !== revision) return false; // The commit reports the conflict.
+  if (stored.isStale === true) return false;
   if (stored.seal?.fingerprint === fingerprint) return true;
   const written = (shared ?? value) as Buffer;
   // Upstream ends JSON with a line feed.

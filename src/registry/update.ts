@@ -162,7 +162,7 @@ async function replace(
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   await pause?.();
-  if (request.tracksManagers !== false) await trackManagers(registry, request, next, old);
+  if (request.tracksManagers !== false) await trackManagers(registry, request, next, old, pause);
   await pause?.();
   const joint: JointChange[] = [];
   const change = { object: next, oldObject: old, joint, ...attempted };
@@ -256,14 +256,12 @@ function mainRules(
     prepare(next, old, context) {
       if (strategy.isolatesStatus) keepField(next, old, "status");
       const { schema } = storeOf(resource).form;
+      const differs = (): boolean => contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "");
+      const differedAsSent = strategy.countsDroppedFields && differs();
       strategy.dropDisabled(next, old, context);
       dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
-      if (!strategy.hasGeneration) return;
-      if (
-        contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") ||
-        strategy.raisesGeneration(next, old)
-      )
+      if (strategy.hasGeneration && (differedAsSent || differs() || strategy.raisesGeneration(next, old)))
         raiseGeneration(next.metadata);
     },
     validate: strategy.validateUpdate,

@@ -5,6 +5,7 @@ import type { ServerOptions } from "./options.ts";
 import type { ServerState } from "./state.ts";
 
 type Addresses = Pick<ServerOptions, "bindAddress" | "advertiseAddress">;
+type PublicAddresses = Addresses & Pick<ServerOptions, "externalHostname">;
 
 /** The names and addresses in a serving certificate that the server makes for itself. */
 export function certificateNames({ bindAddress, advertiseAddress }: Addresses, firstServiceAddress: string): string[] {
@@ -31,8 +32,17 @@ export function advertisedAddress({ advertiseAddress, bindAddress }: Addresses):
 }
 
 /** Host and port for clients that have only this server's documents. */
-export function reachedAt({ advertiseAddress, bindAddress }: Addresses, { port }: Pick<ServerState, "port">): string {
-  return `${advertiseAddress ?? bindAddress}:${port}`;
+export function reachedAt(
+  { externalHostname, advertiseAddress, bindAddress }: PublicAddresses,
+  { port }: Pick<ServerState, "port">,
+): string {
+  if (externalHostname !== undefined && hasPort(externalHostname)) return externalHostname;
+  return `${externalHostname ?? advertiseAddress ?? bindAddress}:${port}`;
+}
+
+/** A colon separates the port; those of an IPv6 address are in brackets then. */
+function hasPort(host: string): boolean {
+  return /^(?:[^:[\]]*|\[[^[\]]*\]):[^:]*$/.test(host);
 }
 
 /** The host in the server's URL. A server that listens on all addresses is reached on the loopback address. */

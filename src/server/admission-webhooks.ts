@@ -13,6 +13,7 @@ import { type DispatchNeeds, validatingWebhooks } from "../admission/webhooks/va
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { webhookMetrics } from "../metrics/webhook-metrics.ts";
+import type { ReviewObserver } from "../request/webhook-review.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { type SharedClients, sharedClients } from "../webhook/shared-clients.ts";
 import { selfAddress } from "./addresses.ts";
@@ -32,6 +33,7 @@ interface Needs {
   readonly versioned: VersionedObjects;
   readonly state: Pick<ServerState, "port">;
   readonly loopback: LoopbackCredentials;
+  readonly reviewed?: ReviewObserver | undefined;
   readonly metrics: Pick<ServerMetrics, "add" | "calls" | "policies">;
   readonly closers: Closers;
 }
@@ -87,10 +89,20 @@ function dispatchNeeds(
   webhooks: WebhookSource,
   observer: WebhookObserver,
   { clock, logger }: ServerOptions,
-  { catalog, versioned }: Needs,
+  { catalog, versioned, reviewed }: Needs,
 ): DispatchNeeds {
   const elapsed = (): number => performance.now();
-  return { webhooks, catalog, versioned, observer, logger, elapsed, now: () => clock.now(), newUid: randomUUID };
+  return {
+    webhooks,
+    catalog,
+    versioned,
+    observer,
+    reviewed,
+    logger,
+    elapsed,
+    now: () => clock.now(),
+    newUid: randomUUID,
+  };
 }
 
 function webhooksOf({ plugin, kind, resource, type }: Plugin, clients: SharedClients, needs: Needs): WebhookSource {

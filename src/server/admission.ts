@@ -34,6 +34,7 @@ import { apiRelease } from "../apimachinery/release.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { podSecurityMetrics } from "../metrics/pod-security-metrics.ts";
 import type { Admission, RegistryContext } from "../registry/contract.ts";
+import type { ReviewObserver } from "../request/webhook-review.ts";
 import type { LoopbackCredentials } from "../webhook/contract.ts";
 import { openAdmissionWebhooks } from "./admission-webhooks.ts";
 import type { ServerAuthorization } from "./authorization.ts";
@@ -54,6 +55,8 @@ interface Needs {
   readonly authorization: ServerAuthorization;
   readonly state: Pick<ServerState, "port">;
   readonly loopback: LoopbackCredentials;
+  /** Only on test servers. */
+  readonly reviewed: ReviewObserver | undefined;
   readonly metrics: ServerMetrics;
   readonly closers: Closers;
 }

@@ -54,6 +54,7 @@ async function startIdentityLease(
     logger,
     hostname: hostnameOf(options),
     isShared: state.isShared,
+    renewMs: options.identityRenewMs,
     peerAddress: address && formatAddress(address),
     ...(state.isShared && keys !== undefined && { annotations: tokenKeysAnnotation(keys) }),
   });

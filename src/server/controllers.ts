@@ -29,6 +29,7 @@ import { serviceCidrController } from "../controllers/service-cidrs/service-cidr
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
 import type { Listener } from "../http/listener/listen.ts";
 import type { RegistryContext } from "../registry/contract.ts";
+import type { ReviewObserver } from "../request/webhook-review.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
 import { selfAddress } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";
@@ -56,6 +57,8 @@ interface Needs {
   readonly listener: Listener;
   readonly state: ServerState;
   readonly loopback: LoopbackCredentials;
+  /** Only on test servers. */
+  readonly reviewed: ReviewObserver | undefined;
   readonly metrics: ServerMetrics;
   readonly closers: Closers;
 }
@@ -75,7 +78,13 @@ export async function startControllers(
   const { logger } = options;
   const { observers: queues } = metrics.queues;
   const self = (): Address => selfAddress(options, needs.state);
-  const webhooks = openWebhooks(options, { catalog, metrics, self, loopback: needs.loopback });
+  const webhooks = openWebhooks(options, {
+    catalog,
+    metrics,
+    self,
+    loopback: needs.loopback,
+    reviewed: needs.reviewed,
+  });
   closers.add(() => webhooks.close());
   const registration = apiServiceRegistration({ registry, logger, queues, ...needs.aggregation });
   const definitions = definitionsOnDemand({

@@ -47,6 +47,7 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   proxiedAddresses: { allowLoopback: false },
   proxyClientCertFile: undefined,
   proxyClientKeyFile: undefined,
+  identityRenewMs: 10_000,
   rejectForwardingRedirects: true,
   tlsCertFile: undefined,
   tlsPrivateKeyFile: undefined,

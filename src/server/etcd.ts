@@ -11,12 +11,19 @@ import type { ServerOptions } from "./options.ts";
 /** How long a start waits for a member. */
 const startTimeoutMs = 60_000;
 
-/** @throws Error when a URL is not valid · StorageUnavailable when no member answers in time */
-export async function openEtcd(options: ServerOptions, observer: StorageObserver): Promise<Storage> {
+/**
+ * @param encrypt applied to each cluster
+ * @throws Error when a URL is not valid · StorageUnavailable when no member answers in time
+ */
+export async function openEtcd(
+  options: ServerOptions,
+  observer: StorageObserver,
+  encrypt: (storage: Storage) => Storage,
+): Promise<Storage> {
   const { etcd, compactionIntervalMs = 0, clock, logger } = options;
   if (etcd === undefined) throw new Error("storage etcd needs the URLs of its servers");
-  const open = (servers: readonly string[]): Promise<Storage> =>
-    openEtcdStorage({
+  const open = async (servers: readonly string[]): Promise<Storage> => {
+    const opened = await openEtcdStorage({
       ...etcd,
       servers,
       tls: etcd,
@@ -27,6 +34,8 @@ export async function openEtcd(options: ServerOptions, observer: StorageObserver
       compactionIntervalMs,
       startTimeoutMs,
     });
+    return encrypt(opened);
+  };
   const main = await open(etcd.servers);
   if (etcd.overrides.length === 0) return main;
   return routeStorage(main, await openRoutes(etcd, open, main));

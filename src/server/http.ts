@@ -14,6 +14,7 @@ import { compressionFilter } from "../http/filters/compression.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
+import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
@@ -31,8 +32,10 @@ import { reachedAt } from "./addresses.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { ServerAuthorization } from "./authorization.ts";
+import type { AllowedOrigins } from "./browsers.ts";
 import type { Closers } from "./closers.ts";
 import { componentProbes } from "./components.ts";
+import type { ServerEncryption } from "./encryption.ts";
 import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
 import { openKubelet } from "./kubelet.ts";
@@ -53,6 +56,8 @@ interface HttpNeeds {
   readonly peers: ServerPeers | undefined;
   readonly flowControl: ServerFlowControl;
   readonly metrics: ServerMetrics;
+  readonly encryption: ServerEncryption | undefined;
+  readonly allowedOrigins: AllowedOrigins;
   readonly serving: ServingSetup;
   readonly state: ServerState;
   readonly closers: Closers;
@@ -153,6 +158,7 @@ function filtersOf(
     open.filter,
     metrics.requests.filter,
     ...(options.goawayChance > 0 ? [goawayFilter(options.goawayChance, fraction)] : []),
+    ...browserFilters(options, needs),
     ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
     timeoutParameterFilter(timing),
     audit.filters?.authentication(authenticate) ?? authenticate,
@@ -162,6 +168,17 @@ function filtersOf(
     authorizationFilter(authorize, { attempted, clock }),
     ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
     ...(extension === undefined ? [] : [(context: RequestContext) => context.probe?.enter(context, registry)]),
+  ];
+}
+
+/** Browsers ask without credentials what they may do. */
+function browserFilters(
+  { strictTransportSecurity = [] }: ServerOptions,
+  { allowedOrigins }: Pick<HttpNeeds, "allowedOrigins">,
+): Filter<RequestContext>[] {
+  return [
+    ...(strictTransportSecurity.length > 0 ? [strictTransportFilter(strictTransportSecurity)] : []),
+    ...(allowedOrigins === undefined ? [] : [crossOriginFilter(allowedOrigins)]),
   ];
 }
 
@@ -181,13 +198,13 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
   const serverAddress = (): string => reachedAt(options, state);
   const health = serverHealthRoutes(
     storage,
-    { state, catalog, gates, hooks: flowControl.healthChecks, options },
+    { state, catalog, gates, hooks: flowControl.healthChecks, encryption: needs.encryption, options },
     { ...needs.aggregation, ...metrics.health },
   );
   return [
     ...health,
     ...storeRoutes(storage, options),
-    ...documentRoutes({ ...needs, catalog, gates, serverAddress, health, issuer: authentication.routes }),
+    ...documentRoutes({ ...needs, catalog, gates, serverAddress, health, options, issuer: authentication.routes }),
     ...authentication.routes,
     ...flowControl.routes,
     ...(needs.extension?.routes ?? []),

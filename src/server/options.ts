@@ -47,6 +47,13 @@ export interface ServerOptions extends KubernetesServiceOptions {
    * nothing to disk.
    */
   readonly dataDir: string | undefined;
+  /**
+   * Path of an EncryptionConfiguration: the stored objects of some resources are encrypted, with the same bytes as those
+   * of kube-apiserver. Undefined: none are.
+   */
+  readonly encryptionConfigFile?: string | undefined;
+  /** Whether changes of `encryptionConfigFile` are used without a restart. */
+  readonly reloadsEncryptionConfig?: boolean | undefined;
   /** `full`: a write is answered when it is on disk. `relaxed`: when the operating system has it. */
   readonly durability: "full" | "relaxed";
   /** How long old resource versions can be read and watched from, in milliseconds. */
@@ -60,6 +67,8 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly historyBytesMax: number;
   /** How long objects of the kind `Event` live. */
   readonly eventTtlSeconds: number;
+  /** The values of all flags by name, which `/flagz` shows. Undefined: there is no such page. */
+  readonly flags?: Readonly<Record<string, string>> | undefined;
   /** IP address to listen on. */
   readonly bindAddress: string;
   /** 0 selects a free port. */
@@ -68,6 +77,12 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly advertiseAddress: string | undefined;
   /** One CIDR or two of different families, separated by a comma: the cluster IPs of Services. */
   readonly serviceClusterIpRange: string;
+  /** The host, or host and port, in documents for clients. Undefined: `advertiseAddress`, or `bindAddress`. */
+  readonly externalHostname?: string | undefined;
+  /** Regular expressions (RE2) of origins whose scripts can read responses; each names the start and the end of a host. */
+  readonly corsAllowedOrigins?: readonly string[] | undefined;
+  /** Directives of the header Strict-Transport-Security: `max-age=…`, `includeSubDomains`, `preload`. */
+  readonly strictTransportSecurity?: readonly string[] | undefined;
   /** Ports for Services of type NodePort, such as `30000-32767`. */
   readonly serviceNodePortRange: string;
   /** Whether calls to the Service of a webhook or APIService go to one of its endpoints instead of its cluster IP. */
@@ -99,6 +114,11 @@ export interface ServerOptions extends KubernetesServiceOptions {
    * store can have the same.
    */
   readonly hostname?: string;
+  /**
+   * How often the server renews the Lease of its identity, which raises the resourceVersion of lists. A server of the
+   * test kit renews it every quarter of an hour by default, so that only tests and controllers write.
+   */
+  readonly identityRenewMs: number;
   /** Whether redirects of servers of APIServices are answered with 502. */
   readonly rejectForwardingRedirects: boolean;
   /** PEM file with the serving certificate and its intermediates. Undefined: the server makes one. */

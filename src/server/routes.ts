@@ -2,6 +2,7 @@
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
+import { flagsHandler, statusHandler } from "../http/endpoints/debug-pages.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { type HealthCheck, healthRoutes } from "../http/endpoints/health.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
@@ -15,6 +16,7 @@ import { storeDirectory } from "../storage/options.ts";
 import { clustersOf } from "../storage/routed-storage.ts";
 import type { ServerAggregation } from "./aggregation.ts";
 import { etcdProblem } from "./components.ts";
+import type { ServerEncryption } from "./encryption.ts";
 import { cachesGate } from "./load-caches.ts";
 import type { ServerOptions } from "./options.ts";
 import type { ServerPeers } from "./peers.ts";
@@ -27,19 +29,21 @@ interface HealthNeeds {
   readonly gates: FeatureGates;
   /** The post-start hooks of flow control. */
   readonly hooks: readonly string[];
+  readonly encryption: ServerEncryption | undefined;
   readonly options: ServerOptions;
 }
 
 /** /livez, /readyz and /healthz with their checks. */
 export function serverHealthRoutes(
   storage: Storage,
-  { state, catalog, gates, hooks, options }: HealthNeeds,
+  { state, catalog, gates, hooks, encryption, options }: HealthNeeds,
   { pending, observe }: Pick<ServerAggregation, "pending"> & Pick<HealthMetrics, "observe">,
 ): PathRoute<RequestContext>[] {
   const checks: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => undefined },
     ...storageChecks(storage),
+    ...(encryption?.checks ?? []),
     ...startChecks({
       state,
       flowControl: hooks,
@@ -48,13 +52,18 @@ export function serverHealthRoutes(
       waitsForCaches: gates.enabled(cachesGate),
       coordinatesElections: gates.enabled("CoordinatedLeaderElection"),
       hasDefinitions: catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions") !== undefined,
+      reloadsEncryption: encryption !== undefined && options.reloadsEncryptionConfig === true,
       reloadsProxyCertificate: options.proxyClientCertFile !== undefined && options.proxyClientKeyFile !== undefined,
       autoregistered: { name: "autoregister-completion", check: () => missingApiServices(pending()) },
     }),
     ...(state.electionProblem === undefined
       ? []
       : [{ name: "leaderElection", check: (): string | undefined => state.electionProblem?.() }]),
-    { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
+    {
+      name: "shutdown",
+      check: () => (state.isStopping ? "process is shutting down" : undefined),
+      endpoints: ["readyz"],
+    },
   ];
   const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
   return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) =>
@@ -80,7 +89,7 @@ function clusterChecks(cluster: Storage, readable: string, writable: string): He
     }));
   return [
     { name: readable, group: "etcd", check: () => passes(cluster.checkReadable()) },
-    { name: writable, group: "etcd-readiness", check: () => passes(cluster.checkWritable()), readinessOnly: true },
+    { name: writable, group: "etcd-readiness", check: () => passes(cluster.checkWritable()), endpoints: ["readyz"] },
   ];
 }
 
@@ -111,6 +120,21 @@ export function storeRoutes(
   ];
 }
 
+interface DebugNeeds extends Pick<DocumentNeeds, "gates" | "state" | "options"> {
+  /** Of the other routes. */
+  readonly paths: readonly string[];
+}
+
+/** A server in another program has no flags. */
+function debugRoutes({ gates, state, options, paths }: DebugNeeds): PathRoute<RequestContext>[] {
+  const { clock, flags } = options;
+  const flagz =
+    flags !== undefined && gates.enabled("ComponentFlagz") ? [{ path: "/flagz", handler: flagsHandler(flags) }] : [];
+  if (!gates.enabled("ComponentStatusz")) return flagz;
+  const all = [...paths, "/statusz", ...flagz.map(({ path }) => path)];
+  return [...flagz, { path: "/statusz", handler: statusHandler(state.startedAt, () => clock.now(), all) }];
+}
+
 interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly aggregation: Pick<ServerAggregation, "services" | "documents" | "observer">;
   readonly peers: Pick<ServerPeers, "groups" | "observeDiscovery"> | undefined;
@@ -118,6 +142,8 @@ interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute<RequestContext>[];
   readonly health: readonly PathRoute<RequestContext>[];
+  readonly state: Pick<ServerState, "startedAt">;
+  readonly options: Pick<ServerOptions, "clock" | "flags">;
 }
 
 export function documentRoutes({
@@ -128,8 +154,20 @@ export function documentRoutes({
   serverAddress,
   issuer,
   health,
+  state,
+  options,
 }: DocumentNeeds): PathRoute<RequestContext>[] {
   const { services: apiServices, documents, observer } = aggregation;
+  const paths = [
+    ...[...issuer, ...health].map(({ path }) => path).filter((path) => !path.endsWith("/")),
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/version",
+  ];
+  const debugPages = debugRoutes({ gates, state, options, paths });
   const discovery = createDiscovery({
     catalog,
     apiServices,
@@ -138,15 +176,7 @@ export function documentRoutes({
     peers: peers?.groups,
     observe: peers?.observeDiscovery,
     serverAddress,
-    paths: [
-      ...[...issuer, ...health].map(({ path }) => path).filter((path) => !path.endsWith("/")),
-      "/metrics",
-      "/metrics/slis",
-      "/openapi/v2",
-      "/openapi/v3",
-      "/openapi/v3/",
-      "/version",
-    ],
+    paths: [...paths, ...debugPages.map(({ path }) => path)],
   });
   const openApi = createOpenApi({
     catalog,
@@ -162,6 +192,7 @@ export function documentRoutes({
     { path: "/api/*", handler: discovery.api },
     { path: "/apis", handler: discovery.apis },
     { path: "/apis/*", handler: discovery.apis },
+    ...debugPages,
     { path: "/version", handler: versionHandler },
     { path: "/version/", handler: versionHandler },
     { path: "/openapi/v2", handler: openApi.v2 },

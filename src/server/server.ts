@@ -60,6 +60,10 @@ export interface OpenServer {
   readonly serving: ServingSetup;
   /** Undefined unless the server has a store in memory. */
   readonly snapshots: ServerSnapshots | undefined;
+  /** Resolves when the stored CustomResourceDefinitions that the watch cache has are served, as they are now. */
+  definitionsServed(): Promise<void>;
+  /** From now on, the server does not hold the process. */
+  unref(): void;
 }
 
 /** The longest interval of Node's timers. */
@@ -95,7 +99,7 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
 
   // Storage locks the data directory, in which the next step may renew certificates.
   const store = { gates, etcd, closers, unexpected };
-  const { storage, installer, isShared, memory } = await openStorage(options, store, own);
+  const { storage, installer, isShared, memory, encryption } = await openStorage(options, store, own);
   warnOfWritableDirectories(options);
   const state = newState(options, isShared);
   state.stopHooks.push(async () => storage.stopWaiting?.());
@@ -112,7 +116,18 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const decides = { catalog, clock, gates, identity: identityOf(options), logger, metrics, closers };
   const authorization = await openAuthorization(settings.authorization, decides);
   const random = pooledRandom();
-  const admits = { catalog, random, registry: () => registry, authorization, state, loopback, metrics, closers };
+  const reviewed = own.requests?.reviewed;
+  const admits = {
+    catalog,
+    random,
+    registry: () => registry,
+    authorization,
+    state,
+    loopback,
+    reviewed,
+    metrics,
+    closers,
+  };
   const registry: RegistryContext = {
     storage,
     catalog,
@@ -132,8 +147,19 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const aggregation = await openAggregation(options, { registry, state, metrics, closers });
   const peers = await openPeers(options, { registry, aggregation, metrics, closers });
   const flowControl = openFlowControl(options, { registry, metrics });
-  const served = { registry, audit, authentication, aggregation, peers, flowControl, extension: own.requests };
-  const http = await openHttp(options, { ...served, ...security });
+  if (encryption !== undefined) metrics.add(encryption.collect);
+  const served = {
+    registry,
+    audit,
+    authentication,
+    aggregation,
+    peers,
+    flowControl,
+    encryption,
+    extension: own.requests,
+  };
+  const { allowedOrigins } = settings;
+  const http = await openHttp(options, { ...served, ...security, allowedOrigins });
   const serviceAddresses = await ensureBootObjects(options, { registry, settings, ...security, ...own });
   loadCaches(options, { gates, catalog, state, closers });
   checkCaches(options, { registry, installer, state, closers });
@@ -142,13 +168,21 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
     listener: http.listener,
     release: installer.release,
     issueForSecret: authentication.issueForSecret,
+    reviewed,
     ...security,
   });
   const service = await announce(options, { registry, tokenKeys: authentication.tokenKeys, state, closers });
   const snapshots = openSnapshots({ memory, installer, http, definitions, service, authentication, ...security, own });
   const running = await runningServer(options, { http, serving, state, closers });
   runNextTurn(state.reportStarted, closers);
-  return { running, registry, serving, snapshots };
+  return {
+    running,
+    registry,
+    serving,
+    snapshots,
+    definitionsServed: () => definitions.settled(),
+    unref: http.listener.unref,
+  };
 }
 
 /** Runs a function in the next turn of the event loop, unless the server is closed before. */

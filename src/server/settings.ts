@@ -15,6 +15,7 @@ import { quoteGo } from "../lib/json/quote.ts";
 import { memo } from "../lib/memo/memo.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
+import { type AllowedOrigins, readBrowserOptions } from "./browsers.ts";
 import { checkLimits } from "./flow-control.ts";
 import { metricsSettings } from "./metrics.ts";
 import type { ServerOptions } from "./options.ts";
@@ -33,6 +34,7 @@ export interface Settings {
   readonly controllers: ReturnType<typeof enabledControllers>;
   /** In the order in which they run. */
   readonly admissionPlugins: ReadonlySet<string>;
+  readonly allowedOrigins: AllowedOrigins;
   /** Of the plugins that have one. */
   readonly admissionConfigurations: PluginConfigurations;
 }
@@ -46,6 +48,7 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const authorization = await readAuthorizationSettings(options);
   const authentication = await readAuthenticationSettings(options, authorization);
   const metrics = await metricsSettings(options);
+  const allowedOrigins = await readBrowserOptions(options);
   const controllers = enabledControllers(options.controllers);
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates);
@@ -60,6 +63,7 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
     authorization,
     authentication,
     metrics,
+    allowedOrigins,
     controllers,
     admissionPlugins,
     admissionConfigurations: await readAdmissionConfigurations(options, gates, admissionPlugins),

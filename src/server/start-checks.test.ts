@@ -15,6 +15,7 @@ const checks = (more: object = {}) =>
     hasIdentity: true,
     waitsForCaches: true,
     coordinatesElections: true,
+    reloadsEncryption: true,
     reloadsProxyCertificate: true,
     autoregistered,
     ...more,
@@ -44,6 +45,7 @@ test("parts that a server does not have are not checked", () => {
     hasIdentity: false,
     waitsForCaches: false,
     coordinatesElections: false,
+    reloadsEncryption: false,
     reloadsProxyCertificate: false,
   }).map(({ name }) => name);
   assert.deepEqual(
@@ -52,5 +54,5 @@ test("parts that a server does not have are not checked", () => {
     ),
     [],
   );
-  assert.equal(checks().length - names.length, 12);
+  assert.equal(checks().length - names.length, 13);
 });

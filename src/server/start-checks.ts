@@ -22,6 +22,8 @@ interface StartChecksOptions {
   readonly waitsForCaches: boolean;
   /** Whether this server coordinates elections. */
   readonly coordinatesElections: boolean;
+  /** Whether changes of the encryption of stored values are used without a restart. */
+  readonly reloadsEncryption: boolean;
   /** Whether the proxy client certificate comes from files. */
   readonly reloadsProxyCertificate: boolean;
   readonly autoregistered: HealthCheck;
@@ -32,13 +34,14 @@ type Hook = readonly [name: string, step?: StartStep];
 
 /** @returns the checks of all parts that this server has */
 export function startChecks(options: StartChecksOptions): HealthCheck[] {
-  const { state, flowControl, hasDefinitions, reloadsProxyCertificate, autoregistered } = options;
+  const { state, flowControl, hasDefinitions, reloadsEncryption, reloadsProxyCertificate, autoregistered } = options;
   const checkOf = ([name, step]: Hook): HealthCheck => ({
     name: `poststarthook/${name}`,
     check: () => (step === undefined || state.reached.has(step) ? undefined : "not finished"),
   });
   return [
     ...[
+      ...(reloadsEncryption ? [["start-encryption-provider-config-automatic-reload"] as const] : []),
       ...generic,
       ...flowControl.map((name): Hook => [name]),
       ["storage-object-count-tracker-hook"] as const,

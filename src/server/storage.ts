@@ -11,6 +11,7 @@ import { type MemoryStorage, openMemoryStorage } from "../storage/memory.ts";
 import { type StorageDamage, type StorageOptions, storeDirectory, valueBytesMaxDefault } from "../storage/options.ts";
 import { isRouted } from "../storage/routed-storage.ts";
 import type { Closers } from "./closers.ts";
+import type { ServerEncryption } from "./encryption.ts";
 import type { ServerOptions } from "./options.ts";
 import type { ServerSnapshot } from "./snapshots.ts";
 
@@ -20,8 +21,10 @@ interface ServerStorage {
   readonly installer: Installer;
   /** Whether other servers can have the same store open. */
   readonly isShared: boolean;
-  /** The store, if it is one in memory that this server has opened. */
+  /** The store, if it is one in memory that this server has opened; its values are encrypted if those of `storage` are. */
   readonly memory: MemoryStorage | undefined;
+  /** Undefined when no values are encrypted. */
+  readonly encryption: ServerEncryption | undefined;
 }
 
 interface Needs {
@@ -50,8 +53,11 @@ export async function openStorage(
   { gates, etcd, closers, unexpected }: Needs,
   { storage: shared, snapshot }: Existing = {},
 ): Promise<ServerStorage> {
+  const encryption = await openEncryption(options, closers);
+  const encrypt = encryption?.encrypt ?? asItIs;
   const memory = shared === undefined && options.storage === "memory" ? await openMemory(options, snapshot) : undefined;
-  const storage = shared ?? memory ?? (await openEngine(options, etcd.observer));
+  const embedded = shared ?? memory;
+  const storage = embedded === undefined ? await openEngine(options, etcd.observer, encrypt) : encrypt(embedded);
   if (shared === undefined) closers.add(() => storage.close());
   const storageOf = (prefix: string): Storage => (isRouted(storage) ? storage.forPrefix(prefix) : storage);
   const installer = createInstaller({
@@ -71,25 +77,38 @@ export async function openStorage(
       ? followCompactions(options.clock, storageOf, installer)
       : compactPeriodically(options, { storage, installer }),
   );
-  return { storage, installer, isShared: shared !== undefined || storage.isShared, memory };
+  return { storage, installer, isShared: shared !== undefined || storage.isShared, memory, encryption };
 }
+
+async function openEncryption(options: ServerOptions, closers: Closers): Promise<ServerEncryption | undefined> {
+  if (options.encryptionConfigFile === undefined) return undefined;
+  const { openServerEncryption } = await import("./encryption.ts");
+  return openServerEncryption(options.encryptionConfigFile, options, closers);
+}
+
+const asItIs = (storage: Storage): Storage => storage;
 
 /** How objects are encoded for a shared store. */
 export function sharedEncoding({ storageMediaType }: ServerOptions, gates: FeatureGates): SharedEncoding {
   return { mediaType: storageMediaType, customCbor: gates.enabled("CBORServingAndStorage") };
 }
 
-async function openEngine(options: ServerOptions, observer: StorageObserver): Promise<Storage> {
+/** @param encrypt applied to each store */
+async function openEngine(
+  options: ServerOptions,
+  observer: StorageObserver,
+  encrypt: ServerEncryption["encrypt"],
+): Promise<Storage> {
   if (options.storage === "etcd") {
     const { openEtcd } = await import("./etcd.ts");
-    return openEtcd(options, observer);
+    return openEtcd(options, observer, encrypt);
   }
   if (options.dataDir === undefined) throw new Error("storage lmdb needs a data directory");
   const dir = storeDirectory(options.dataDir);
   const { openLmdbStorage } = await import("../storage/lmdb/lmdb.ts");
   const onDamage = ({ key, revision, problem }: StorageDamage): void =>
     options.logger.error("Found damage in the store", { ...(key !== undefined && { key }), revision, problem });
-  return openLmdbStorage({ ...embeddedOptions(options), onDamage, dir });
+  return encrypt(await openLmdbStorage({ ...embeddedOptions(options), onDamage, dir }));
 }
 
 function openMemory(options: ServerOptions, snapshot: Existing["snapshot"]): Promise<MemoryStorage> {

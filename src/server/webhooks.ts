@@ -3,7 +3,9 @@ import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiexte
 import type { Catalog } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
 import { currentObject } from "../registry/current-entry.ts";
+import type { ReviewObserver } from "../request/webhook-review.ts";
 import type { Address, LoopbackCredentials } from "../webhook/contract.ts";
+import type { ConversionObserver } from "../webhook/conversion-observer.ts";
 import {
   clusterIpResolver,
   type EndpointSliceView,
@@ -29,6 +31,8 @@ interface Needs {
   /** Returns where this server listens: the address of the Service `kubernetes`. */
   readonly self: () => Address;
   readonly loopback: LoopbackCredentials;
+  /** Only on test servers. */
+  readonly reviewed?: ReviewObserver | undefined;
 }
 
 type Options = Pick<ServerOptions, "serviceResolver" | "enableAggregatorRouting">;
@@ -37,10 +41,29 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
   const conversions = conversionMetrics();
   needs.metrics.add(conversions.collect);
   const resolve = serviceResolver(options, needs);
-  const { metrics, loopback } = needs;
-  const { observer } = conversions;
+  const { metrics, loopback, reviewed } = needs;
+  const observer = reviewed === undefined ? conversions.observer : reportingTo(reviewed, conversions.observer);
   const conversion = openConversionWebhooks({ resolve, loopback, observer, calls: metrics.calls });
   return { resolve, conversion, close: () => conversion.close() };
+}
+
+/** Reports conversions to a test server, too. */
+function reportingTo(reviewed: ReviewObserver, observer: ConversionObserver): ConversionObserver {
+  return {
+    called: observer.called,
+    converted(definition, from, to, succeeded, milliseconds) {
+      observer.converted(definition, from, to, succeeded, milliseconds);
+      const object = { group: "", resource: "", subresource: "", namespace: "", name: "" };
+      const outcome = succeeded ? "converted" : "failed";
+      const call = {
+        type: "conversion",
+        configuration: definition,
+        webhook: "",
+        operation: `${from} → ${to}`,
+      } as const;
+      reviewed({ ...call, ...object, outcome, message: "", milliseconds });
+    },
+  };
 }
 
 /** Resolves the Services of webhooks to addresses. */

@@ -34,6 +34,10 @@ export interface Stored {
   readonly seal?: Seal;
   /** Set when the stored record is damaged: the reason. The value is empty then. */
   readonly damage?: string;
+  /** Set when the value is encrypted and cannot be decrypted: the reason. The value is as it is stored then. */
+  readonly unreadable?: string;
+  /** Whether a write of the same value would store other bytes, because a key or provider has changed. */
+  readonly isStale?: boolean;
 }
 
 /** A precondition of a commit. */
@@ -116,6 +120,8 @@ export interface LogEvent {
   readonly seal?: Seal;
   /** As in {@link Stored}. Set on a deletion whose last value could not be read. */
   readonly damage?: string;
+  /** As in {@link Stored}. */
+  readonly unreadable?: string;
   /**
    * Reads the state before the change. Undefined when the key was absent, or when the engine does
    * not have that state. The embedded engines guarantee it only during the call of `events`.
@@ -188,6 +194,11 @@ export interface Storage {
    * that of `Write.shared`, and seals are not stored.
    */
   readonly isShared: boolean;
+  /**
+   * Whether values of the key are encrypted, so that equal objects can be stored as different bytes. Engines do not
+   * encrypt.
+   */
+  encrypts?(key: string): boolean;
   /**
    * Whether subscribers of the log reach each revision that `current` returns soon. If not, only a
    * read of the store shows its newest state.

@@ -5,8 +5,8 @@
 
 /** A stored value that is encrypted, so that it can be neither read nor replaced here. */
 export class EncryptedValue extends Error {
-  constructor() {
-    super("identity transformer tried to read encrypted data");
+  constructor(reason = "identity transformer tried to read encrypted data") {
+    super(reason);
     this.name = "EncryptedValue";
   }
 }
@@ -16,5 +16,9 @@ const prefix = Buffer.from("k8s:enc:");
 
 /** @throws EncryptedValue */
 export function checkNotEncrypted(value: Buffer): void {
-  if (value.subarray(0, prefix.length).equals(prefix)) throw new EncryptedValue();
+  if (isEncrypted(value)) throw new EncryptedValue();
+}
+
+export function isEncrypted(value: Buffer): boolean {
+  return value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
 }

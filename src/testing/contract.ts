@@ -1,7 +1,9 @@
 /** The test kit: a server for tests, and what tests can do to it. */
 import type { RunningServer } from "../server/options.ts";
 import type { Faults } from "./faults/contract.ts";
+import type { Installation, InstallOptions, InstallSource } from "./install/contract.ts";
 import type { Timeline } from "./timeline/contract.ts";
+import type { TestWebhook, WebhookHandler, WebhookSpec } from "./webhooks/contract.ts";
 
 /** A server that `startTestServer` has started. */
 export interface TestServer extends RunningServer, TestClients {
@@ -30,9 +32,28 @@ export interface TestServer extends RunningServer, TestClients {
   /**
    * Starts a second server in this process, on a port of its own, with the objects that this one has now, the same
    * options, authorities and credentials. Afterwards neither server sees what happens in the other. Close both.
-   * @throws Error when the server is closed
+   *
+   * @param from a snapshot of this server, whose objects the fork has instead
+   * @throws Error when the server is closed, or the snapshot is of another server
    */
-  fork(): Promise<TestServer>;
+  fork(from?: Snapshot): Promise<TestServer>;
+  /**
+   * Registers a webhook that is a function, and waits until the server calls it. A fork calls it, too, as long as this
+   * server is not closed.
+   *
+   * @param spec which requests it gets
+   * @param handler answers them
+   * @throws Error when a field is not valid, or the server rejects the configuration
+   */
+  webhook<S extends WebhookSpec>(spec: S, handler: WebhookHandler<S>): Promise<TestWebhook>;
+  /**
+   * Installs objects: definitions first, whose kinds are then served, then namespaces, then the others. An object that
+   * exists is changed as by `kubectl apply --server-side --force-conflicts`. All objects are installed or none.
+   *
+   * @param source files, folders, text or objects; nothing is read from the network
+   * @throws Error when something is not valid, or the server rejects an object
+   */
+  install(source: InstallSource, options?: InstallOptions): Promise<Installation>;
 }
 
 /** A state of a test server. It stays valid when the server changes, and when it is closed. */
@@ -76,6 +97,38 @@ export interface TestClients {
    * @throws TypeError when the user has no name
    */
   kubeConfig<C extends { loadFromString(text: string): void }>(type: new () => C, user?: TestUser): Promise<C>;
+  /**
+   * Creates a client of a user, or of a ServiceAccount, which is created if it does not exist. Its rights are those that
+   * RBAC grants.
+   * @throws TypeError when it has no name
+   * @throws Error when the server rejects the ServiceAccount or its token
+   */
+  as(who: TestUser | TestServiceAccount): Promise<TestClient>;
+}
+
+/** A ServiceAccount of the server, as whom a client acts. */
+export interface TestServiceAccount {
+  /** Its name. */
+  readonly serviceAccount: string;
+  /** `default` by default. */
+  readonly namespace?: string;
+  /** How long its token is valid, by the clock of the server; an hour by default, and ten minutes at least. */
+  readonly expirationSeconds?: number;
+}
+
+/** A client with the credentials of one user. */
+export interface TestClient {
+  /** Of a ServiceAccount: the token, as a pod would have it. It is not renewed. Undefined for users. */
+  readonly token: string | undefined;
+  /** YAML of a kubeconfig. */
+  readonly kubeconfig: string;
+  /** Sends a request as this user, see {@link TestClients.fetch}. */
+  fetch(path: string, init?: Omit<TestRequest, "as">): Promise<TestResponse>;
+  /**
+   * Loads the kubeconfig into an object of `@kubernetes/client-node`.
+   * @param type the class `KubeConfig` of the package, or any other class with `loadFromString`
+   */
+  kubeConfig<C extends { loadFromString(text: string): void }>(type: new () => C): C;
 }
 
 /** The request of {@link TestClients.fetch}. */
@@ -158,7 +211,8 @@ export interface ServerFixture {
    */
   readonly server: TestServer;
   /**
-   * Creates a namespace that is deleted after the test.
+   * Creates a namespace that is deleted after the test. Finalizers of its objects that no controller removes are removed
+   * then, and named in a warning.
    *
    * @param test the context of the test, which node:test and Vitest pass to it; needed while several tests run at once
    * @returns its name, which no other namespace of the server has
@@ -166,13 +220,43 @@ export interface ServerFixture {
    */
   namespace(test?: object): Promise<string>;
   /**
-   * Forks the server, and closes the fork after the test, whose timeline is printed when the test fails.
+   * Forks the server, and closes the fork after the test, whose timeline is printed when the test fails. The namespaces
+   * of tests that have ended are not in it.
    *
    * @param test as in `namespace`
-   * @returns a server of this test alone, with the objects that the server has now
+   * @param from a snapshot of the server, such as `kit.prepared`
+   * @returns a server of this test alone, with the objects that the server has now, or that the snapshot has
    * @throws Error when no test runs, or several run and `test` is undefined
    */
-  fork(test?: object): Promise<TestServer>;
+  fork(test?: object, from?: Snapshot): Promise<TestServer>;
+  /**
+   * The state of the server after `setup`, which each fork can begin with, whatever tests have done since.
+   * @throws Error without the option `setup`, and before the server is started
+   */
+  readonly prepared: Snapshot;
+  /**
+   * Registers a webhook, see {@link TestServer.webhook}, until the end of the test.
+   *
+   * @param test as in `namespace`
+   * @throws Error when a field is not valid, the server rejects the configuration, or it is not clear which test runs
+   */
+  webhook<S extends WebhookSpec>(spec: S, handler: WebhookHandler<S>, test?: object): Promise<TestWebhook>;
+  /**
+   * Installs objects, see {@link TestServer.install}, and removes those that it has created after the test.
+   *
+   * @param test as in `namespace`
+   * @throws Error when something is not valid, the server rejects an object, or it is not clear which test runs
+   */
+  install(source: InstallSource, options?: InstallOptions, test?: object): Promise<Installation>;
+  /**
+   * Creates a client, see {@link TestClients.as}. A ServiceAccount that does not exist is created until the end of the
+   * test.
+   *
+   * @param test as in `namespace`
+   * @throws TypeError when it has no name
+   * @throws Error when the server rejects the ServiceAccount, or it is not clear which test runs
+   */
+  as(who: TestUser | TestServiceAccount, test?: object): Promise<TestClient>;
   /**
    * Prints the timeline when a test fails, for runners whose hooks do not know whether a test has failed: Jest, Bun and
    * Deno. The kit does this itself with node:test and Vitest.

@@ -1,92 +1,209 @@
 /** Servers whose life the hooks of a test runner decide. */
-import type { ServerFixture, TestRunner, TestServer } from "./contract.ts";
+import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
+import { expectOk } from "./expect-ok.ts";
+import type { Installation } from "./install/contract.ts";
+import { testsBegin, testsEnd } from "./open-servers.ts";
+import { reportRequests } from "./report-requests.ts";
+import { runnerLimitMs } from "./runner-limit.ts";
+import { testStarts } from "./running-tests.ts";
+import { ensureServiceAccount, pathOf } from "./service-account-token.ts";
+import { type TestNamespaces, testNamespaces } from "./test-namespaces.ts";
 import { isObject, TestScopes } from "./test-scopes.ts";
 import type { TimelineMark } from "./timeline/contract.ts";
+import type { TestWebhook } from "./webhooks/contract.ts";
 
 /** For busy machines: the runners' own limits are 5 and 10 seconds. */
 const startTimeoutMs = 60_000;
 
-/** Registers the hooks. @param start starts the server, and prepares it */
-export function fixtureOf(runner: TestRunner, start: () => Promise<TestServer>): ServerFixture {
-  const scopes = new TestScopes(() => fixture.server.faults.list());
-  let server: TestServer | undefined;
-  let starting: Promise<void> | undefined;
-  let namespaces = 0;
+/** What a fixture does when it starts. */
+export interface FixtureStart {
+  /** Starts the server. */
+  start(): Promise<TestServer>;
+  /** Prepares it. */
+  readonly setup: ((server: TestServer) => unknown) | undefined;
+}
+
+/** Registers the hooks. @throws TypeError when it is not a test runner */
+export function fixtureOf(runner: TestRunner, start: FixtureStart): ServerFixture {
+  checkRunner(runner);
+  const life = serverLife(start, "beforeAll" in runner ? startTimeoutMs : undefined);
+  const scopes = new TestScopes(() => life.server.faults.list());
+  /** By the context of the test, which is undefined with some runners. */
+  const ends: [context: unknown, end: () => void][] = [];
   const marks = new WeakMap<object, TimelineMark>();
-  const forks = testForks(scopes);
-  const begin = (): Promise<void> => {
-    starting = start().then((started) => {
-      server = started;
-    });
-    return starting;
-  };
-  if ("beforeAll" in runner) runner.beforeAll(begin, startTimeoutMs);
-  else runner.before(begin);
+  const namespaces = testNamespaces(scopes, () => life.server);
+  const forks = testForks(scopes, namespaces);
+  if ("beforeAll" in runner) runner.beforeAll(life.begin, startTimeoutMs);
+  else runner.before(life.begin);
   runner.beforeEach(
     hook(async (context) => {
-      await starting; // node:test does not wait for hooks of a file that awaits before it registers them.
+      await life.started(); // node:test does not wait for hooks of a file that awaits before it registers them.
       scopes.enter(context);
-      if (isObject(context)) marks.set(context, fixture.server.timeline.mark());
+      const since = life.server.timeline.mark();
+      if (isObject(context)) marks.set(context, since);
+      ends.push([
+        context,
+        testStarts({
+          context,
+          limitMs: runnerLimitMs(context),
+          report: () => reportRequests(life.server.timeline, since),
+        }),
+      ]);
     }),
   );
   runner.afterEach(
     hook((context) => {
+      const at = ends.findLastIndex(([of]) => of === context);
+      for (const [, end] of ends.splice(at, at < 0 ? 0 : 1)) end();
       const failed = isObject(context) && hasFailed(context);
-      if (failed) printTimeline(fixture.server, marks.get(context));
+      if (failed) printTimeline(life.server, marks.get(context));
       return scopes.leave(context, failed);
     }),
   );
-  const end = async (): Promise<void> => server?.close();
-  if ("afterAll" in runner) runner.afterAll(end);
-  else runner.after(end);
-  const fixture: ServerFixture = {
+  if ("afterAll" in runner) runner.afterAll(life.end);
+  else runner.after(life.end);
+  return {
     get server() {
-      if (server === undefined) throw new Error("the server is not started yet: use it in tests and hooks");
-      return server;
+      return life.server;
     },
-    async namespace(test) {
-      const name = `test-${++namespaces}`;
-      const { fetch } = fixture.server;
-      // The test may have deleted it.
-      scopes.cleanUpAfter(test, () => expectOk(fetch(`/api/v1/namespaces/${name}`, { method: "DELETE" }), 404));
-      await expectOk(fetch("/api/v1/namespaces", { method: "POST", body: { metadata: { name } } }));
-      return name;
+    get prepared() {
+      return life.prepared;
     },
-    fork: (test) => forks.add(fixture.server, test),
-    withTimeline: (run) => async () => {
-      const since = fixture.server.timeline.mark();
-      try {
-        await run();
-      } catch (error) {
-        printTimeline(fixture.server, since);
-        for (const fork of forks.open) printTimeline(fork, undefined);
-        throw error;
-      }
+    namespace: namespaces.create,
+    fork: (test, from) => forks.add(life.server, test, from),
+    ...testTools(scopes, () => life.server),
+    withTimeline: (run) => () => runWithTimeline(run, life.server, forks.open),
+  };
+}
+
+/** The server of a fixture, from its start to its end. */
+interface ServerLife {
+  /** @throws Error before it is started */
+  readonly server: TestServer;
+  /** @throws Error without `setup`, and before the server is started */
+  readonly prepared: Snapshot;
+  begin(): Promise<void>;
+  started(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** @param limitMs of the start */
+function serverLife({ start, setup }: FixtureStart, limitMs: number | undefined): ServerLife {
+  let server: TestServer | undefined;
+  let prepared: Snapshot | undefined;
+  let starting: Promise<void> | undefined;
+  const started = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error("the server is not started yet: use it in tests and hooks");
+    return value;
+  };
+  const open = async (): Promise<void> => {
+    const opened = await start();
+    const end = testStarts({ context: undefined, limitMs, report: () => reportRequests(opened.timeline) });
+    try {
+      await setup?.(opened);
+      if (setup !== undefined) prepared = await opened.snapshot();
+    } catch (error) {
+      await opened.close();
+      throw error;
+    } finally {
+      end();
+    }
+    server = opened;
+  };
+  return {
+    get server() {
+      return started(server);
+    },
+    get prepared() {
+      if (setup === undefined) throw new Error("useTestServer has no option setup, so there is no prepared state");
+      return started(prepared);
+    },
+    begin() {
+      testsBegin();
+      starting = open();
+      return starting;
+    },
+    started: async () => starting,
+    async end() {
+      await server?.close();
+      testsEnd();
     },
   };
-  return fixture;
+}
+
+/** @throws TypeError */
+function checkRunner(runner: unknown): void {
+  const has = (name: string): boolean => isObject(runner) && typeof Reflect.get(runner, name) === "function";
+  const all = has("beforeAll") ? ["beforeAll", "afterAll"] : ["before", "after"];
+  const missing = [...all, "beforeEach", "afterEach"].filter((name) => !has(name));
+  if (missing.length > 0)
+    throw new TypeError(
+      `useTestServer needs the module of the test runner, such as: import * as runner from "node:test". What it got has no ${missing.join(", ")}`,
+    );
+}
+
+type TestTools = Pick<ServerFixture, "webhook" | "install" | "as">;
+
+/** What a test adds to the server, until its end. */
+function testTools(scopes: TestScopes, server: () => TestServer): TestTools {
+  return {
+    async webhook(spec, handler, test) {
+      let added: TestWebhook | undefined;
+      scopes.cleanUpAfter(test, async () => added?.remove());
+      added = await server().webhook(spec, handler);
+      return added;
+    },
+    async install(source, options, test) {
+      let installed: Installation | undefined;
+      scopes.cleanUpAfter(test, async () => installed?.remove());
+      installed = await server().install(source, options);
+      return installed;
+    },
+    async as(who, test) {
+      if (!("serviceAccount" in who)) return server().as(who);
+      let isNew = false;
+      const { fetch } = server();
+      scopes.cleanUpAfter(test, async () => {
+        if (isNew) await expectOk(fetch(pathOf(who), { method: "DELETE" }), 404);
+      });
+      isNew = await ensureServiceAccount(who, fetch);
+      return server().as(who);
+    },
+  };
+}
+
+async function runWithTimeline(run: () => unknown, server: TestServer, forks: ReadonlySet<TestServer>): Promise<void> {
+  const since = server.timeline.mark();
+  try {
+    await run();
+  } catch (error) {
+    printTimeline(server, since);
+    for (const fork of forks) printTimeline(fork, undefined);
+    throw error;
+  }
 }
 
 interface TestForks {
   readonly open: ReadonlySet<TestServer>;
   /** Forks a server, and closes the fork after a test. */
-  add(server: TestServer, test: object | undefined): Promise<TestServer>;
+  add(server: TestServer, test: object | undefined, from: Snapshot | undefined): Promise<TestServer>;
 }
 
-function testForks(scopes: TestScopes): TestForks {
+function testForks(scopes: TestScopes, namespaces: TestNamespaces): TestForks {
   const open = new Set<TestServer>();
   return {
     open,
-    async add(server, test) {
+    async add(server, test, from) {
       let opening: Promise<TestServer> | undefined;
       scopes.cleanUpAfter(test, async (hasFailed) => {
-        const fork = await opening;
+        const fork = await opening?.catch(() => undefined); // The test has got the error.
         if (fork === undefined) return;
         open.delete(fork);
         if (hasFailed) printTimeline(fork, undefined);
         await fork.close();
       });
-      opening = server.fork();
+      if (from === undefined) await namespaces.gone();
+      opening = server.fork(from);
       open.add(await opening);
       return opening;
     },
@@ -102,16 +219,6 @@ function hook(run: (context: unknown) => void | Promise<void>): () => Promise<vo
     // biome-ignore lint/complexity/noArguments: see above.
     await run(arguments[0]);
   };
-}
-
-/**
- * @param accepted a status that is no error
- * @throws Error with the server's message
- */
-async function expectOk(answer: ReturnType<TestServer["fetch"]>, accepted?: number): Promise<void> {
-  const response = await answer;
-  const { message } = await response.json();
-  if (!response.ok && response.status !== accepted) throw new Error(message);
 }
 
 /** The contexts of node:test have `passed`, those of Vitest have the task with its result. */

@@ -9,7 +9,9 @@ import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../server/options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
+import { isTestRunner, type Opener, rememberServer } from "./open-servers.ts";
 import type { TestServerOptions } from "./servers.ts";
+import { toolsOf } from "./tools.ts";
 
 export type * from "../server/public-types.ts";
 export {
@@ -43,6 +45,8 @@ export type {
   TimeoutFault,
   TooManyRequestsFault,
 } from "./faults/contract.ts";
+export type { Installation, InstalledObject, InstallOptions, InstallSource } from "./install/contract.ts";
+export { ManifestError } from "./install/manifest-error.ts";
 export type { KitOptions } from "./kit.ts";
 export { type NoFurtherWritesOptions, noFurtherWrites } from "./no-further-writes.ts";
 export {
@@ -77,6 +81,7 @@ export type {
   TimelineLimits,
   TimelineMark,
   TimelineRequest,
+  TimelineReview,
   TimelineServerWrite,
 } from "./timeline/contract.ts";
 export {
@@ -86,6 +91,8 @@ export {
   type VirtualClockOptions,
   virtualClock,
 } from "./virtual-clock.ts";
+export type * from "./webhooks/contract.ts";
+export { WebhookSpecError } from "./webhooks/webhook-spec-error.ts";
 
 /**
  * Starts a server for tests in this process: in memory, on a free port of 127.0.0.1.
@@ -107,8 +114,19 @@ export {
  * ```
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const opener: Opener = {};
+  Error.captureStackTrace(opener, startTestServer);
+  const server = await startUnreferenced(options);
+  rememberServer(server, "server", opener);
+  return server;
+}
+
+/** In a test runner, a server does not hold the process, so that a forgotten one does not make it hang. */
+async function startUnreferenced(options: TestServerOptions): Promise<TestServer> {
   const { startServer } = await loadServers();
-  return startServer(options);
+  const server = await startServer(options);
+  if (isTestRunner()) toolsOf(server).unref();
+  return server;
 }
 
 /**
@@ -163,14 +181,5 @@ export interface FixtureOptions extends TestServerOptions {
  */
 export function useTestServer(runner: TestRunner, options: FixtureOptions = {}): ServerFixture {
   const { setup, ...serverOptions } = options;
-  return fixtureOf(runner, async () => {
-    const server = await startTestServer(serverOptions);
-    try {
-      await setup?.(server);
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
-  });
+  return fixtureOf(runner, { start: () => startUnreferenced(serverOptions), setup });
 }

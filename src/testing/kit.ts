@@ -3,12 +3,16 @@ import type { RequestContext, RequestExtension, RequestProbe } from "../http/con
 import type { WatchStreamOptions } from "../http/endpoints/watch-stream.ts";
 import type { ObjectChange, RegistryContext } from "../registry/contract.ts";
 import type { ServerOptions } from "../server/options.ts";
+import { certificateRoutes } from "./control/certificate-routes.ts";
 import { clockPath, clockRoutes } from "./control/clock-routes.ts";
 import type { ControlRoute } from "./control/contract.ts";
 import { faultRoutes } from "./control/fault-routes.ts";
+import { installRoutes } from "./control/install-routes.ts";
 import { controlPaths, controlPrefix } from "./control/serve-control.ts";
 import { type SnapshotMethods, snapshotRoutes } from "./control/snapshot-routes.ts";
 import { timelineRoute } from "./control/timeline-route.ts";
+import { webhookRoutes } from "./control/webhook-routes.ts";
+import type { ResourceNames } from "./faults/check-possible.ts";
 import type { Faults } from "./faults/contract.ts";
 import { type OpenFaults, openFaults } from "./faults/faults.ts";
 import { overriding } from "./overriding.ts";
@@ -16,6 +20,7 @@ import { type RestoreGate, restoreGate } from "./snapshots/restore-gate.ts";
 import type { Timeline, TimelineLimits } from "./timeline/contract.ts";
 import type { RequestRecord } from "./timeline/request-record.ts";
 import { type OpenTimeline, openTimeline } from "./timeline/timeline.ts";
+import type { TestTools } from "./tools.ts";
 
 /** Options of the test kit. */
 export interface KitOptions {
@@ -23,6 +28,14 @@ export interface KitOptions {
   readonly timeline?: TimelineLimits;
   /** Whether clients can control the server by paths under `/testing/`; false by default. */
   readonly control?: boolean;
+}
+
+/** What control paths need of a server that has started. */
+export interface StartedServer {
+  readonly snapshots: SnapshotMethods | undefined;
+  readonly tools: TestTools;
+  /** Returns the resources that it has now. */
+  readonly resources: () => readonly ResourceNames[];
 }
 
 /** What {@link openKit} creates. */
@@ -35,15 +48,16 @@ export interface Kit {
   readonly gate: RestoreGate;
   /**
    * Must be called when the server has started: writes of the start are not recorded.
-   * @param server undefined when it has no snapshots
+   * @param server its snapshots are undefined when it has none
    */
-  started(server: SnapshotMethods | undefined): void;
+  started(server: StartedServer): void;
 }
 
 /** Creates the kit of one server. */
 export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger">, options: KitOptions): Kit {
   const timeline = openTimeline(clock, options.timeline);
-  const faults = openFaults({ clock, logger, timeline });
+  let resources: StartedServer["resources"] = () => [];
+  const faults = openFaults({ clock, logger, timeline, resources: () => resources() });
   const gate = restoreGate();
   const routes: ControlRoute[] = [timelineRoute(timeline), ...clockRoutes(clock, timeline), ...faultRoutes(faults)];
   let hasStarted = false;
@@ -51,9 +65,11 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
     timeline,
     faults,
     gate,
-    started(server) {
+    started({ snapshots, tools, resources: current }) {
       hasStarted = true;
-      if (server !== undefined) routes.push(...snapshotRoutes(server));
+      resources = current;
+      if (snapshots !== undefined) routes.push(...snapshotRoutes(snapshots));
+      routes.push(...certificateRoutes(tools), ...webhookRoutes(tools), ...installRoutes(tools));
     },
     extension: {
       ready: (context) => (isControl(context) ? undefined : gate.idle()),
@@ -68,6 +84,7 @@ export function openKit({ clock, logger }: Pick<ServerOptions, "clock" | "logger
         if (hasStarted) timeline.wrote(change);
       },
       decide: () => gate.decide(),
+      reviewed: (review) => timeline.reviewed(review),
       stopping: () => faults.clear(),
       routes: options.control === true ? controlPaths(routes) : [],
     },

@@ -9,10 +9,16 @@ import { defaultOptions } from "../server/default-options.ts";
 import type { ServerOptions } from "../server/options.ts";
 import { openServer } from "../server/server.ts";
 import type { TestServer } from "./contract.ts";
+import { finalizersOf } from "./finalizers.ts";
 import { type KitOptions, openKit } from "./kit.ts";
+import { forgetServer } from "./open-servers.ts";
 import { snapshotMethods } from "./snapshots/snapshot-methods.ts";
 import type { Beginning } from "./start-states.ts";
 import { openClients } from "./test-clients.ts";
+import { keepTools, openTools } from "./tools.ts";
+
+/** A quarter of the Lease's duration: other writes than those of a test and of controllers would surprise it. */
+const identityRenewMs = 900_000;
 
 /**
  * @param from what the server begins with
@@ -24,9 +30,9 @@ export async function openTestServer(
   from: Beginning = {},
 ): Promise<TestServer> {
   const { snapshot, isNew = false, clock } = from;
-  const options = { ...defaultOptions, logger: silentLogger, ...some, ...(clock && { clock }) };
+  const options = { ...defaultOptions, identityRenewMs, logger: silentLogger, ...some, ...(clock && { clock }) };
   const kit = openKit(options, kitOptions);
-  const { running, registry, serving, snapshots } = await openServer(options, {
+  const { running, registry, serving, snapshots, definitionsServed, unref } = await openServer(options, {
     requests: kit.extension,
     ...(snapshot && { snapshot }),
   });
@@ -34,9 +40,11 @@ export async function openTestServer(
   const methods = snapshotMethods(snapshots, kit.gate, (taken) =>
     openTestServer({ ...some, securePort: 0 }, kitOptions, { ...from, snapshot: taken, isNew: false }),
   );
-  kit.started(snapshots && methods);
   const { clients, close } = openClients(running, serving, options.clock);
-  return {
+  const tools = openTools({ fetch: clients.fetch, finalizers: finalizersOf(registry), definitionsServed, unref });
+  const { definitions } = registry.catalog;
+  kit.started({ snapshots: snapshots && methods, tools, resources: definitions });
+  const server: TestServer = {
     ...running,
     get servingCertificate() {
       return running.servingCertificate;
@@ -45,8 +53,16 @@ export async function openTestServer(
     faults: kit.faults,
     ...clients,
     ...methods,
-    close: () => running.close().finally(close),
+    webhook: async (spec, handler) => (await tools.webhooks()).add(spec, handler),
+    install: tools.install,
+    async close() {
+      forgetServer(server, kit.timeline);
+      await running.close().finally(close);
+      await tools.close();
+    },
   };
+  keepTools(server, tools);
+  return server;
 }
 
 const [namespace, name] = ["default", "kubernetes"];

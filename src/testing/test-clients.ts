@@ -7,7 +7,8 @@ import type { RunningServer } from "../server/options.ts";
 import { certificateTimes, issueClient, type KeyPair } from "../server/serving/certificates.ts";
 import { formatKubeconfig } from "../server/serving/kubeconfig.ts";
 import type { ServingSetup } from "../server/serving/serving-setup.ts";
-import type { TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
+import type { TestClient, TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
+import { tokenOf } from "./service-account-token.ts";
 
 /** Clients that are closed after their server. */
 export interface OpenClients {
@@ -20,52 +21,78 @@ const connectedUsersMax = 64;
 /** Connections of one user for requests that end by themselves; further ones wait. */
 const connectionsMax = 256;
 
-/** Creates the clients of a server. */
-export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup, clock: Clock): OpenClients {
-  const certificates = new Map<string, Promise<KeyPair>>();
-  const agents = new Map<string, Promise<Agent>>();
-  /** Of watches and other long requests: they have connections of their own, so that no request waits for their end. */
-  let unlimited: Promise<Agent> | undefined;
+/** The certificates of users, which are issued once. */
+interface UserCertificates {
+  /** @throws TypeError when the user has no name */
+  of(user: TestUser): Promise<KeyPair>;
+  credentials(as: TestRequest["as"]): Promise<TlsCredentials>;
+}
 
-  function certificateOf({ user, groups = [] }: TestUser): Promise<KeyPair> {
+function userCertificates(serving: ServingSetup, clock: Clock): UserCertificates {
+  const issued = new Map<string, Promise<KeyPair>>();
+  const of: UserCertificates["of"] = ({ user, groups = [] }) => {
     if (typeof user !== "string" || user === "") throw new TypeError("a user needs a name: { user: NAME }");
     const subject = { commonName: user, organizations: groups };
-    return remembered(certificates, JSON.stringify([user, groups]), () =>
+    return remembered(issued, JSON.stringify([user, groups]), () =>
       issueClient(serving.clientAuthority, subject, certificateTimes(clock)),
     );
-  }
+  };
+  return {
+    of,
+    async credentials(as) {
+      const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await of(as);
+      return { ca: serving.caBundle, ...pair };
+    },
+  };
+}
 
-  async function credentialsOf(as: TestRequest["as"]): Promise<TlsCredentials> {
-    const pair = as === undefined ? serving.admin : as === "anonymous" ? {} : await certificateOf(as);
-    return { ca: serving.caBundle, ...pair };
-  }
+/** The connections of users. */
+interface Agents {
+  of(as: TestRequest["as"]): Promise<Agent>;
+  /** Of watches and other long requests: they have connections of their own, so that no request waits for their end. */
+  unlimited(): Promise<Agent>;
+  close(): void;
+}
 
-  async function openAgent(as: TestRequest["as"]): Promise<Agent> {
+function openAgents({ credentials }: UserCertificates): Agents {
+  const agents = new Map<string, Promise<Agent>>();
+  let unlimited: Promise<Agent> | undefined;
+  const open = async (as: TestRequest["as"]): Promise<Agent> => {
     const { Agent } = await import("node:https"); // With the first request: it loads much.
-    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ...(await credentialsOf(as)) });
-  }
+    return new Agent({ keepAlive: true, maxSockets: connectionsMax, ...(await credentials(as)) });
+  };
+  return {
+    of(as) {
+      const key = JSON.stringify(as === undefined || typeof as === "string" ? (as ?? "admin") : [as.user, as.groups]);
+      return remembered(agents, key, () => open(as), destroy);
+    },
+    unlimited() {
+      unlimited ??= import("node:https").then(({ Agent }) => new Agent());
+      return unlimited;
+    },
+    close() {
+      agents.forEach(destroy);
+      if (unlimited !== undefined) destroy(unlimited);
+    },
+  };
+}
 
-  async function openUnlimited(): Promise<Agent> {
-    const { Agent } = await import("node:https");
-    return new Agent();
-  }
-
-  function agentOf(as: TestRequest["as"]): Promise<Agent> {
-    const key = JSON.stringify(as === undefined || typeof as === "string" ? (as ?? "admin") : [as.user, as.groups]);
-    return remembered(agents, key, () => openAgent(as), destroy);
-  }
-
+/** Creates the clients of a server. */
+export function openClients({ url, kubeconfig }: RunningServer, serving: ServingSetup, clock: Clock): OpenClients {
+  const certificates = userCertificates(serving, clock);
+  const agents = openAgents(certificates);
   const clients: TestClients = {
     async fetch(path, request = {}) {
-      if (!path.startsWith("/")) throw new Error(`the path must start with "/": ${JSON.stringify(path)}`);
+      if (typeof path !== "string" || !path.startsWith("/"))
+        throw new Error(`the path must start with "/": ${JSON.stringify(path)}`);
       const { host } = new URL(url);
       if (!isWatchTarget(path) && !isConnectTarget(path))
-        return send(host, path, { request, agent: await agentOf(request.as) });
-      unlimited ??= openUnlimited();
-      return send(host, path, { request, agent: await unlimited, credentials: await credentialsOf(request.as) });
+        return send(host, path, { request, agent: await agents.of(request.as) });
+      const [agent, credentials] = await Promise.all([agents.unlimited(), certificates.credentials(request.as)]);
+      return send(host, path, { request, agent, credentials });
     },
     async kubeconfigFor(user) {
-      const admin = await certificateOf(user);
+      const admin = await certificates.of(user);
       return formatKubeconfig(url, { caBundle: serving.caBundle, admin, user: user.user });
     },
     async kubeConfig(type, user) {
@@ -73,12 +100,34 @@ export function openClients({ url, kubeconfig }: RunningServer, serving: Serving
       config.loadFromString(user === undefined ? kubeconfig : await clients.kubeconfigFor(user));
       return config;
     },
+    async as(who) {
+      if (!("serviceAccount" in who))
+        return clientOf(clients, await clients.kubeconfigFor(who), undefined, { as: who });
+      const { token, user } = await tokenOf(who, clients.fetch);
+      const headers = { authorization: `Bearer ${token}` };
+      const config = formatKubeconfig(url, { caBundle: serving.caBundle, token, user });
+      return clientOf(clients, config, token, { as: "anonymous", headers });
+    },
   };
+
+  return { clients, close: agents.close };
+}
+
+/** @param own the credentials of its requests */
+function clientOf(
+  { fetch }: TestClients,
+  kubeconfig: string,
+  token: string | undefined,
+  own: Pick<TestRequest, "as" | "headers">,
+): TestClient {
   return {
-    clients,
-    close() {
-      agents.forEach(destroy);
-      if (unlimited !== undefined) destroy(unlimited);
+    token,
+    kubeconfig,
+    fetch: (path, init) => fetch(path, { ...init, ...own, headers: { ...init?.headers, ...own.headers } }),
+    kubeConfig(type) {
+      const loaded = new type();
+      loaded.loadFromString(kubeconfig);
+      return loaded;
     },
   };
 }

@@ -38,15 +38,18 @@ export class TestScopes {
   /**
    * Removes the rules that the test has added, so that they do not affect what follows, and cleans up, the newest first.
    * @throws the first error, when all is done
+   * @throws Error when a rule of a test that has passed never applied
    */
   async leave(context: unknown, hasFailed: boolean): Promise<void> {
     const scope = this.#scopes.get(context);
     if (scope === undefined || --scope.tests > 0) return;
     this.#scopes.delete(context);
-    this.#removeRulesOf(scope);
-    const done = await Promise.allSettled(scope.cleanUps.reverse().map((cleanUp) => cleanUp(hasFailed)));
-    const failed = done.find(({ status }) => status === "rejected");
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+    const unused = this.#removeRulesOf(scope).filter(({ hits, rule }) => hits === 0 && rule.optional !== true);
+    const errors: unknown[] = [];
+    for (const cleanUp of scope.cleanUps.reverse())
+      await cleanUp(hasFailed).catch((error: unknown) => void errors.push(error));
+    if (errors.length > 0) throw errors[0];
+    if (unused.length > 0 && !hasFailed) throw new Error(unusedRules(unused));
   }
 
   /**
@@ -60,10 +63,13 @@ export class TestScopes {
   }
 
   /** A rule that another running test can have added, too, stays until that ends. A subtest is its likelier origin. */
-  #removeRulesOf(scope: Scope): void {
+  #removeRulesOf(scope: Scope): FaultHandle[] {
     const others = [...this.#scopes.values()].filter((other) => !isWithin(scope, other));
-    for (const rule of this.#rules())
-      if ([scope, ...others].every((one) => one.rulesBefore.has(rule) === (one !== scope))) rule.remove();
+    const own = this.#rules().filter((rule) =>
+      [scope, ...others].every((one) => one.rulesBefore.has(rule) === (one !== scope)),
+    );
+    for (const rule of own) rule.remove();
+    return own;
   }
 
   #scopeOf(context: object | undefined): Scope {
@@ -74,6 +80,11 @@ export class TestScopes {
     if (running.length === 0) throw new Error("no test runs now: call it in a test or in a beforeEach hook");
     throw new Error("several tests run now: pass the context of the test, so that it is clear which one is meant");
   }
+}
+
+function unusedRules(rules: readonly FaultHandle[]): string {
+  const lines = rules.map(({ id, rule, fault }) => `  ${id}: ${JSON.stringify(fault)} for ${JSON.stringify(rule)}`);
+  return `These rules of faults never applied; if that is right, set optional: true in the rule:\n${lines.join("\n")}`;
 }
 
 /** The contexts of Vitest are functions. */

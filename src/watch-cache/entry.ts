@@ -5,7 +5,7 @@ import { encodeObject, isEmpty } from "../lib/schema/encode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { shardHash } from "../lib/selectors/shard-hash.ts";
 import { DamagedRecord, type Seal, type Stored } from "../storage/contract.ts";
-import { checkNotEncrypted } from "../storage/encrypted-value.ts";
+import { checkNotEncrypted, EncryptedValue } from "../storage/encrypted-value.ts";
 import type { Entry, EntryIndex } from "./contract.ts";
 import { uidBytes } from "./uid-bytes.ts";
 
@@ -48,14 +48,15 @@ export function entryFromStored(stored: Stored, source: EntrySource): Entry {
 /**
  * Returns a state with its value as JSON at the storage version: the same one if its seal is that of the
  * definition.
- * @throws DamagedRecord · errors as those of {@link entryFromStored}
+ * @throws DamagedRecord · EncryptedValue · errors as those of {@link entryFromStored}
  */
 export function sealedState(stored: Stored, source: EntrySource): Stored & { readonly seal: Seal } {
-  const { key, revision, seal, value, damage } = stored;
+  const { key, revision, seal, value, damage, unreadable } = stored;
   const { fingerprint } = source;
   if (damage !== undefined) throw new DamagedRecord(damage);
-  if (seal?.fingerprint === fingerprint) return stored as Stored & { readonly seal: Seal };
+  if (unreadable !== undefined) throw new EncryptedValue(unreadable);
   checkNotEncrypted(value);
+  if (seal?.fingerprint === fingerprint) return stored as Stored & { readonly seal: Seal };
   const { object, schema } = source.decode(value);
   if (isEmpty(object.metadata)) nameByKey(object, key, source);
   const { json, versionOffset, itemOffset } = encodeObject(object, schema);

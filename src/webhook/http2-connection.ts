@@ -68,7 +68,10 @@ export function openHttp2(socket: net.Socket, { origin, changed, closed }: Optio
   const becomeIdle = (): void => {
     if (!isRetired) idle = setTimeout(retire, idleMs).unref();
   };
-  const stopPings = pingRepeatedly(session);
+  const stopPings = pingRepeatedly(session, () => {
+    cause ??= new WebhookError("closed", "http2: client connection lost"); // Streams close before the session's event.
+    session.destroy(cause);
+  });
   session.on("error", (error) => (cause ??= error));
   session.on("goaway", retire);
   session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
@@ -118,10 +121,12 @@ function connect(socket: net.Socket, origin: string): http2.ClientHttp2Session {
   return session.once("connect", () => session.setLocalWindowSize(sessionWindowBytes));
 }
 
-/** @returns ends the pings */
-function pingRepeatedly(session: http2.ClientHttp2Session): () => void {
+/**
+ * @param lost called when a ping is not answered in time
+ * @returns ends the pings
+ */
+function pingRepeatedly(session: http2.ClientHttp2Session, lost: () => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
-  const lost = (): void => session.destroy(new WebhookError("closed", "http2: client connection lost"));
   const interval = setInterval(() => {
     if (session.destroyed || waiting !== undefined) return;
     waiting = setTimeout(lost, pingMs).unref();

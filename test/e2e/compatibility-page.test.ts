@@ -41,7 +41,7 @@ type Row = readonly [what: string, request: RawRequest, status: number, text: Re
 
 const sections: Readonly<Record<string, readonly Row[]>> = {
   Serving: [
-    ...["/debug/pprof", "/debug/pprof/", "/logs", "/logs/", "/statusz", "/flagz"].map(
+    ...["/debug/pprof", "/debug/pprof/", "/logs", "/logs/"].map(
       (path): Row => [`${path} is missing`, get(path), 404, /^404 page/],
     ),
     ...[
@@ -187,23 +187,6 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       { method: "PUT", path: `${services}/none/status`, body: named("none") },
       404,
       /services \\"none\\" not found/,
-    ],
-    [
-      "an integer beyond 32 bits in a strategic merge patch is rejected",
-      patch(`${services}/s`, "application/strategic-merge-patch+json", { spec: { ports: [{ port: 4294967376 }] } }),
-      422,
-      /cannot unmarshal number 4294967376 into Go struct field ServicePort\.spec\.ports\.port of type int32/,
-    ],
-    [
-      "an integer beyond 32 bits in an apply is rejected",
-      patch(`${services}/s?fieldManager=m`, "application/apply-patch+yaml", {
-        apiVersion: "v1",
-        kind: "Service",
-        ...named("s"),
-        spec: { ports: [{ port: 4294967376 }] },
-      }),
-      500,
-      /unable to convert unstructured object to \/v1, Kind=Service/,
     ],
   ],
   "List and watch": [

@@ -8,10 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import type { ServerOptions } from "../../src/index.ts";
-import { signerKey, startExternalSigner, unavailable } from "../support/external-signer.ts";
+import { signerKey, startExternalSigner } from "../support/external-signer.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import type { Answer } from "../support/raw-client.ts";
 import { startServerWithClient } from "../support/server-with-client.ts";
+import { unavailable } from "../support/socket-service.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 import { eventually } from "../support/until.ts";
 

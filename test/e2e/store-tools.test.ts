@@ -264,7 +264,7 @@ describe("check and repair", () => {
   test("reports the reason for a path without a store, and for a wrong command line", async () => {
     const rows: [string[], RegExp][] = [
       [["check", base], /has no storage\/data\.mdb/],
-      [["check", join(base, "absent")], /ENOENT/],
+      [["check", join(base, "absent")], /absent cannot be read: no such file or directory\n$/],
       [["check", main], /neither a data directory nor a backup/],
       [["backup", base, join(base, "x")], /has no storage\/data\.mdb/],
       [["repair", dataDir], /required option '--to <data-dir>' not specified/],

@@ -98,6 +98,12 @@ describe("control paths", () => {
       400,
       /^rules\[0\].match.verb: /,
     ],
+    [
+      "an impossible rule after a valid one",
+      { rules: [{ fault: { type: "gone" } }, { match: { resource: "pod" }, fault: { type: "gone" } }] },
+      400,
+      /^rules\[1\]\.match\.resource: no resource has the name "pod": use pods$/,
+    ],
     ["too many rules", tooMany, 400, /^rules: there can be 1000 at most$/],
     ["damaged YAML", "rules: [", 400, /^the body is not valid: /],
     ["a repeated key", "rules: []\nrules: []\n", 400, /^the body is not valid: /],

@@ -16,6 +16,7 @@ import { certificateMetrics, handshakeMetrics } from "../../src/metrics/certific
 import { configurationMetrics } from "../../src/metrics/configuration-metrics.ts";
 import { conversionMetrics } from "../../src/metrics/conversion-metrics.ts";
 import { defaultMetricsOptions } from "../../src/metrics/default-options.ts";
+import { encryptionMetrics } from "../../src/metrics/encryption-metrics.ts";
 import { etcdMetrics } from "../../src/metrics/etcd-metrics.ts";
 import { eventLoopMetric } from "../../src/metrics/event-loop-metric.ts";
 import type { Metric } from "../../src/metrics/exposition.ts";
@@ -174,7 +175,7 @@ async function accessMetrics(): Promise<Metric[]> {
 
 /** Of reloaded files, gates and health. */
 function settingsMetrics(): Metric[] {
-  const reloads = (["authentication", "authorization"] as const).flatMap((part) => {
+  const reloads = (["authentication", "authorization", "encryption"] as const).flatMap((part) => {
     const metrics = reloadMetrics(part, { clock, identity: "x" });
     metrics.started(Buffer.from("x"));
     metrics.succeeded(Buffer.from("y"));
@@ -307,7 +308,16 @@ function otherMetrics(): Metric[] {
   signer.observer.called("Sign", "OK", 1);
   signer.observer.signed("OK");
   signer.observer.fetchedKeys("OK", 1);
-  return [calls, flowControl, elections, unexpected, signer].flatMap((part) => [...part.collect()]);
+  const encryption = encryptionMetrics({ clock, identity: "x" });
+  encryption.observer.transformed("secrets", "to_storage", "k8s:enc:aesgcm:v1:", 0.1, "OK");
+  encryption.observer.keyMissed();
+  encryption.observer.keyGenerated(0.1);
+  encryption.observer.called("vault", "/v2.KeyManagementService/Status", "OK", 0.1);
+  encryption.observer.keyUsed("to_storage", "vault", "first");
+  encryption.observer.keyNamed("vault", "first");
+  encryption.observer.keyRejected("vault", "empty");
+  encryption.observer.keysPresent("vault", 1);
+  return [calls, flowControl, elections, unexpected, signer, encryption].flatMap((part) => [...part.collect()]);
 }
 
 /** Calls every function once. */

@@ -3,8 +3,8 @@
  * `pack` writes an empty archive, from which `install` gets the bundles of the sources. The rest is npm itself.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
-import { delimiter, dirname } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { clientName, installClient, installPackage, linkPackage, manifest } from "./built-package.ts";
 
 /**
@@ -20,9 +20,18 @@ function install(name: string, bundles: string): void {
   if (name.endsWith(".tgz")) {
     if (!existsSync(name)) throw new Error(`${name} does not exist`);
     installPackage(".", bundles);
+    installProgram(bundles);
   } else if (name === clientName) installClient(".", bundles);
   else if (name in { ...manifest.dependencies, ...manifest.devDependencies }) linkPackage(".", name);
   else throw new Error(`${name} is not installed in this repository`);
+}
+
+/** The command of the package, as npm links it. */
+function installProgram(bundles: string): void {
+  const bin = "node_modules/.bin";
+  mkdirSync(bin, { recursive: true });
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${join(bundles, "main.js")}" "$@"\n`;
+  writeFileSync(join(bin, manifest.name), script, { mode: 0o755 });
 }
 
 function runNpm(bin: string, args: readonly string[]): number {

@@ -1,16 +1,22 @@
 /** CPU time and memory of processes that are not children of Node. Source: proc(5). */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
-/** Kernel ticks per second, which Linux has fixed for programs. */
-const ticksPerSecond = 100;
-
-/** User and system CPU time of a process, in milliseconds. */
+/** User and system CPU time of the threads that a process has, in milliseconds. Ended threads do not count. */
 export function cpuMsOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name of the program, in parentheses, can contain spaces.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const [user, system] = [fields[11], fields[12]].map(Number) as [number, number];
-  return ((user + system) * 1000) / ticksPerSecond;
+  let nanoseconds = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) nanoseconds += Number(schedstatOf(pid, thread).split(" ")[0]);
+  return nanoseconds / 1e6;
+}
+
+/** Empty for a thread that has ended meanwhile. */
+function schedstatOf(pid: number, thread: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ESRCH")
+      return "";
+    throw error;
+  }
 }
 
 /** Resident memory of a process, in MiB. @param field `VmRSS` now, `VmHWM` at most so far */

@@ -1,9 +1,15 @@
 /** `npm run api`: writes the reports of the public API in api/, which show its changes in review, and the API reference. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Command } from "commander";
 import { rollUpTypes, root } from "./public-api.ts";
 import { apiReference } from "./reference.ts";
+
+new Command("npm run api")
+  .description("Writes the reports of the public API in api/, and the API reference in docs/reference/api.")
+  .parse();
 
 const work = mkdtempSync(join(tmpdir(), "coxswain-api-"));
 try {

@@ -2,10 +2,12 @@
  * `npm run executable`: builds executable/coxswain, the command in one file for machines without Node.js, of this machine's platform. It contains this
  * Node.js, the command with its dependencies as one module, the data files, and the addon of lmdb.
  */
+
 import { execFileSync } from "node:child_process";
 import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { Command } from "commander";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { writeDescriptions } from "../generate/descriptions.ts";
 import { licenses } from "../licenses.ts";
@@ -34,6 +36,12 @@ const replacements: Plugin = {
     });
   },
 };
+
+new Command("npm run executable")
+  .description(
+    "Builds executable/coxswain, the command in one file for machines without Node.js, of the platform of this machine.",
+  )
+  .parse();
 
 const parts = join(root, "executable/parts");
 rmSync(parts, { recursive: true, force: true });

@@ -2,14 +2,22 @@
  * `npm run golden NAME [-- ARGUMENTS]`: records the fixtures of a set again; without a name, lists the sets. ARGUMENTS are for the sets that
  * a running kube-apiserver answers. A fixture whose content stays the same is not written.
  */
+
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { Command } from "commander";
 import { type Fixture, type FixtureSet, readFixture, readIndex, recordFixture, root } from "./fixtures.ts";
 
 const { sets } = readIndex();
-const [name, ...args] = process.argv.slice(2);
+const program = new Command("npm run golden --")
+  .description("Records the fixtures of a set again; without a name, lists the sets.")
+  .argument("[name]", "the name of the set")
+  .argument("[arguments...]", "for the programs of sets that a running kube-apiserver answers")
+  .passThroughOptions()
+  .parse();
+const [name, ...args] = program.args;
 if (name === undefined) list();
 else if (Object.hasOwn(sets, name)) record(sets[name] as FixtureSet);
 else {

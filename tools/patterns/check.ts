@@ -4,14 +4,20 @@
  * known patterns are in verdicts.json, because the analysis takes minutes; `--write` adds those on
  * new patterns, and removes those on patterns that are gone.
  */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
 import { analyze, safe } from "./analyze.ts";
 import { productPatterns } from "./source-patterns.ts";
 
 const root = join(import.meta.dirname, "../..");
 const verdictsFile = join(import.meta.dirname, "verdicts.json");
-const doesWrite = process.argv.includes("--write");
+const program = new Command("npm run patterns")
+  .description("Fails for each regular expression of the product whose time is not linear.")
+  .option("--write", "analyzes new ones, which takes minutes, and records the verdicts")
+  .parse();
+const doesWrite = program.opts<{ write?: true }>().write === true;
 const timeoutMs = doesWrite ? 120_000 : 20_000;
 
 const known = new Map(Object.entries(JSON.parse(readFileSync(verdictsFile, "utf8")) as Record<string, string>));

@@ -19,7 +19,7 @@ const firstLinesMax = 400;
 
 /** All test files, sorted by their path. */
 export function findTestFiles(): TestFile[] {
-  return globSync("{src,test,tools}/**/*.test.ts", { cwd: root, exclude: ["**/node_modules/**"] })
+  return globSync("{src,test,tools,bench}/**/*.test.ts", { cwd: root, exclude: ["**/node_modules/**"] })
     .map((path) => path.replaceAll("\\", "/"))
     .sort()
     .map((path) => ({ path, ownProcess: ownProcess.exec(read(path).slice(0, firstLinesMax))?.[1] }));

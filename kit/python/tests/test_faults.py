@@ -36,3 +36,19 @@ def test_rules_are_listed_and_removed(coxswain_server: Server) -> None:
 def test_invalid_rule_is_an_error(coxswain_server: Server) -> None:
     with pytest.raises(CoxswainError, match="type"), coxswain_server.fault({}, {"type": "none"}):
         pass
+
+
+def test_a_fault_that_never_happened_is_an_error(coxswain_server: Server) -> None:
+    match = {"verb": "update", "name": "nothing"}
+    with coxswain_server.fault({**match, "optional": True}, {"type": "conflict"}):
+        pass
+    with pytest.raises(CoxswainError, match="the fault conflict never happened"):
+        with coxswain_server.fault(match, {"type": "conflict"}):
+            pass
+    assert coxswain_server.faults() == []
+
+
+def test_the_error_of_a_block_matters_more(coxswain_server: Server) -> None:
+    with pytest.raises(KeyError), coxswain_server.fault({"verb": "update"}, {"type": "conflict"}):
+        raise KeyError
+    assert coxswain_server.faults() == []

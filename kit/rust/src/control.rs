@@ -122,8 +122,25 @@ impl Server {
     }
 }
 
-async fn call<T: DeserializeOwned>(client: &Client, method: &str, path: &str, body: Option<Value>) -> Result<T, Error> {
-    let builder = Request::builder().method(method).uri(path).header("Content-Type", "application/json");
+/// Sends a request with a JSON body.
+pub async fn call<T: DeserializeOwned>(
+    client: &Client,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> Result<T, Error> {
     let bytes = body.map_or_else(Vec::new, |value| value.to_string().into_bytes());
-    Ok(client.request(builder.body(bytes).expect("the path and the header are valid")).await?)
+    send(client, method, path, "application/json", bytes).await
+}
+
+/// Sends a request.
+pub async fn send<T: DeserializeOwned>(
+    client: &Client,
+    method: &str,
+    path: &str,
+    media_type: &str,
+    body: Vec<u8>,
+) -> Result<T, Error> {
+    let builder = Request::builder().method(method).uri(path).header("Content-Type", media_type);
+    Ok(client.request(builder.body(body).expect("the path and the header are valid")).await?)
 }

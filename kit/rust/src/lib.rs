@@ -14,9 +14,15 @@
 //! # }
 //! ```
 
+mod accounts;
 mod control;
+mod installation;
+mod manifests;
 mod process;
+mod run;
+mod serving;
 mod timeline;
+mod webhooks;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,9 +33,13 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
 pub use control::{FaultRule, FaultState, Snapshot};
+pub use installation::{Installation, InstalledObject};
+pub use manifests::{ManifestError, Manifests};
 use process::Process;
 pub use process::StartError;
+pub use run::{run, run_with};
 pub use timeline::Mark;
+pub use webhooks::{Webhook, WebhookServing};
 
 /// A server that could not be started or reached.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +50,15 @@ pub enum Error {
     /// The kubeconfig of the server is not usable.
     #[error("the kubeconfig of the server: {0}")]
     Kubeconfig(#[from] KubeconfigError),
+    /// Manifests could not be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The fault of a rule has not happened in a test of [`run`].
+    #[error("the fault {0} never happened, for {1}; if that is right, set optional to true")]
+    UnusedFault(serde_json::Value, serde_json::Value),
+    /// No port was free for a webhook.
+    #[error(transparent)]
+    Listen(#[from] std::io::Error),
     /// The server rejected a request, or did not answer.
     #[error(transparent)]
     Client(#[from] kube::Error),
@@ -68,15 +87,26 @@ pub async fn start_with(flags: impl IntoIterator<Item = impl Into<String>>) -> R
 }
 
 async fn connect(kubeconfig: &Path) -> Result<Client, Error> {
+    Ok(Client::try_from(config_of(kubeconfig).await?)?)
+}
+
+async fn config_of(kubeconfig: &Path) -> Result<Config, Error> {
     let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    Ok(Client::try_from(config)?)
+    Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)
 }
 
 impl Server {
     /// A client whose user is in system:masters. All clients of a server share its connections.
     pub fn client(&self) -> Client {
         self.client.clone()
+    }
+
+    /// The configuration of clients whose user is in system:masters, and whose requests without a namespace are made in
+    /// this one.
+    pub async fn config(&self, namespace: &str) -> Result<Config, Error> {
+        let mut config = config_of(self.kubeconfig()).await?;
+        config.default_namespace = namespace.into();
+        Ok(config)
     }
 
     /// The URL of the server, with a port that was free.

@@ -44,7 +44,7 @@ pub fn print(kubeconfig: &Path) {
     let printed = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let text = runtime.block_on(async { timeline(&connect(&kubeconfig).await?, Mark::default()).await })?;
-        eprintln!("timeline of the server:\n{}", newest(&text));
+        print_text(&text);
         Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     });
     match printed.join() {
@@ -52,6 +52,11 @@ pub fn print(kubeconfig: &Path) {
         Ok(Err(error)) => eprintln!("no timeline of the server: {error}"),
         Err(_) => eprintln!("no timeline of the server: the request panicked"),
     }
+}
+
+/// Prints the newest part of a timeline.
+pub fn print_text(text: &str) {
+    eprintln!("timeline of the server:\n{}", newest(text));
 }
 
 fn newest(text: &str) -> &str {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use coxswain_test::Server;
+use coxswain_test::{Error, Server};
 use k8s_openapi::api::core::v1::{ConfigMap, Event};
 use k8s_openapi::jiff::SignedDuration;
 use kube::Api;
@@ -69,5 +69,18 @@ async fn events_are_gone_after_an_hour() -> Outcome {
 async fn the_real_clock_does_not_advance() -> Outcome {
     let server = coxswain_test::start().await?;
     assert!(server.advance(Duration::from_secs(1)).await.is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_fault_that_never_happened_is_an_error() -> Outcome {
+    for optional in [false, true] {
+        let result = coxswain_test::run(async |server| {
+            let nothing = json!({"verb": "update", "name": "nothing", "optional": optional});
+            server.add_fault(&nothing, &json!({"type": "conflict"})).await.map(|_| ())
+        })
+        .await;
+        assert_eq!(matches!(result, Err(Error::UnusedFault(..))), !optional);
+    }
     Ok(())
 }

@@ -5,6 +5,7 @@
  */
 
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
+import type { ReviewObserver, WebhookReview } from "../../request/webhook-review.ts";
 import { WebhookError } from "../../webhook/contract.ts";
 import { InvalidClientConfig } from "../../webhook/shared-clients.ts";
 import { annotateAudit } from "../annotate.ts";
@@ -29,7 +30,41 @@ export interface CallRequest extends ReviewedObjects {
  * @throws Denied
  * @throws ApiError 400 for a dry run that the webhook does not support
  */
-export async function callWebhook(webhook: Webhook, request: CallRequest, needs: CallNeeds): Promise<ReviewResponse> {
+export function callWebhook(webhook: Webhook, request: CallRequest, needs: CallNeeds): Promise<ReviewResponse> {
+  return needs.reviewed === undefined
+    ? call(webhook, request, needs)
+    : reportedCall(webhook, request, { ...needs, reviewed: needs.reviewed });
+}
+
+/** Reports the call to a test server. */
+async function reportedCall(
+  webhook: Webhook,
+  request: CallRequest,
+  needs: CallNeeds & { readonly reviewed: ReviewObserver },
+): Promise<ReviewResponse> {
+  const startedAt = needs.elapsed();
+  const report = (outcome: WebhookReview["outcome"], message: string): void => {
+    const { operation, target, subresource, namespace, name } = request.attributes;
+    const { group, resource } = target.resource.definition;
+    needs.reviewed({
+      type: request.type === "admit" ? "mutating" : "validating",
+      configuration: webhook.configuration,
+      webhook: webhook.name,
+      ...{ operation, group, resource, subresource, namespace, name, outcome, message },
+      milliseconds: needs.elapsed() - startedAt,
+    });
+  };
+  try {
+    const response = await call(webhook, request, needs);
+    report(response.patch.length > 0 ? "changed" : "allowed", "");
+    return response;
+  } catch (error) {
+    report(error instanceof Denied ? "denied" : "failed", error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+async function call(webhook: Webhook, request: CallRequest, needs: CallNeeds): Promise<ReviewResponse> {
   const { attributes, match, type } = request;
   const { name, reviewVersion: version } = webhook;
   if (attributes.dryRun && !webhook.supportsDryRun) throw dryRunUnsupported(name);

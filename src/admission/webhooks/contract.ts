@@ -1,6 +1,7 @@
 /** The contract of admission webhooks. Source: Kubernetes docs, "Dynamic Admission Control". */
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { AdmissionAttributes, AdmissionOperation } from "../../registry/admission-attributes.ts";
+import type { ReviewObserver } from "../../request/webhook-review.ts";
 import type { ClientUse } from "../../webhook/shared-clients.ts";
 import type { Match, Matcher } from "../matching/contract.ts";
 
@@ -77,6 +78,8 @@ export interface WebhookCall {
 /** What calls need besides the webhook. */
 export interface CallNeeds {
   readonly observer: WebhookObserver;
+  /** Only on test servers. */
+  readonly reviewed?: ReviewObserver | undefined;
   readonly logger: Logger;
   /** Milliseconds since any moment. */
   readonly elapsed: () => number;

@@ -3,7 +3,7 @@ import { internalError } from "../../apimachinery/errors.ts";
 import { encodeAny, encodeString, sortedKeys } from "../../lib/json/encode-any.ts";
 import { goKindOf, JsonSyntaxError, parseEncoded } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { encodeOpened } from "../../lib/json-patch/encode-patched.ts";
+import { encodePatched, patchNotes } from "../../lib/json-patch/encode-patched.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import { readPatchJson } from "../../registry/patch/read-patch.ts";
@@ -74,9 +74,9 @@ function readOperations(webhook: string, patch: Buffer): readonly JsonPatchOpera
 
 /** @throws ApiError 500 */
 function patched(object: Buffer, operations: readonly JsonPatchOperation[]): Buffer {
-  const opened = new Set<object>();
+  const notes = patchNotes();
   try {
-    return Buffer.from(encodeOpened(applyJsonPatch(parseEncoded(object), operations, opened), opened));
+    return Buffer.from(encodePatched(applyJsonPatch(parseEncoded(object), operations, notes), notes));
   } catch (error) {
     if (error instanceof JsonPatchError) throw internalError(error.message);
     throw error;

@@ -11,7 +11,7 @@ import {
   pathSegmentNameProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
-import type { FieldErrors } from "../field-errors.ts";
+import { type FieldErrors, typedText } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
 
 const annotationBytesMax = 256 * 1024;
@@ -236,7 +236,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
   entries?.forEach(({ operation = "", fieldsType = "", manager = "", subresource = "" }, index) => {
     const path = `metadata.managedFields[${index}]`;
     if (operation !== "Apply" && operation !== "Update")
-      errors.invalid(`${path}.operation`, operation, "must be `Apply` or `Update`");
+      errors.invalid(`${path}.operation`, typedText(operation), "must be `Apply` or `Update`");
     if (fieldsType !== "" && fieldsType !== "FieldsV1")
       errors.invalid(`${path}.fieldsType`, fieldsType, "must be `FieldsV1`");
     validateFieldManager(manager, `${path}.manager`, errors);

@@ -3,7 +3,7 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
@@ -55,7 +55,7 @@ function validateActions(list: readonly string[], path: string, errors: FieldErr
   const seen = new Set<string>();
   for (const [index, action] of list.entries()) {
     if (!actions.includes(action)) errors.notSupported(`${path}[${index}]`, action, actions);
-    if (seen.has(action)) errors.duplicate(`${path}[${index}]`, action);
+    if (seen.has(action)) errors.duplicate(`${path}[${index}]`, typedText(action));
     seen.add(action);
   }
   if (seen.has("Deny") && seen.has("Warn")) {

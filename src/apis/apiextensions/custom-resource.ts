@@ -44,6 +44,7 @@ export function customResource(rules: CustomKindRules): Strategy {
   return strategy({
     isolatesStatus: status !== undefined,
     hasGeneration: true,
+    blank: () => ({}) as KubeObject,
     prepareForCreate: (object) => rules.rejectCreation?.(object),
     prepareForStatusUpdate: keepMetadata,
     validate: (object, errors, context) =>

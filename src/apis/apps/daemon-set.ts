@@ -35,6 +35,7 @@ const generationAnnotation = "deprecated.daemonset.template.generation";
 export const daemonSet = strategy({
   hasGeneration: true,
   fieldAnnotation: generationAnnotation,
+  blank: () => ({ metadata: { annotations: { [generationAnnotation]: "0" } } }),
   setDefaults(object) {
     const spec = struct(object, "spec");
     setAbsent(spec, { revisionHistoryLimit: 10 });

@@ -16,6 +16,7 @@ import { setTemplateDefaults, templateOptions } from "../core/pod/workload-templ
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {
+  blankReplicated,
   checkAtMost,
   checkCollisionCount,
   checkCounts,
@@ -35,6 +36,7 @@ const rollbackAnnotation = "deprecated.deployment.rollback.to";
 export const deployment = strategy({
   hasGeneration: true,
   fieldAnnotation: rollbackAnnotation,
+  blank: blankReplicated,
   scale: workloadScale,
   setDefaults(object) {
     const spec = struct(object, "spec");

@@ -12,6 +12,7 @@ import { setTemplateDefaults, templateOptions } from "../core/pod/workload-templ
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {
+  blankReplicated,
   checkAtMost,
   checkCounts,
   checkSelectorUnchanged,
@@ -25,6 +26,7 @@ const rules = { noun: "deployment", unusableText: "invalid label selector", temp
 /** Defaults and validates ReplicaSets; the selector is immutable. */
 export const replicaSet = strategy({
   hasGeneration: true,
+  blank: blankReplicated,
   scale: workloadScale,
   setDefaults(object) {
     const spec = struct(object, "spec");

@@ -3,7 +3,7 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import { checkNonNegative, type Part } from "../fields.ts";
 
 const notPercent =
@@ -70,7 +70,7 @@ export function validateStatefulSetRollingUpdate(
 /** Rejects negative numbers and strings that are no percentage. */
 export function checkIntOrPercent(value: unknown, path: string, errors: FieldErrors): void {
   if (typeof value !== "string") checkNonNegative(value, path, errors);
-  else if (percentOf(value) === undefined) errors.invalid(path, value, notPercent);
+  else if (percentOf(value) === undefined) errors.invalid(path, typedText(value), notPercent);
 }
 
 /** Rejects percentages above 100. */

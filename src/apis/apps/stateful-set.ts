@@ -4,7 +4,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/statefulset/strategy.go
  */
-import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -18,6 +18,7 @@ import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/
 import { checkNonNegative, items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {
+  blankReplicated,
   changedTemplateWarnings,
   checkAtMost,
   checkCollisionCount,
@@ -49,6 +50,7 @@ const rules = { noun: "statefulset", unusableText: "", templateNoun: "StatefulSe
 export const statefulSet = strategy({
   validateName: dnsLabelProblems,
   hasGeneration: true,
+  blank: blankReplicated,
   scale: workloadScale,
   setDefaults(object, gates) {
     const spec = struct(object, "spec");
@@ -119,7 +121,7 @@ function validateSpec(
   const { spec } = object;
   const { podManagementPolicy, serviceName = "" } = spec;
   if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel") {
-    errors.invalid("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'");
+    errors.invalid("spec.podManagementPolicy", typedText(podManagementPolicy), "must be 'OrderedReady' or 'Parallel'");
   }
   validateUpdateStrategy(spec.updateStrategy, errors);
   validateRetentionPolicy(spec.persistentVolumeClaimRetentionPolicy, errors);

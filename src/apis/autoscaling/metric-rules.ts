@@ -3,7 +3,7 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/validation/validation.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
@@ -169,7 +169,7 @@ function validateTarget(
 ): void {
   if (type === "") errors.required(`${path}.type`, "must specify a metric target type");
   if (type !== "Utilization" && type !== "Value" && type !== "AverageValue") {
-    errors.invalid(`${path}.type`, type, "must be either Utilization, Value, or AverageValue");
+    errors.invalid(`${path}.type`, typedText(type), "must be either Utilization, Value, or AverageValue");
   }
   checkPositive(value, `${path}.value`, errors);
   checkPositive(averageValue, `${path}.averageValue`, errors);

@@ -4,11 +4,9 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/batch/cronjob/strategy.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import { encodeAny } from "../../lib/json/encode-any.ts";
-import { GoPrinted } from "../../lib/json/go-value.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
@@ -89,7 +87,7 @@ function validateSchedule({ schedule = "", timeZone }: Part, before: string, err
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
 function validateTimeZone(zone: string, path: string, errors: FieldErrors): void {
-  const shown = new GoPrinted(encodeAny(zone)); // Upstream's field is a pointer, so that the message shows it quoted.
+  const shown = typedText(zone);
   if (zone === "") return errors.invalid(path, shown, "timeZone must be nil or non-empty string");
   if (zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !zonePart.test(part))) {
     return errors.invalid(path, shown, `unknown time zone ${zone}`);

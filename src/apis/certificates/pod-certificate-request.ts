@@ -4,7 +4,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/podcertificaterequest/strategy.go
  */
-import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, omitted, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -58,7 +58,7 @@ async function validateSpec(spec: Part, errors: FieldErrors): Promise<void> {
   validateUid(spec.podUID ?? "", "spec.podUID", errors);
   addInvalid(errors, "spec.serviceAccountName", serviceAccountName, dnsSubdomainProblems(serviceAccountName));
   validateUid(spec.serviceAccountUID ?? "", "spec.serviceAccountUID", errors);
-  addInvalid(errors, "spec.nodeName", nodeName, dnsSubdomainProblems(nodeName));
+  addInvalid(errors, "spec.nodeName", typedText(nodeName), dnsSubdomainProblems(nodeName));
   validateUid(spec.nodeUID ?? "", "spec.nodeUID", errors);
   if (seconds === undefined) return errors.required("spec.maxExpirationSeconds", "must be set");
   const secondsMax = isKubernetesSigner(signerName) ? daySeconds : 91 * daySeconds;

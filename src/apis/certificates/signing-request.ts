@@ -9,7 +9,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import { formatTime } from "../../apimachinery/clock.ts";
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import type { StrategyContext } from "../../catalog/strategy-contract.ts";
@@ -109,7 +109,7 @@ function checkUsages(requested: readonly string[], errors: FieldErrors): void {
     if (!usages.has(usage)) errors.notSupported(`spec.usages[${index}]`, usage, [...usages]);
   const seen = new Set<string>();
   for (const [index, usage] of requested.entries()) {
-    if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage);
+    if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, typedText(usage));
     seen.add(usage);
   }
 }
@@ -176,7 +176,7 @@ function checkEach(conditions: readonly Part[], before: readonly string[], error
       errors
         .covered("zeroOrOneOf")
         .invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
-    if (isRepeated && known.size === before.length) errors.duplicate(`${at}.type`, type);
+    if (isRepeated && known.size === before.length) errors.duplicate(`${at}.type`, typedText(type));
   }
 }
 

@@ -8,9 +8,10 @@ export const valuesBytesMax = 1024 * 1024;
 
 /** @returns the entries sorted by key, so that the order of errors is stable */
 export function entries(values: Readonly<Record<string, string>> | undefined): [string, string][] {
-  const all = Object.entries(values ?? {});
-  const isSorted = all.every(([key], index) => index === 0 || key > (all[index - 1] as [string, string])[0]);
-  return isSorted ? all : all.sort(([a], [b]) => (a < b ? -1 : 1));
+  if (values === undefined) return [];
+  const keys = Object.keys(values);
+  const isSorted = keys.every((key, index) => index === 0 || key > (keys[index - 1] as string));
+  return (isSorted ? keys : keys.sort()).map((key) => [key, values[key] as string]);
 }
 
 /** Rejects changes of an object that is marked immutable. @param fields that hold the values */

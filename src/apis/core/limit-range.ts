@@ -2,7 +2,7 @@
  * LimitRange: bounds and defaults of the resources of containers, pods and claims.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -56,7 +56,7 @@ function validate({ spec }: KubeObject, errors: FieldErrors): void {
     const path = `spec.limits[${index}]`;
     const { type = "" } = limit;
     validateType(type, `${path}.type`, errors);
-    if (seen.has(type)) errors.duplicate(`${path}.type`, type);
+    if (seen.has(type)) errors.duplicate(`${path}.type`, typedText(type));
     seen.add(type);
     validateNames(limit, path, errors);
     for (const name of namesOf(limit)) validateBounds(limit, name, path, errors);
@@ -65,9 +65,9 @@ function validate({ spec }: KubeObject, errors: FieldErrors): void {
 
 function validateType(type: string, path: string, errors: FieldErrors): void {
   const problems = qualifiedNameProblems(type);
-  addInvalid(errors, path, type, problems);
+  addInvalid(errors, path, typedText(type), problems);
   if (problems.length > 0 || type.includes("/") || types.includes(type)) return;
-  errors.invalid(path, type, "must be a standard limit type or fully qualified");
+  errors.invalid(path, typedText(type), "must be a standard limit type or fully qualified");
 }
 
 function validateNames(limit: Part, path: string, errors: FieldErrors): void {

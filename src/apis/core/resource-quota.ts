@@ -4,7 +4,7 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/resourcequota/strategy.go`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
@@ -77,7 +77,7 @@ function validateAmounts(list: Part | undefined, path: string, errors: FieldErro
     const at = `${path}[${name}]`;
     validateResourceName(name, at, errors);
     if (!name.includes("/") && !isStandardQuotaResource(name))
-      errors.invalid(at, name, "must be a standard resource for quota");
+      errors.invalid(at, typedText(name), "must be a standard resource for quota");
     validateResourceQuantity(name, quantity, at, errors);
   }
 }
@@ -134,18 +134,19 @@ function validateSelector({ scopes, hard, scopeSelector }: Part, errors: FieldEr
   const path = "spec.scopeSelector.matchExpressions";
   const requirements = items(scopeSelector.matchExpressions);
   for (const { scopeName = "", operator = "", values } of requirements) {
-    if (!resourcesByScope.has(scopeName)) errors.invalid(`${path}.scopeName`, scopeName, "unsupported scope");
+    if (!resourcesByScope.has(scopeName))
+      errors.invalid(`${path}.scopeName`, typedText(scopeName), "unsupported scope");
     for (const _name of unsupportedResources(scopeName, hard))
       errors.invalid(path, shownSelector(scopeSelector), "unsupported scope applied to resource");
     if (scopesWithoutValues.includes(scopeName) && operator !== "Exists")
-      errors.invalid(`${path}.operator`, operator, onlyExists);
+      errors.invalid(`${path}.operator`, typedText(operator), onlyExists);
     if (operator === "In" || operator === "NotIn") {
       const why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
       if (!values?.length) errors.required(`${path}.values`, why);
     } else if (operator === "Exists" || operator === "DoesNotExist") {
       const why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
       if (values?.length) errors.invalid(`${path}.values`, values, why);
-    } else errors.invalid(`${path}.operator`, operator, "not a valid selector operator");
+    } else errors.invalid(`${path}.operator`, typedText(operator), "not a valid selector operator");
   }
   const named = requirements.map(({ scopeName }) => scopeName);
   for (const pair of conflictingScopes) {

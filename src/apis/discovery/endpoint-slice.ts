@@ -2,8 +2,9 @@
  * EndpointSlice: a part of the addresses of a service.
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/discovery/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/discovery/endpointslice/strategy.go`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateDomain } from "../../apimachinery/validation/domain.ts";
 import {
   type LegacyIpOptions,
   validateEndpointIp,
@@ -22,7 +23,6 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
-import { raiseGeneration } from "../../registry/keep-fields.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
 const endpointsMax = 1000;
@@ -35,6 +35,7 @@ const topologyLabelsMax = 16;
 export const endpointSlice = strategy({
   isolatesStatus: false,
   hasGeneration: true,
+  countsDroppedFields: true,
   repeatsMetaRules: false,
   declarative: {},
   raisesGeneration: (next, old) => !deepEqual(next.metadata.labels ?? {}, old.metadata.labels ?? {}),
@@ -46,11 +47,7 @@ export const endpointSlice = strategy({
   },
   prepareForCreate: (object) => dropTopology(object, new Set()),
   prepareForUpdate(next, old) {
-    if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
-    dropTopology(next, topologyNodes(old));
-    // Dropped fields count as a change. The generation is incremented once.
-    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels }))
-      raiseGeneration(next.metadata);
+    if (!deepEqual(next.endpoints ?? [], old.endpoints ?? [])) dropTopology(next, topologyNodes(old));
   },
   validate: (object, errors, { gates }) =>
     validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
@@ -122,7 +119,7 @@ function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
   for (const [index, { name = "", protocol, appProtocol }] of ports.entries()) {
     const path = `ports[${index}]`;
     if (name !== "") addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
-    if (names.has(name)) errors.duplicate(`${path}.name`, name);
+    if (names.has(name)) errors.duplicate(`${path}.name`, typedText(name));
     names.add(name);
     if (protocol === undefined) errors.required(`${path}.protocol`);
     else if (!["SCTP", "TCP", "UDP"].includes(protocol))
@@ -162,7 +159,7 @@ function validateAddresses(
   for (const [index, address] of addresses.entries()) {
     const at = `${path}[${index}]`;
     if (type === "FQDN") {
-      validateFullyQualifiedDomain(address, at, errors);
+      validateDomain(address, at, errors);
       continue;
     }
     if (type !== "IPv4" && type !== "IPv6") continue;
@@ -179,19 +176,6 @@ function validateTopology(topology: Readonly<Record<string, string>>, path: stri
   const keys = Object.keys(topology);
   if (keys.length > topologyLabelsMax) errors.tooMany(path, keys.length, topologyLabelsMax);
   validateLabels(topology, path, errors);
-}
-
-/** At least two labels, with an optional dot at the end. */
-function validateFullyQualifiedDomain(text: string, path: string, errors: FieldErrors): void {
-  if (text === "") return errors.required(path);
-  const name = text.endsWith(".") ? text.slice(0, -1) : text;
-  const problems = dnsSubdomainProblems(name);
-  if (problems.length > 0) return errors.invalid(path, name, problems.join(","));
-  const labels = name.split(".");
-  if (labels.length < 2)
-    return errors.invalid(path, name, "should be a domain with at least two segments separated by dots");
-  const bad = labels.find((label) => dnsLabelProblems(label).length > 0);
-  if (bad !== undefined) errors.invalid(path, bad, dnsLabelProblems(bad).join(","));
 }
 
 function validateHints({ forZones, forNodes }: Part, path: string, errors: FieldErrors): void {

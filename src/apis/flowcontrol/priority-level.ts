@@ -2,7 +2,7 @@
  * PriorityLevelConfiguration.
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/flowcontrol/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/prioritylevelconfiguration/strategy.go`.
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { goForm } from "../../catalog/go-form.ts";
@@ -53,7 +53,7 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 
 function validateSpec({ type = "", limited, exempt }: Part, name: string, errors: FieldErrors): void {
   if ((name === "exempt") !== (type === "Exempt"))
-    errors.invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'");
+    errors.invalid("spec.type", typedText(type), "must be 'Exempt' if and only if `name` is 'exempt'");
   if (type === "Exempt") {
     if (limited) errors.covered().forbidden("spec.limited", "must be nil if the type is not Limited");
     if (exempt) validateShares(exempt, "spec.exempt", errors);

@@ -1,5 +1,5 @@
 /** Rules for the status of flow schemas and priority levels. */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { items } from "../fields.ts";
 
@@ -8,7 +8,7 @@ export function validateConditionTypes({ status }: KubeObject, errors: FieldErro
   const seen = new Set<string>();
   for (const [index, { type = "" }] of items(status?.conditions).entries()) {
     const path = `status.conditions[${index}].type`;
-    if (seen.has(type)) errors.duplicate(path, type);
+    if (seen.has(type)) errors.duplicate(path, typedText(type));
     seen.add(type);
     if (type === "") errors.required(path);
   }

@@ -3,7 +3,7 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -55,7 +55,7 @@ export function validateQualifiedName(name: string, path: string, errors: FieldE
 export function validateFullName(name: string, path: string, errors: FieldErrors): void {
   validateQualifiedName(name, path, errors);
   if (!name.includes("/"))
-    errors.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash");
+    errors.invalid(path, typedText(name), "a fully qualified name must be a domain and a name separated by a slash");
 }
 
 function validateIdentifier(name: string, path: string, errors: FieldErrors): void {

@@ -3,7 +3,7 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
  */
-import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -159,12 +159,12 @@ function validateMappings(
 ): void {
   for (const [name, { allocationMultiplier: factor, capacityKey: key }] of Object.entries(byName(mappings))) {
     const at = `${path}[${name}]`;
-    if (!isNativeResource(name)) errors.invalid(at, name, "must be a node allocatable resource name");
+    if (!isNativeResource(name)) errors.invalid(at, typedText(name), "must be a node allocatable resource name");
     if (factor === undefined && key === undefined)
       errors.invalid(at, "", "at least one of allocationMultiplier or capacityKey must be set");
     if (factor === "0" || factor?.startsWith("-"))
       errors.invalid(`${at}.allocationMultiplier`, factor, "must be positive");
     if (key === "") errors.invalid(`${at}.capacityKey`, "", "capacityKey must not be an empty string");
-    else if (key !== undefined && !Object.hasOwn(capacity, key)) errors.notFound(`${at}.capacityKey`, key);
+    else if (key !== undefined && !Object.hasOwn(capacity, key)) errors.notFound(`${at}.capacityKey`, typedText(key));
   }
 }

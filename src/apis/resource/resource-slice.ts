@@ -39,6 +39,7 @@ export const resourceSlice = strategy({
   isolatesStatus: false,
   declarative: { normalizations },
   hasGeneration: true,
+  countsDroppedFields: true,
   selectableFields: selectableAt("spec.nodeName", "spec.driver"),
   setDefaults({ spec }, _gates, now) {
     for (const device of items(spec?.devices)) {

@@ -5,10 +5,11 @@
 import { createPublicKey } from "node:crypto";
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
+import { CallError } from "../../lib/grpc/socket-client.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { SignerObserver } from "../contract.ts";
 import { type PublicKey, publicKeyOf, type VerificationKeys } from "../service-account/keys.ts";
-import { type SignerClient, SignerError, within } from "./client.ts";
+import { type SignerClient, within } from "./client.ts";
 import type { FetchKeysResponse, SentKey } from "./messages.ts";
 
 interface KeyCacheOptions {
@@ -48,7 +49,7 @@ export class KeyCache implements VerificationKeys {
     this.#options = options;
   }
 
-  /** Fetches the keys, and again when the signer says. @throws SignerError */
+  /** Fetches the keys, and again when the signer says. @throws CallError */
   async start(): Promise<void> {
     await this.#fetch(fetchTimeoutMs);
     this.#schedule(this.#fetched.refreshAt - this.#options.clock.now());
@@ -62,7 +63,7 @@ export class KeyCache implements VerificationKeys {
     try {
       await this.#fetch(lookupTimeoutMs);
     } catch (error) {
-      if (!(error instanceof SignerError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       logger.error("Error while syncing keys", { error: error.message });
       return [];
     }
@@ -130,28 +131,28 @@ export class KeyCache implements VerificationKeys {
       const { seconds = 0, nanos = 0 } = answer.dataTimestamp ?? {};
       observer.fetchedKeys("OK", seconds + nanos / 1e9);
     } catch (error) {
-      if (!(error instanceof SignerError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       observer.fetchedKeys(error.code, undefined);
       throw error.within("while fetching token verification keys");
     }
   }
 }
 
-/** @throws SignerError */
+/** @throws CallError */
 function readKeys({ refreshHintSeconds, keys = [], dataTimestamp }: FetchKeysResponse): ExternalKey[] {
-  if (refreshHintSeconds <= 0) throw new SignerError(`found invalid refresh hint (${refreshHintSeconds}s)`);
-  if (keys.length === 0) throw new SignerError("found no keys");
-  if (dataTimestamp === undefined) throw new SignerError("invalid data timestamp: proto: invalid nil Timestamp");
+  if (refreshHintSeconds <= 0) throw new CallError(`found invalid refresh hint (${refreshHintSeconds}s)`);
+  if (keys.length === 0) throw new CallError("found no keys");
+  if (dataTimestamp === undefined) throw new CallError("invalid data timestamp: proto: invalid nil Timestamp");
   return keys.map(readKey);
 }
 
 function readKey({ keyId, key, excludeFromOidcDiscovery }: SentKey): ExternalKey {
   const idBytes = Buffer.byteLength(keyId);
-  if (idBytes === 0 || idBytes > keyIdBytesMax) throw new SignerError(`found invalid public key id ${quoteGo(keyId)}`);
-  if (key.length === 0) throw new SignerError("found empty public key");
+  if (idBytes === 0 || idBytes > keyIdBytesMax) throw new CallError(`found invalid public key id ${quoteGo(keyId)}`);
+  if (key.length === 0) throw new CallError("found empty public key");
   const parsed = parseKey(key);
   if (parsed === undefined)
-    throw new SignerError("while parsing external public keys: the key is not an RSA or ECDSA public key");
+    throw new CallError("while parsing external public keys: the key is not an RSA or ECDSA public key");
   return { ...parsed, keyId, isExcluded: excludeFromOidcDiscovery };
 }
 

@@ -2,13 +2,7 @@
  * The API of external signers. Source: k8s.io/externaljwt@v0.36.0/apis/v1/api.proto.
  */
 import type { Message } from "../../lib/grpc/codec.ts";
-
-/** A method of the service. */
-export interface Method {
-  readonly name: string;
-  readonly request: Message;
-  readonly response: Message;
-}
+import type { Method } from "../../lib/grpc/socket-client.ts";
 
 export interface SignRequest {
   /** The second part of a JWT. */
@@ -55,7 +49,7 @@ const key: Message = {
 
 export const methods = {
   sign: {
-    name: "Sign",
+    path: "/v1.ExternalJWTSigner/Sign",
     request: { name: "SignJWTRequest", fields: { claims: { id: 1, type: "string" } } },
     response: {
       name: "SignJWTResponse",
@@ -63,7 +57,7 @@ export const methods = {
     },
   },
   fetchKeys: {
-    name: "FetchKeys",
+    path: "/v1.ExternalJWTSigner/FetchKeys",
     request: { name: "FetchKeysRequest", fields: {} },
     response: {
       name: "FetchKeysResponse",
@@ -75,7 +69,7 @@ export const methods = {
     },
   },
   metadata: {
-    name: "Metadata",
+    path: "/v1.ExternalJWTSigner/Metadata",
     request: { name: "MetadataRequest", fields: {} },
     response: { name: "MetadataResponse", fields: { maxTokenExpirationSeconds: { id: 1, type: "int64" } } },
   },

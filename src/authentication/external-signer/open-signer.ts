@@ -6,11 +6,12 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import { internalError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
+import { CallError } from "../../lib/grpc/socket-client.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { SignerObserver } from "../contract.ts";
 import type { VerificationKeys } from "../service-account/keys.ts";
-import { type SignerClient, SignerError, signerClient, within } from "./client.ts";
+import { type SignerClient, signerClient, within } from "./client.ts";
 import { KeyCache, keyIdBytesMax } from "./key-cache.ts";
 
 interface ExternalSignerOptions {
@@ -82,12 +83,12 @@ async function signWith({ client, keys, observer }: Signing, claims: Record<stri
   try {
     const { header, signature } = await within("while signing jwt", client.sign({ claims: payload }, signTimeoutMs));
     const problem = await headerProblem(header, keys);
-    if (problem !== undefined) throw new SignerError(`while validating header: ${problem}`);
-    if (signature === "") throw new SignerError("empty signature returned");
+    if (problem !== undefined) throw new CallError(`while validating header: ${problem}`);
+    if (signature === "") throw new CallError("empty signature returned");
     observer.signed("OK");
     return `${header}.${payload}.${signature}`;
   } catch (error) {
-    if (!(error instanceof SignerError)) throw error;
+    if (!(error instanceof CallError)) throw error;
     observer.signed(error.code);
     throw internalError(`failed to generate token: ${error.message}`);
   }

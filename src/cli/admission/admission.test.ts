@@ -20,7 +20,16 @@ after(async () => {
   await other.close();
 });
 
-async function run(object: object, argv: readonly string[] = [], on = server): Promise<{ code: number; text: string }> {
+/** Lists all steps. */
+function run(object: object, argv: readonly string[] = [], on = server): Promise<{ code: number; text: string }> {
+  return explain(object, ["--all", ...argv], on);
+}
+
+async function explain(
+  object: object,
+  argv: readonly string[] = [],
+  on = server,
+): Promise<{ code: number; text: string }> {
   const file = join(server.directory, "object.json");
   writeFileSync(file, JSON.stringify(object));
   let text = "";
@@ -49,6 +58,24 @@ test("shows the change of a plugin as a patch", async () => {
   const spec = { ports: [{ port: 80 }] };
   const { text } = await run({ apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec });
   assert.match(text, /ServiceAddresses \(mutating\): changed, N ms\n {4}\{"op":"(add|replace)","path":"\/spec/);
+});
+
+test("without --all, lists what changed something, and counts the rest", async () => {
+  const spec = { ports: [{ port: 80 }] };
+  const { code, text } = await explain({ apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec });
+  assert.equal(code, 0);
+  const lines = text.trimEnd().split("\n");
+  assert.equal(lines[0], "Allowed: the server would answer 201.");
+  assert.match(lines.at(-1) ?? "", /^The other plugins changed nothing \(--all lists them\)$/);
+  const plugins = lines.filter((line) => / \((?:mutating|validating)\): /.test(line));
+  assert.ok(plugins.length > 0 && plugins.length < 4, text);
+  for (const line of plugins) assert.match(line, /: changed, N ms$/);
+  assert.equal(
+    (await explain(configMap)).text,
+    "Allowed: the server would answer 201.\n\nNo plugin changed anything (--all lists them)\n",
+  );
+  const { text: rejected } = await explain(inNamespace("missing"));
+  assert.match(rejected, /^NamespaceLifecycle \(mutating\): rejected, N ms\n {4}namespaces "missing" not found$/m);
 });
 
 const rejected: [what: string, object: object, argv: string[], expected: RegExp][] = [
@@ -133,6 +160,11 @@ test("lists each policy with its verdict, or why it does not match", async () =>
       ),
       `${name}: ${text}`,
     );
+  const { text: short } = await explain({ ...configMap, metadata: { name: "blue" } });
+  assert.match(short, /^ {2}names \(validating\): rejected, N ms$/m);
+  assert.match(short, / {2}warns \(validating\): allowed, N ms\n(?: {4}from .*\n)+ {4}Warn: blue is taken$/m);
+  assert.match(short, /^The other plugins changed nothing; skipped: conditional, labeled \(--all lists them\)$/m);
+  assert.doesNotMatch(short, /conditional \(validating\)/);
   const { text: ofService } = await run({
     apiVersion: "v1",
     kind: "Service",

@@ -22,6 +22,7 @@ const exitRejected = 1;
 interface ExplainOptions extends ServerOptions, UserOptions, NamespaceOption {
   readonly filename: string;
   readonly operation: Operation;
+  readonly all?: true;
   readonly output: OutputFormat;
 }
 
@@ -46,10 +47,11 @@ function addExplain(command: Command): Command {
     .command("explain")
     .summary("lists what each admission plugin, webhook and policy does to a request")
     .description(
-      "Sends one request as a dry run, and lists what each admission plugin, webhook and policy did to it: whether it matched, its patch, its verdict and its time. The server needs the flag --enable-admission-explain. You need the rights of the request itself; configurations and parameters that you may not get are only counted.",
+      "Sends one request as a dry run, and lists what each admission plugin, webhook and policy did to it: whether it matched, its patch, its verdict and its time. Those that changed nothing are only counted. The server needs the flag --enable-admission-explain. You need the rights of the request itself; configurations and parameters that you may not get are only counted.",
     )
     .requiredOption("-f, --filename <file>", "the object, in YAML or JSON; - for the standard input")
-    .addOption(new Option("--operation <operation>", "the request to explain").choices(operations).default("create"));
+    .addOption(new Option("--operation <operation>", "the request to explain").choices(operations).default("create"))
+    .option("--all", "lists also the plugins that changed nothing, and why webhooks and policies were skipped");
   addUserOptions(explaining, {
     user: "the user to impersonate",
     group: "a group to impersonate; may be repeated",
@@ -58,6 +60,7 @@ function addExplain(command: Command): Command {
   addExamples(explaining, [
     "admission explain -f pod.yaml -n shop",
     "admission explain -f service.yaml --operation update --as ann",
+    "admission explain -f pod.yaml --all",
   ]);
   return addServerOptions(explaining).addOption(outputOption());
 }
@@ -75,7 +78,11 @@ async function explainRequest(options: ExplainOptions, output: Output, env: Node
       user: user?.name,
       groups: user?.groups ?? [],
     });
-    output.out(options.output === "json" ? `${JSON.stringify(explanation, undefined, 2)}\n` : formatText(explanation));
+    output.out(
+      options.output === "json"
+        ? `${JSON.stringify(explanation, undefined, 2)}\n`
+        : formatText(explanation, { all: options.all === true }),
+    );
     return explanation.response.status < 300 ? exitAllowed : exitRejected;
   });
 }

@@ -93,17 +93,25 @@ const rows: [what: string, argv: string[], want: RanCommand][] = [
   [
     "no expression",
     ["eval"],
-    { code: 2, out: "", err: "error: required option '--expr <expression>' not specified\n" },
+    {
+      code: 2,
+      out: "",
+      err: "Error: required option '--expr <expression>' not specified\nRun coxswain cel eval --help for its options.\n",
+    },
   ],
   [
     "an unknown flag",
     ["eval", "--expr", "1", "--dat", "x"],
-    { code: 2, out: "", err: "error: unknown option '--dat'\n(Did you mean --data?)\n" },
+    {
+      code: 2,
+      out: "",
+      err: "Error: unknown option '--dat' (did you mean --data?)\nRun coxswain cel eval --help for its options.\n",
+    },
   ],
   [
     "no such file",
     ["eval", "--expr", "1", "--data", join(testdata, "no")],
-    { code: 2, out: "", err: "Error: no cannot be read: ENOENT\n" },
+    { code: 2, out: "", err: "Error: no cannot be read: no such file or directory\n" },
   ],
   [
     "no such schema",
@@ -160,14 +168,82 @@ test("cel check prints JSON", async () => {
   );
 });
 
+const replicaz = `apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicaz'
+ | object.spec.replicaz > 1
+ | ...........^`;
+const widget = `example.com/v1, Kind=Widget: ERROR: <input>:1:12: undefined field 'sizes'
+ | object.spec.sizes > 1
+ | ...........^`;
+const crd = join(testdata, "crd.yaml");
+const typed: [what: string, argv: string[], code: number, err: string][] = [
+  ["a built-in kind", ["--kind", "Deployment", "--expr", "object.spec.replicaz > 1"], 1, `--expr: ${replicaz}\n`],
+  ["a field that it has", ["--kind", "apps/v1/Deployment", "--expr", "object.spec.replicas > 1"], 0, ""],
+  ["a resource", ["--resource", "deployments.apps", "--expr", "object.spec.replicaz > 1"], 1, `--expr: ${replicaz}\n`],
+  ["a kind of the core group", ["--kind", "v1/Pod", "--expr", "object.spec.nodeName == ''"], 0, ""],
+  [
+    "an unknown kind",
+    ["--kind", "Deploymnt", "--expr", "true"],
+    2,
+    "Error: --kind Deploymnt: there is no such kind; definitions of custom kinds can be in the files\n",
+  ],
+  [
+    "a version that is not served",
+    ["--kind", "apps/v1beta1/Deployment", "--expr", "true"],
+    2,
+    "Error: --kind apps/v1beta1/Deployment: there is no such kind; definitions of custom kinds can be in the files\n",
+  ],
+  ["no kind", ["--expr", "true"], 2, "Error: --expr needs the kind of its object: --kind, or --resource\n"],
+  ["nothing", [], 2, "Error: a file or --expr is required\n"],
+];
+for (const [what, argv, code, err] of typed)
+  test(`cel check --expr: ${what}`, async () => {
+    const ran = await run("check", ...argv);
+    assert.deepEqual([ran.code, ran.err], [code, err]);
+  });
+
+test("cel check --expr: a custom kind of a file", async () => {
+  const { code, err } = await run("check", crd, "--kind", "Widget", "--expr", "object.spec.sizes > 1");
+  assert.equal(code, 1);
+  assert.ok(err.endsWith(`--expr: ${widget}\n`), err);
+});
+
+test("cel check checks validations against the kinds of the rules, and of --kind", async () => {
+  const policies = join(testdata, "typed-policies.yaml");
+  const { code, err } = await run("check", crd, policies);
+  assert.equal(code, 1);
+  const own = err.slice(err.indexOf("typed-policies.yaml"));
+  assert.equal(
+    own,
+    [
+      "typed-policies.yaml: ValidatingAdmissionPolicy deployments: spec.validations[2].expression: compilation failed: ERROR: <input>:1:8: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+      " | true &&",
+      " | .......^",
+      `typed-policies.yaml: ValidatingAdmissionPolicy deployments: spec.validations[0].expression: ${replicaz}`,
+      "typed-policies.yaml: ValidatingAdmissionPolicy deployments: spec.validations[1].messageExpression: apps/v1, Kind=Deployment: ERROR: <input>:1:23: undefined field 'nam'",
+      " | string(object.metadata.nam)",
+      " | ......................^",
+      `typed-policies.yaml: ValidatingAdmissionPolicy widgets: spec.validations[0].expression: ${widget}`,
+      "",
+    ].join("\n"),
+  );
+  const other = await run("check", policies, "--kind", "v1/Pod", "-o", "json");
+  const messages = JSON.parse(other.out).flatMap(({ problems }: { problems: { message: string }[] }) =>
+    problems.map(({ message }) => message.split("\n")[0]),
+  );
+  assert.ok(messages.includes("/v1, Kind=Pod: ERROR: <input>:1:12: undefined field 'sizes'"), other.out);
+});
+
 test("cel check reports files without anything to check", async () => {
   const { code, err } = await run("check", join(testdata, "widget.yaml"));
   assert.deepEqual([code, err], [0, "There is nothing to check: no definition, policy or webhook configuration.\n"]);
 });
 
 test("--help lists both commands", async () => {
-  assert.match((await run("--help")).out, /eval \[options\].*check \[options\] <file\.\.\.>.*Exit codes/s);
-  assert.match((await run("eval", "--help")).out, /--expr <expression>.*--data <file>.*--schema <file#path>.*--json/s);
+  assert.match((await run("--help")).out, /eval \[options\].*check \[options\] \[file\.\.\.\].*Exit codes/s);
+  assert.match(
+    (await run("eval", "--help")).out,
+    /--expr <expression>.*--data <file>.*--schema <file#path>.*--output/s,
+  );
   assert.equal((await run("eval", "--help")).code, 0);
 });
 

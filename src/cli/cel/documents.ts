@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { NumberLiteral } from "../../lib/json/number-literal.ts";
 import { isObject, setMember } from "../../lib/json/values.ts";
 import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
+import { reasons } from "../describe-error.ts";
 
 /** A file cannot be read or is invalid; the message is for the user. */
 export class InputError extends Error {
@@ -51,7 +52,7 @@ function readText(file: string, mebibytesMax: number): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new InputError(`${file} cannot be read: ${code}`);
+    throw new InputError(`${file} cannot be read: ${reasons[code] ?? code}`);
   } finally {
     if (opened !== 0) closeSync(opened);
   }

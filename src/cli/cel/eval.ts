@@ -14,6 +14,7 @@ import {
 } from "../../lib/cel/index.ts";
 import { declTypeOfSchema, sizeHintsOf, typeRegistry, wrapOf } from "../../lib/cel/schema-types/index.ts";
 import type { Output } from "../output.ts";
+import type { OutputFormat } from "../subcommands.ts";
 import { exitInvalid } from "./contract.ts";
 import { InputError, readDocument } from "./documents.ts";
 import { formatValue, jsonOf } from "./format-value.ts";
@@ -24,6 +25,7 @@ export interface EvalOptions {
   readonly data?: string;
   readonly oldData?: string;
   readonly schema?: string;
+  readonly output: OutputFormat;
   readonly json?: true;
 }
 
@@ -39,7 +41,7 @@ interface Outcome {
 /** Evaluates an expression and prints the outcome. @returns the exit code @throws InputError */
 export function evaluateExpression(options: EvalOptions, output: Output): number {
   const outcome = evaluate(options);
-  if (options.json === true) {
+  if (options.json === true || options.output === "json") {
     output.out(`${formatJson(outcome)}\n`);
   } else {
     output.out(formatText(outcome));

@@ -87,7 +87,10 @@ const wrong: [argv: string[], message: string][] = [
   [[], "exactly one of --filename, --list and --clear is required"],
   [["--list", "--clear"], "exactly one of --filename, --list and --clear is required"],
   [["--list", "--for", "1s"], "--for needs --filename"],
-  [["-f", join(directory, "missing.yaml")], `${join(directory, "missing.yaml")} cannot be read: ENOENT`],
+  [
+    ["-f", join(directory, "missing.yaml")],
+    `${join(directory, "missing.yaml")} cannot be read: no such file or directory`,
+  ],
   [["-f", fileOf("list.yaml", "- a\n")], "the file must have an object with the field rules, a list"],
   [["-f", fileOf("empty.yaml", "rules: []\n")], "the file has no rules"],
   [

@@ -140,7 +140,7 @@ async function selectContext(
   const cluster = config.clusters.get(context?.cluster ?? "");
   if (context === undefined || cluster === undefined)
     throw new Error(
-      "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable",
+      "no kubeconfig was found: name one with --kubeconfig or KUBECONFIG, such as the file kubeconfig in the --data-dir of a server",
     );
   const user = config.users.get(context.user) ?? emptyUser;
   const providers =

@@ -13,7 +13,7 @@ import type { ExitCodes } from "../exit-codes.ts";
 import { stringSlice } from "../flags/flag-types.ts";
 import { parseFlags } from "../flags/parse-flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
-import type { Output } from "../output.ts";
+import { type Output, reportError } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
 import { answerHealth } from "./etcd.ts";
 import { exitWithStarter } from "./starter.ts";
@@ -59,9 +59,13 @@ async function envtest(argv: readonly string[], output: Output): Promise<number>
     return 0;
   }
   if (first === "etcd" || first === "kube-apiserver") return run(first, rest, output.err);
-  const problem = first === undefined || first.startsWith("-") ? "expected a directory" : problemOf(rest);
+  const problem =
+    first === undefined || first.startsWith("-")
+      ? "expected a directory, such as: coxswain envtest bin"
+      : problemOf(rest);
   if (problem !== undefined) {
-    output.err(`Error: ${problem}\n${help}`);
+    await reportError(new Error(problem), output);
+    output.err("Run coxswain envtest --help for its arguments.\n");
     return exitInvalid;
   }
   await createPrograms(resolve(first as string), rest, output.out);

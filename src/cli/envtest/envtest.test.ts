@@ -44,8 +44,12 @@ test("creates an etcd that answers health checks and ends on a signal, and a kub
 
 const rows: [argv: string[], code: number, text: RegExp][] = [
   [["--help"], 0, /^Usage: coxswain envtest <directory> \[flags of kube-apiserver\]/],
-  [[], 1, /^Error: expected a directory\nUsage: /],
-  [["--controllers=namespace"], 1, /^Error: expected a directory\n/],
+  [
+    [],
+    1,
+    /^Error: expected a directory, such as: coxswain envtest bin\nRun coxswain envtest --help for its arguments\.\n$/,
+  ],
+  [["--controllers=namespace"], 1, /^Error: expected a directory, such as: /],
   [["a", "b"], 1, /^Error: unexpected arguments: only flags are accepted\n/],
   [["a", "--help"], 1, /^Error: expected flags of the server\n/],
   [["a", "--secure-prot=1"], 1, /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],

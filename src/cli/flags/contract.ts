@@ -29,6 +29,8 @@ export interface FlagOptions extends Omit<ServerOptions, "logger" | "clock"> {
 export interface Settings {
   readonly server: Omit<FlagOptions, "command">;
   readonly command: CommandOptions;
+  /** The values of all flags by name, as `/flagz` shows them. */
+  readonly flags: Readonly<Record<string, string>>;
   /** Messages for the user about deprecated flags, and flags without effect. */
   readonly warnings: readonly string[];
 }

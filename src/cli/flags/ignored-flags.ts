@@ -49,7 +49,6 @@ const level = integer({ value: "level" });
 const verbosity: FlagType<number> = { ...level, read: (text, before) => level.read(text.replace(/^=/, ""), before) };
 
 const notYet = "not supported yet";
-const noEncryption = "encryption at rest is not supported yet";
 
 export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
@@ -81,7 +80,6 @@ export const ignoredFlags: readonly Flag[] = [
     why: "all logs are written to standard error",
     upstream: "false",
   }),
-  unsupported({ name: "cors-allowed-origins", type: text("patterns"), why: notYet }),
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   unsupported({ name: "disable-http2-serving", type: bool, why: "HTTP/2 cannot be disabled", upstream: "false" }),
   unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
@@ -90,14 +88,6 @@ export const ignoredFlags: readonly Flag[] = [
     ...unsupported({ name: "enable-logs-handler", type: bool, why: "/logs is not served", upstream: "false" }),
     deprecated: "Log handler functionality is deprecated",
   },
-  unsupported({ name: "encryption-provider-config", type: text("file"), why: noEncryption }),
-  unsupported({
-    name: "encryption-provider-config-automatic-reload",
-    type: bool,
-    why: noEncryption,
-    upstream: "false",
-  }),
-  unsupported({ name: "external-hostname", type: text("name"), why: notYet }),
   unsupported({
     name: "http2-max-streams-per-connection",
     type: integer(),
@@ -109,6 +99,5 @@ export const ignoredFlags: readonly Flag[] = [
   unsupported({ name: "permit-port-sharing", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "shutdown-send-retry-after", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "shutdown-watch-termination-grace-period", type: duration, why: notYet, upstream: "0s" }),
-  unsupported({ name: "strict-transport-security-directives", type: text("directives"), why: notYet }),
   unsupported({ name: "tracing-config-file", type: text("file"), why: notYet }),
 ];

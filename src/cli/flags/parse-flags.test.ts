@@ -164,10 +164,7 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--allow-privileged=false"],
     'invalid argument "false" for "--allow-privileged" flag: privileged containers are always allowed',
   ],
-  [
-    ["--encryption-provider-config=a"],
-    'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not supported yet',
-  ],
+  [["--debug-socket-path=a"], 'invalid argument "a" for "--debug-socket-path" flag: not supported yet'],
   [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
   [
     ["--etcd-servers-overrides=events#http://a"],
@@ -440,7 +437,7 @@ test("--version prints the version of the API", () => {
 });
 
 /** Options that only programs set, which start a server in their process. */
-const withoutFlag = ["proxiedAddresses.allowLoopback"];
+const withoutFlag = ["proxiedAddresses.allowLoopback", "identityRenewMs"];
 
 function pathsOf(options: object): string[] {
   return Object.entries(options).flatMap(([key, value]) =>
@@ -456,5 +453,34 @@ test("every option with a default has a flag", () => {
   assert.deepEqual(
     pathsOf(flagDefaults).filter((path) => !isSet(path)),
     withoutFlag,
+  );
+});
+
+test("values of flags are shown as kube-apiserver shows them", () => {
+  const { flags } = settings(
+    "--authorization-mode=Node",
+    "--authorization-mode=RBAC",
+    "--event-ttl=90m",
+    "--secure-port=0",
+    "--etcd-servers=https://root:secret@127.0.0.1:2379,http://127.0.0.1:2380",
+    "--feature-gates=A=true",
+  );
+  const shown = Object.fromEntries(
+    ["authorization-mode", "event-ttl", "secure-port", "etcd-servers", "feature-gates", "api-audiences", "v"].map(
+      (name) => [name, flags[name]],
+    ),
+  );
+  assert.deepEqual(shown, {
+    "authorization-mode": "[Node,RBAC]",
+    "event-ttl": "1h30m0s",
+    "secure-port": "0",
+    "etcd-servers": "[https://REDACTED@127.0.0.1:2379,http://127.0.0.1:2380]",
+    "feature-gates": "A=true",
+    "api-audiences": "[]",
+    v: "0",
+  });
+  assert.deepEqual(
+    allFlags.filter(({ name }) => flags[name] === undefined),
+    [],
   );
 });

@@ -10,6 +10,7 @@ import { type Flag, FlagError, type FlagType, FlagValueError, type OptionPath, t
 import { defaultOf } from "./defaults.ts";
 import { flagGroups } from "./flag-groups.ts";
 import { type GivenOptions, optionsOf, settingsOf } from "./settings.ts";
+import { shownFlags } from "./shown-flags.ts";
 
 type CommandLine =
   | { readonly run: "server"; readonly settings: Settings }
@@ -17,6 +18,8 @@ type CommandLine =
 
 /** What flags have set so far. */
 interface Parsed {
+  /** The last value of each flag, by its name. */
+  readonly texts: Map<string, string>;
   readonly given: Map<OptionPath, { readonly flag: Flag; readonly value: unknown }>;
   /** About deprecated flags. */
   readonly warnings: string[];
@@ -29,7 +32,7 @@ interface Parsed {
  * @throws FlagError
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
-  const parsed: Parsed = { given: new Map(), warnings: [] };
+  const parsed: Parsed = { texts: new Map(), given: new Map(), warnings: [] };
   const command = newCommand(parsed);
   try {
     command.parse(argv, { from: "user" });
@@ -40,12 +43,13 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const { help, version } = command.opts<{ help?: true; version?: true }>();
   if (help) return { run: "print", text: helpText(command, { isColored: isColored(parsed.given) }) };
   if (version) return { run: "print", text: `${versionText()}\n` };
-  return { run: "server", settings: settingsOf(parsed.given, parsed.warnings) };
+  const flags = shownFlags(parsed.texts, optionsOf(parsed.given));
+  return { run: "server", settings: { ...settingsOf(parsed.given, parsed.warnings), flags } };
 }
 
 /** The definition of all flags, for shell completion. */
 export function serveDefinition(): Command {
-  return newCommand({ given: new Map(), warnings: [] });
+  return newCommand({ texts: new Map(), given: new Map(), warnings: [] });
 }
 
 function newCommand(parsed: Parsed): Command {
@@ -103,11 +107,12 @@ export function termOf({ name, short, type: { value, isSwitch } }: Flag): string
 }
 
 /** @throws FlagError */
-function apply(flag: Flag, text: string, { given, warnings }: Parsed): void {
+function apply(flag: Flag, text: string, { texts, given, warnings }: Parsed): void {
   const { name, option, deprecated } = flag;
   const type: FlagType<unknown> = flag.type;
   try {
     const value = type.read(text, option && given.get(option)?.value);
+    texts.set(name, text);
     if (option !== undefined && value === undefined) given.delete(option);
     else if (option !== undefined) given.set(option, { flag, value });
   } catch (error) {

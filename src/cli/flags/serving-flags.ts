@@ -38,6 +38,26 @@ export const servingFlags: readonly Flag[] = [
     help: "The IP address in the endpoints of the Service kubernetes. If unset, the first address of this machine that is not loopback.",
   },
   {
+    name: "external-hostname",
+    option: "externalHostname",
+    type: unlessEmpty(text("name")),
+    help: "The host, or host and port, of the server in documents for clients, such as discovery and the metadata of the issuer. If unset, --advertise-address or --bind-address.",
+  },
+  {
+    name: "cors-allowed-origins",
+    option: "corsAllowedOrigins",
+    type: list("patterns"),
+    help: "Regular expressions of origins whose scripts can read responses (CORS), separated by commas. Each must name the start and the end of a host: '^https://example\\.com(:|$)'.",
+    unset: "",
+  },
+  {
+    name: "strict-transport-security-directives",
+    option: "strictTransportSecurity",
+    type: list("directives"),
+    help: "Directives of the header Strict-Transport-Security, separated by commas: max-age=SECONDS, includeSubDomains, preload. If unset, the header is not sent.",
+    unset: "",
+  },
+  {
     name: "tls-cert-file",
     option: "tlsCertFile",
     type: file,

@@ -19,7 +19,7 @@ export function optionsOf(given: GivenOptions): FlagOptions {
  * @param deprecations warnings about deprecated flags
  * @throws FlagError
  */
-export function settingsOf(given: GivenOptions, deprecations: readonly string[]): Settings {
+export function settingsOf(given: GivenOptions, deprecations: readonly string[]): Omit<Settings, "flags"> {
   const { command, ...options } = optionsOf(given);
   checkCombination(options, command);
   const { etcd, ...stored } = withStorage(options, given);

@@ -137,6 +137,19 @@ export const storageFlags: readonly Flag[] = [
     help: "The encoding of built-in objects in a store that is shared with kube-apiserver: application/json, application/vnd.kubernetes.protobuf or application/yaml. Embedded stores keep JSON.",
   },
   {
+    name: "encryption-provider-config",
+    option: "encryptionConfigFile",
+    type: file,
+    help: "YAML or JSON file with an EncryptionConfiguration, which names the resources whose objects are encrypted in the store, the providers and the keys.",
+  },
+  {
+    name: "encryption-provider-config-automatic-reload",
+    option: "reloadsEncryptionConfig",
+    type: bool,
+    help: "Use changes of --encryption-provider-config without a restart.",
+    unset: "false",
+  },
+  {
     name: "durability",
     option: "durability",
     type: word("mode", ["full", "relaxed"]),

@@ -4,10 +4,9 @@ import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts
 import { type ClusterConfig, readKubeconfig } from "../../lib/kubeconfig/kubeconfig.ts";
 import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
 import { issueCertificate } from "../../server/serving/x509.ts";
-import { colored } from "../colors.ts";
 import { FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
-import type { Output } from "../output.ts";
+import { type Output, warn } from "../output.ts";
 import { type Authority, readAuthority } from "./authority.ts";
 
 /** The options of `coxswain kubeconfig`. */
@@ -51,8 +50,7 @@ export async function issueKubeconfig(options: IssueOptions, output: Output): Pr
     notAfter,
   });
   const text = formatKubeconfig(cluster.url, { caBundle: cluster.caBundle, admin: certificate, user });
-  const warn = (message: string): void => output.err(`${colored("Warning:", "yellow", output.errColors)} ${message}\n`);
-  warnings(groups, { authority, notAfter, requested: now + lifetimeMs }).forEach(warn);
+  for (const message of warnings(groups, { authority, notAfter, requested: now + lifetimeMs })) warn(output, message);
   if (file === undefined) return output.out(text);
   await writePrivateFile(file, text, { replace: force });
   output.out(`${file}: user ${JSON.stringify(user)}, valid until ${new Date(notAfter).toISOString()}\n`);

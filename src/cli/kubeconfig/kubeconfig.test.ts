@@ -243,7 +243,7 @@ test("rejects authorities that cannot sign", async () => {
 });
 
 const rejected: [argv: string[], message: RegExp][] = [
-  [[], /^error: required option '--user <name>' not specified\n/],
+  [[], /^Error: required option '--user <name>' not specified\n/],
   [["--user="], /^Error: --user must not be empty\n$/],
   [["--user=a", "--group="], /^Error: --group must not be empty\n$/],
   [["--user=a\nb"], /^Error: --user must not contain control characters\n$/],
@@ -258,7 +258,7 @@ const rejected: [argv: string[], message: RegExp][] = [
     ["--user=a", "--data-dir=/nothing"],
     /^Error: \/nothing\/ca\.crt does not exist\. A server creates it at its first start with --data-dir \/nothing; .*--client-ca-key\n$/,
   ],
-  [["--user=a", "--write=/nothing/file"], /^Error: ENOENT: /],
+  [["--user=a", "--write=/nothing/file"], /^Error: \/nothing\/file cannot be opened: no such file or directory\n$/],
 ];
 for (const [argv, message] of rejected) {
   test(`coxswain kubeconfig ${JSON.stringify(argv)} is rejected`, async () => {

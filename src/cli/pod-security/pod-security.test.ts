@@ -125,7 +125,7 @@ const invalidFlags: readonly (readonly [argv: string[], message: RegExp])[] = [
   [["-f", manifests, "--level", "baseline", "--version", "1.2"], /^Error: --version must be "latest" or "v1\.x"\n$/],
   [["--level", "baseline"], /^Error: either -f or -n is required\n$/],
   [["--level", "baseline", "-f", manifests, "-n", "a"], /^Error: either -f or -n is required\n$/],
-  [["--level", "baseline", "-f", join(testdata, "missing")], /cannot be read: ENOENT/],
+  [["--level", "baseline", "-f", join(testdata, "missing")], /cannot be read: no such file or directory/],
 ];
 for (const [argv, message] of invalidFlags)
   test(`flags are an error: ${message.source}`, async () => {

@@ -2,10 +2,10 @@
  * `coxswain policy`: tests admission policies. It does not load the server, so that it starts
  * quickly.
  */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { addUserOptions } from "../client/request-options.ts";
 import { exitFailed } from "../exit-codes.ts";
-import { addExamples, collect, defineSubcommand, type Run } from "../subcommands.ts";
+import { addExamples, collect, defineSubcommand, type OutputFormat, outputOption, type Run } from "../subcommands.ts";
 import { formatResults, resultsJson } from "./format-results.ts";
 import { type TestOptions, testPolicies } from "./test-policies.ts";
 
@@ -27,26 +27,34 @@ export const policyCommand = defineSubcommand({
 function addTest(command: Command, run: Run): void {
   const testing = command
     .command("test")
-    .summary("evaluates policies for one request")
+    .summary("evaluates policies for requests")
     .description(
-      "Evaluates policies for one request and prints, for each expression, its value, cost and error, and why a policy does not match.",
+      "Evaluates policies for the write of each object and prints, for each expression, its value, cost and error, and why a policy does not match. All files can have several documents.",
     )
     .argument(
       "<policy...>",
       "files with ValidatingAdmissionPolicies and MutatingAdmissionPolicies; other kinds are ignored",
     )
     .option("--binding <file>", "bindings; without any, each policy is tested as if it was bound (repeatable)", collect)
-    .option("--object <file>", "the object that is written; without it, the request deletes the old object")
-    .option("--old <file>", "the object before the request; without it, the request creates the object")
-    .option("--params <file>", "the parameters of the policies")
-    .option("--namespace <file>", "the namespace of the object, for selectors and namespaceObject")
+    .option(
+      "--object <file>",
+      "the objects that are written, a request each; without it, the requests delete the old objects",
+    )
+    .option("--old <file>", "the objects before the requests; without it, the requests create the objects")
+    .option(
+      "--params <file>",
+      "the parameters of the policies; of several objects, those that the policy and its binding name",
+    )
+    .option("--namespace <file>", "the namespaces of the objects, for selectors and namespaceObject")
     .option("--resource <name>", "the plural of a custom kind, if it is irregular")
     .option("--authorized", "the authorizer allows every check of an expression; otherwise it allows none")
-    .option("--json", "print JSON")
-    .action((files: string[], options: TestOptions & { readonly json?: true }) =>
+    .addOption(outputOption())
+    .addOption(new Option("--json", "the same as -o json").hideHelp())
+    .action((files: string[], options: TestOptions & { readonly output: OutputFormat; readonly json?: true }) =>
       run(async (output) => {
         const results = testPolicies(files, options);
-        output.out(options.json === true ? resultsJson(results) : formatResults(results));
+        const isJson = options.json === true || options.output === "json";
+        output.out(isJson ? resultsJson(results) : formatResults(results));
         return results.some(({ verdict }) => ["denied", "failed"].includes(verdict.outcome)) ? exitRejected : 0;
       }),
     );

@@ -5,14 +5,31 @@ import { encodeAny } from "../../lib/json/encode-any.ts";
 import { formatValue, jsonOf } from "../cel/format-value.ts";
 import type { Evaluated } from "./evaluate-policy.ts";
 import type { TestResult } from "./test-policies.ts";
+import type { TestedRequest } from "./tested-request.ts";
 
 /** Formats the results for a person. */
 export function formatResults(results: readonly TestResult[]): string {
-  return results.map(formatResult).join("\n");
+  const requests = [...new Set(results.map(({ request }) => request))];
+  if (requests.length === 1) return results.map(formatResult).join("\n");
+  return requests
+    .map((request) => {
+      const own = results.filter((result) => result.request === request);
+      return [`${titleOf(request)}\n`, ...own.map(formatResult)].join("\n");
+    })
+    .join("\n");
 }
 
-function formatResult({ policy, binding, unmatched, evaluation, verdict }: TestResult): string {
-  const title = `${policy.kind} ${policy.name}${binding === undefined ? "" : `, binding ${binding}`}`;
+function titleOf({ operation, kind, namespace, name }: TestedRequest): string {
+  return `${operation} ${kind} ${namespace === "" ? name : `${namespace}/${name}`}:`;
+}
+
+function formatResult({ policy, binding, params, unmatched, evaluation, verdict }: TestResult): string {
+  const parts = [
+    `${policy.kind} ${policy.name}`,
+    ...(binding === undefined ? [] : [`binding ${binding}`]),
+    ...(params === undefined ? [] : [`parameters ${params}`]),
+  ];
+  const title = parts.join(", ");
   if (evaluation === undefined) return `${title}\n  does not match: ${unmatched}\n`;
   const { conditions, variables, expressions, mutated } = evaluation;
   const lines = [...conditions, ...variables, ...expressions].flatMap(formatExpression);
@@ -57,10 +74,12 @@ function isOfObjects(value: CelValue): boolean {
 
 /** Formats the results as a JSON list. */
 export function resultsJson(results: readonly TestResult[]): string {
-  const plain = results.map(({ policy, binding, unmatched, evaluation, verdict }) => ({
+  const plain = results.map(({ policy, binding, params, request, unmatched, evaluation, verdict }) => ({
     kind: policy.kind,
     policy: policy.name,
     binding,
+    params,
+    request: { operation: request.operation, kind: request.kind, namespace: request.namespace, name: request.name },
     ...verdict,
     unmatched,
     expressions: [evaluation?.conditions ?? [], evaluation?.variables ?? [], evaluation?.expressions ?? []]

@@ -107,6 +107,35 @@ ValidatingAdmissionPolicy pods
   ],
 ];
 
+test("policy test: several objects, old objects, namespaces and parameters in one file each", async () => {
+  const { code, out, err } = await run(
+    ...[file("policies.yaml"), "--binding", file("several-bindings.yaml"), "--object", file("several.yaml")],
+    ...["--old", file("several-old.yaml"), "--namespace", file("several-namespaces.yaml")],
+    ...["--params", file("several-params.yaml")],
+  );
+  assert.deepEqual([code, err], [1, ""]);
+  const lines = out.split("\n").filter((line) => /^\S|denied|allowed|namespaceSelector/.test(line));
+  assert.deepEqual(lines, [
+    "UPDATE Deployment blue/web:",
+    "ValidatingAdmissionPolicy replicas, binding red",
+    "  does not match: matchResources of the binding.namespaceSelector: the namespace blue does not have color=red",
+    "ValidatingAdmissionPolicy pods",
+    "UPDATE Deployment red/web:",
+    "ValidatingAdmissionPolicy replicas, binding red, parameters few",
+    "  denied: at most 3 replicas",
+    "ValidatingAdmissionPolicy replicas, binding red, parameters many",
+    "  allowed",
+    "ValidatingAdmissionPolicy pods",
+  ]);
+});
+
+test("policy test: an object without an old one is an error", async () => {
+  const { code, err } = await run(
+    ...[file("policies.yaml"), "--object", file("several.yaml"), "--old", file("deployment.yaml")],
+  );
+  assert.deepEqual([code, err], [2, "Error: --old has no Deployment/red/web\n"]);
+});
+
 for (const [what, argv, want] of rows)
   test(`policy test: ${what}`, async () => assert.deepEqual(await run(...argv), want));
 

@@ -3,7 +3,7 @@ import { parseGroupVersion } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
 import { isObject } from "../../lib/json/values.ts";
-import { InputError, type PlainObject, readDocument } from "../cel/documents.ts";
+import { InputError, type PlainObject, readDocuments } from "../cel/documents.ts";
 
 /** The operations that policies distinguish. */
 export type TestedOperation = "CREATE" | "UPDATE" | "DELETE";
@@ -36,19 +36,54 @@ export interface RequestOptions {
   readonly asGroup?: readonly string[];
 }
 
-/** @throws InputError */
-export function testedRequest(options: RequestOptions): TestedRequest {
-  const object = options.object === undefined ? null : readObject(options.object);
-  const oldObject = options.old === undefined ? null : readObject(options.old);
-  const subject = object ?? oldObject;
-  if (subject === null) throw new InputError("--object or --old is required");
+/**
+ * Reads the objects of `--object` and `--old`, which can have several: each is a request of its own.
+ *
+ * @throws InputError
+ */
+export function testedRequests(options: RequestOptions): TestedRequest[] {
+  const objects = options.object === undefined ? [] : readObjects(options.object);
+  const olds = options.old === undefined ? [] : readObjects(options.old);
+  const namespaces = options.namespace === undefined ? [] : readObjects(options.namespace);
+  if (objects.length === 0 && olds.length === 0) throw new InputError("--object or --old is required");
+  if (objects.length === 0) return olds.map((old) => testedRequest(null, old, { options, namespaces }));
+  return objects.map((object) => testedRequest(object, oldOf(object, { objects, olds }), { options, namespaces }));
+}
+
+/** The old object of the same name; of two single objects, the names need not be equal. @throws InputError without one */
+function oldOf(
+  object: PlainObject,
+  { objects, olds }: { readonly objects: readonly PlainObject[]; readonly olds: readonly PlainObject[] },
+): PlainObject | null {
+  if (olds.length === 0) return null;
+  const old =
+    objects.length === 1 && olds.length === 1 ? olds[0] : olds.find((one) => identityOf(one) === identityOf(object));
+  if (old === undefined) throw new InputError(`--old has no ${identityOf(object)}`);
+  return old;
+}
+
+function identityOf({ kind, metadata }: PlainObject): string {
+  const { namespace, name } = isObject(metadata) ? metadata : {};
+  return [String(kind), ...(namespace === undefined ? [] : [String(namespace)]), String(name ?? "")].join("/");
+}
+
+interface Surroundings {
+  readonly options: RequestOptions;
+  readonly namespaces: readonly PlainObject[];
+}
+
+function testedRequest(
+  object: PlainObject | null,
+  oldObject: PlainObject | null,
+  { options, namespaces }: Surroundings,
+): TestedRequest {
+  const subject = (object ?? oldObject) as PlainObject;
   const { group, version } = parseGroupVersion(String(subject.apiVersion)) ?? { group: "", version: "" };
   const kind = String(subject.kind);
   const metadata = isObject(subject.metadata) ? subject.metadata : {};
-  const namespaceObject = options.namespace === undefined ? undefined : readObject(options.namespace);
-  const namespace = String(
-    metadata.namespace ?? (isObject(namespaceObject?.metadata) ? namespaceObject.metadata.name : ""),
-  );
+  const namespaceObject =
+    namespaces.length > 1 ? namespaces.find((one) => nameOf(one) === metadata.namespace) : namespaces[0];
+  const namespace = String(metadata.namespace ?? (namespaceObject === undefined ? "" : nameOf(namespaceObject)));
   return {
     operation: object === null ? "DELETE" : oldObject === null ? "CREATE" : "UPDATE",
     ...{ group, version, kind, namespace, object, oldObject },
@@ -68,13 +103,27 @@ export function testedRequest(options: RequestOptions): TestedRequest {
   };
 }
 
-/** Reads an object. @throws InputError */
-export function readObject(file: string): PlainObject {
-  const document = readDocument(file);
-  if (!isObject(document)) throw new InputError(`${file} has no object`);
-  if (typeof document.apiVersion !== "string" || typeof document.kind !== "string")
+/** The name in the metadata of an object; empty without one. */
+export function nameOf({ metadata }: PlainObject): string {
+  return isObject(metadata) ? String(metadata.name ?? "") : "";
+}
+
+/** Reads all objects of a file, and the items of lists. @throws InputError for another document, or without any */
+export function readObjects(file: string): PlainObject[] {
+  const documents = readDocuments(file);
+  if (documents.length === 0) throw new InputError(`${file} has no object`);
+  return documents.flatMap((document) => {
+    if (!isObject(document)) throw new InputError(`${file} has a document that is no object`);
+    const objects = document.kind === "List" && Array.isArray(document.items) ? document.items : [document];
+    return objects.map((object: unknown) => checkedObject(file, object));
+  });
+}
+
+/** @throws InputError */
+function checkedObject(file: string, object: unknown): PlainObject {
+  if (!isObject(object) || typeof object.apiVersion !== "string" || typeof object.kind !== "string")
     throw new InputError(`${file}: the object has no apiVersion or no kind`);
-  return document;
+  return object;
 }
 
 /**

@@ -26,6 +26,7 @@ export function formatStatus(status: Status, { isColored }: Colors): string {
       "Leases",
       status.leases?.map((one) => held(`${one.name}: ${one.holder}`, one.isCurrent)),
     ),
+    ...podsLine(status),
     ["Serves", groupVersions.map(printable).join(", ")],
     ["Objects", `${objects.reduce((sum, { count }) => sum + count, 0)}, and ${empty} resources without any`],
   ];
@@ -50,6 +51,12 @@ function readiness({ ready, failingChecks }: Status, { isColored }: Colors): str
 
 function uptimeLine({ uptimeSeconds }: Status): [string, string][] {
   return uptimeSeconds === undefined ? [] : [["Uptime", formatDuration(BigInt(uptimeSeconds) * 1_000_000_000n)]];
+}
+
+function podsLine({ runningNodes }: Status): [string, string][] {
+  if (runningNodes === undefined) return [];
+  if (runningNodes > 0) return [["Pods", `run on ${runningNodes} ${runningNodes === 1 ? "node" : "nodes"}`]];
+  return [["Pods", "nothing runs them: no kubelet has renewed the Lease of a node (docs/nothing-runs.md)"]];
 }
 
 function listLine(label: string, texts: readonly string[] | undefined): [string, string][] {

@@ -1,4 +1,4 @@
-/** Reads which servers share a store, and who holds leases. */
+/** Reads which servers share a store, which nodes run, and which leases are held. */
 import { identityLabel, identityNamespace } from "../../apimachinery/server-identity.ts";
 import type { Json, Sender } from "../client/ask.ts";
 import { listAll } from "../client/list-all.ts";
@@ -41,6 +41,20 @@ export async function readLeases(
         isCurrent: isCurrent(lease, now),
       })),
   };
+}
+
+/** Of the Leases that kubelets renew. Source: k8s.io/api@v0.36.0/core/v1/types.go, NamespaceNodeLease */
+const nodeLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+/**
+ * Counts the nodes on which a kubelet, or a simulation of one such as KWOK, runs: it renews a Lease of the node.
+ *
+ * @param now milliseconds since 1970
+ * @throws RequestRejected
+ */
+export async function countRunningNodes(sender: Sender, now: number): Promise<number> {
+  const all: Json[] = await listAll(sender, nodeLeases);
+  return all.filter((lease) => isCurrent(lease, now)).length;
 }
 
 function isCurrent({ spec = {} }: Json, now: number): boolean {

@@ -3,7 +3,7 @@ import { ask, type Json, RequestRejected, type Sender } from "../client/ask.ts";
 import type { Client } from "../client/client.ts";
 import { type Counted, countObjects } from "./count-objects.ts";
 import { readDiscovery } from "./read-discovery.ts";
-import { type HeldLease, type Replica, readLeases } from "./read-leases.ts";
+import { countRunningNodes, type HeldLease, type Replica, readLeases } from "./read-leases.ts";
 
 /** What `coxswain status -o json` prints. Members that the user may not read are absent. */
 export interface Status {
@@ -21,6 +21,8 @@ export interface Status {
   /** The servers over the same store. */
   readonly servers?: readonly Replica[];
   readonly leases?: readonly HeldLease[];
+  /** The number of nodes on which a kubelet, or a simulation of one, runs. Without any, nothing runs pods. */
+  readonly runningNodes?: number;
   readonly groupVersions: readonly string[];
   readonly objects: readonly Counted[];
   /** Resources and paths that the user may not read. */
@@ -47,6 +49,7 @@ export async function readStatus(client: Client, now: number): Promise<Status> {
   const metrics = await optional("/metrics", () => readMetrics(client, now));
   const addresses = await optional("endpointslices in default", () => readAddresses(client));
   const leases = await optional("leases in kube-system", () => readLeases(client, now));
+  const runningNodes = await optional("leases in kube-node-lease", () => countRunningNodes(client, now));
   const { groupVersions, resources } = await readDiscovery(client);
   const counted = await countObjects(client, resources);
   return {
@@ -57,6 +60,7 @@ export async function readStatus(client: Client, now: number): Promise<Status> {
     ...metrics,
     ...(addresses && { addresses }),
     ...leases,
+    ...(runningNodes !== undefined && { runningNodes }),
     groupVersions,
     objects: counted.objects,
     forbidden: [...forbidden, ...counted.forbidden],

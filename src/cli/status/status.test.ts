@@ -75,6 +75,7 @@ test("prints what the server serves", async () => {
     /^Ready: {6}yes$/m,
     /^Uptime: {5}\d/m,
     new RegExp(`^Storage: {4}${defaultEngine}$`, "m"),
+    /^Pods: {7}nothing runs them: no kubelet has renewed the Lease of a node \(docs\/nothing-runs\.md\)$/m,
     /^Serves: {5}v1, .*apps\/v1/m,
     /^Leases: {5}scheduler: host-1, expired$/m,
     /^Objects: {4}\d+, and \d+ resources without any$/m,
@@ -106,6 +107,22 @@ test("-o json has exact numbers", async () => {
   assert.deepEqual(answer.leases, [{ name: "scheduler", holder: "host-1", isCurrent: false }]);
 });
 
+test("counts the nodes whose Lease is renewed", async () => {
+  const admin = rawClient(server.kubeconfig);
+  const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+  for (const [name, renewTime] of [
+    ["gone", "2020-01-01T00:00:00.000000Z"],
+    ["runs", "2999-01-01T00:00:00.000000Z"],
+  ]) {
+    const body = { metadata: { name }, spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime } };
+    assert.equal((await admin.send({ method: "POST", path: leases, body })).status, 201);
+  }
+  const { stdout } = await status(["--kubeconfig", server.kubeconfigPath]);
+  assert.match(stdout, /^Pods: {7}run on 1 node$/m);
+  await admin.send({ method: "DELETE", path: leases });
+  admin.close();
+});
+
 test("shows a user only what the user may read", async () => {
   const { code, stdout } = await status(["-o", "json", "--kubeconfig", annKubeconfig]);
   const answer = JSON.parse(stdout);
@@ -118,14 +135,22 @@ test("shows a user only what the user may read", async () => {
     [answer.leases, answer.servers, answer.addresses, answer.uptimeSeconds, answer.storage],
     Array(5).fill(undefined),
   );
-  for (const what of ["/metrics", "leases in kube-system", "endpointslices in default", "secrets", "deployments.apps"])
+  assert.equal(answer.runningNodes, undefined);
+  for (const what of [
+    "/metrics",
+    "leases in kube-system",
+    "leases in kube-node-lease",
+    "endpointslices in default",
+    "secrets",
+    "deployments.apps",
+  ])
     assert.ok(answer.forbidden.includes(what), what);
 });
 
 const rejected: [argv: string[], message: RegExp][] = [
   [["--data-dir=a", "--context=b"], /^Error: --data-dir cannot be combined with --kubeconfig or --context\n$/],
   [["--data-dir=/nothing"], /^Error: stat \/nothing\/kubeconfig: no such file or directory\n$/],
-  [["--output=yaml"], /^error: option '-o, --output <format>' argument 'yaml' is invalid/],
+  [["--output=yaml"], /^Error: option '-o, --output <format>' argument 'yaml' is invalid/],
 ];
 for (const [argv, message] of rejected) {
   test(`coxswain status ${argv.join(" ")} is rejected`, async () => {

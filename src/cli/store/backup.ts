@@ -10,23 +10,22 @@ import { unfinishedPath } from "../../storage/lmdb/unfinished.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
+import { type ProgressBar, progressBar } from "./progress-bar.ts";
 import { findStore } from "./store-directory.ts";
 
 /** Runs `coxswain store backup`. @returns the exit code @throws Error; no backup exists then */
-export async function backupStore(
-  dataDir: string,
-  file: string,
-  output: OutputFormat,
-  { out, err }: Output,
-): Promise<number> {
+export async function backupStore(dataDir: string, file: string, output: OutputFormat, io: Output): Promise<number> {
+  const { out, err } = io;
   const dir = findStore(dataDir);
   if (existsSync(file)) throw new Error(`${file} exists already, and nothing is overwritten`);
   const unfinished = unfinishedPath(file);
   let summary: Summary;
   try {
-    await writeBackup(dataDir, dir, unfinished);
+    const bar = progressBar(io);
+    await writeBackup(dataDir, dir, unfinished, bar);
     // Only a backup that can be read completely gets its final name.
-    summary = summarize(unfinished);
+    summary = summarize(unfinished, bar);
+    bar.end();
     await rename(unfinished, file);
     await syncDirectory(dirname(file));
   } catch (error) {
@@ -47,6 +46,9 @@ export async function backupStore(
   return damagedObjects > 0 ? exitDamaged : exitWhole;
 }
 
+/** How often a backup's size is read while it is written. */
+const barMs = 500;
+
 interface Summary {
   readonly revision: number;
   readonly objects: number;
@@ -54,9 +56,9 @@ interface Summary {
 }
 
 /** @throws DamagedBackup */
-function summarize(file: string): Summary {
+function summarize(file: string, bar: ProgressBar): Summary {
   const summary = { revision: 0, objects: 0, damaged: [] as DamagedObject[] };
-  for (const entry of readBackup(file)) {
+  for (const entry of readBackup(file, (read, of) => bar.show("Verifying", read, of, "bytes"))) {
     if (entry.kind === "begin") summary.revision = entry.revision;
     else if (entry.kind === "record") summary.objects++;
     else if (entry.kind === "damaged") summary.damaged.push(entry.object);
@@ -69,12 +71,17 @@ function summarize(file: string): Summary {
  * pages of a state.
  * @throws Error; an incomplete file may be left then
  */
-export async function writeBackup(dataDir: string, dir: string, file: string): Promise<void> {
+export async function writeBackup(dataDir: string, dir: string, file: string, bar?: ProgressBar): Promise<void> {
   const lock = await lockUnlessServed(dir);
   const handle = await open(file, "wx", 0o600);
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
+  // How large it will be is not known: the file of a store also has history and free pages.
+  const writing = setInterval(
+    () => bar?.line(`Writing the backup, ${Math.floor(statSync(file).size / 2 ** 20)} MiB`),
+    barMs,
+  );
   try {
     if (lock === undefined) {
       const { saveBackup } = await import("../client/save-backup.ts");
@@ -86,6 +93,7 @@ export async function writeBackup(dataDir: string, dir: string, file: string): P
     }
     await handle.sync();
   } finally {
+    clearInterval(writing);
     process.off("SIGINT", stop).off("SIGTERM", stop);
     await handle.close();
     lock?.release();

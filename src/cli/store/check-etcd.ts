@@ -4,23 +4,18 @@ import { printable } from "../../lib/json/printable.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
-import { type EtcdFiles, withReader } from "./open-reader.ts";
-import { reportProgress } from "./progress.ts";
+import { type ReaderFiles, withReader } from "./open-reader.ts";
+import { progressBar } from "./progress-bar.ts";
 
 /** Objects that the output lists. */
 const listedMax = 1000;
 
 /** @returns the exit code @throws StorageUnavailable · Error when the check failed */
-export function checkEtcd(
-  store: string,
-  output: OutputFormat,
-  files: EtcdFiles,
-  { out, err }: Output,
-): Promise<number> {
+export function checkEtcd(store: string, output: OutputFormat, files: ReaderFiles, io: Output): Promise<number> {
   return withReader(store, files, async (reader) => {
     const { openDecoder } = await import("./objects/decode-object.ts");
     const decoder = openDecoder();
-    const progress = reportProgress(err, "Reading");
+    const bar = progressBar(io);
     const total = await reader.count();
     const unreadable: { key: string; revision: number; problem: string }[] = [];
     let [objects, unreadableCount] = [0, 0];
@@ -35,10 +30,12 @@ export function checkEtcd(
           if (unreadableCount++ < listedMax) unreadable.push({ key, revision, problem: (error as Error).message });
         }
       }
-      progress(objects, total);
+      bar.show("Reading", objects + unreadableCount, total);
       after = until;
       done = until === undefined;
     }
+    bar.end();
+    const { out } = io;
     const whole = unreadableCount === 0;
     const revision = await reader.current();
     if (output === "json")

@@ -24,7 +24,7 @@ export interface StoreReport {
   readonly losses: string;
 }
 
-/** A line of the output: progress in bytes, what is read next, or the report. */
+/** A line of the output: progress in pages, what is read next, or the report. */
 export type ReaderMessage =
   | { readonly read: number; readonly of: number }
   | { readonly reading: string }

@@ -10,8 +10,8 @@ import type { OutputFormat } from "../subcommands.ts";
 import type { ReaderMessage, StoreReport } from "./check-reader.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
 import { parseLocation } from "./location.ts";
-import type { EtcdFiles } from "./open-reader.ts";
-import { reportProgress } from "./progress.ts";
+import type { ReaderFiles } from "./open-reader.ts";
+import { progressBar } from "./progress-bar.ts";
 import { findStore, withStoreLocked } from "./store-directory.ts";
 
 /**
@@ -22,7 +22,7 @@ import { findStore, withStoreLocked } from "./store-directory.ts";
  */
 export async function checkStore(
   path: string,
-  { output, ...files }: EtcdFiles & { readonly output: OutputFormat },
+  { output, ...files }: ReaderFiles & { readonly output: OutputFormat },
   io: Output,
 ): Promise<number> {
   if (parseLocation(path).engine === "etcd") {
@@ -47,15 +47,17 @@ export async function checkStore(
   return isWhole ? exitWhole : exitDamaged;
 }
 
-function checkBackup(path: string, output: OutputFormat, { out, err }: Output): number {
+function checkBackup(path: string, output: OutputFormat, io: Output): number {
   if (!isBackup(path)) throw new Error(`${path} is neither a data directory nor a backup`);
   let revision = 0;
   let objects = 0;
-  for (const entry of readBackup(path, reportProgress(err, "Reading"))) {
+  const bar = progressBar(io);
+  for (const entry of readBackup(path, (read, of) => bar.show("Reading", read, of, "bytes"))) {
     if (entry.kind === "begin") revision = entry.revision;
     if (entry.kind === "record") objects++;
   }
-  out(
+  bar.end();
+  io.out(
     output === "json"
       ? `${JSON.stringify({ backup: path, whole: true, revision, objects }, undefined, 2)}\n`
       : `${path}: ${objects} objects at revision ${revision}, all whole\n`,
@@ -67,12 +69,12 @@ function checkBackup(path: string, output: OutputFormat, { out, err }: Output): 
  * Uses a child process because the native library may crash on damaged pages; a crash is reported
  * as damage.
  */
-function readInChildProcess(dir: string, { err }: Output): Promise<StoreReport> {
+function readInChildProcess(dir: string, output: Output): Promise<StoreReport> {
   const [program, ...args] = ownCommand();
   const child = spawn(program, [...args, "store", "read", dir], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const progress = reportProgress(err, "Reading");
+  const bar = progressBar(output);
   let report: StoreReport | undefined;
   let reading = "the file";
   let cutOff: string | undefined;
@@ -81,13 +83,14 @@ function readInChildProcess(dir: string, { err }: Output): Promise<StoreReport> 
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = parseMessage(line);
     if (message === undefined) cutOff = line.slice(0, cutOffMax);
-    else if ("read" in message) progress(message.read, message.of);
+    else if ("read" in message) bar.show("Reading pages", message.read, message.of);
     else if ("reading" in message) reading = message.reading;
     else report = message.report;
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => {
+      bar.end();
       if (report === undefined && signal === null && cutOff === undefined)
         return reject(
           new Error(

@@ -7,7 +7,9 @@ import { exitFailed } from "../exit-codes.ts";
 import { addExamples, defineSubcommand, type OutputFormat, outputOption, type Run } from "../subcommands.ts";
 import { bumpDefault, exitDamaged, exitWhole, revisionMax } from "./contract.ts";
 import type { CopyCommandOptions } from "./copy.ts";
-import type { EtcdFiles } from "./open-reader.ts";
+import type { RewriteOptions } from "./encryption/rewrite.ts";
+import type { StatusOptions } from "./encryption/status.ts";
+import type { ReaderFiles } from "./open-reader.ts";
 import type { RepairOptions } from "./repair.ts";
 import type { RestoreOptions } from "./restore.ts";
 import type { ShownFormat, ShowOptions } from "./show.ts";
@@ -16,7 +18,7 @@ import type { ShownFormat, ShowOptions } from "./show.ts";
 export const storeCommand = defineSubcommand({
   name: "coxswain store",
   description:
-    "Backs up, restores, checks and repairs the store in the --data-dir of a server, copies stores from and to etcd, and displays them.",
+    "Backs up, restores, checks and repairs the store in the --data-dir of a server, copies stores from and to etcd, displays them, and renews their encryption.",
   exitCodes: [
     [exitWhole, "no damage"],
     [exitDamaged, "succeeded, but something is damaged"],
@@ -29,6 +31,7 @@ export const storeCommand = defineSubcommand({
     addRepair(command, run);
     addCopy(command, run);
     addShow(command, run);
+    addEncryption(command, run);
     addRead(command);
   },
 });
@@ -80,9 +83,9 @@ function addCheck(command: Command, run: Run): void {
       "Reads a whole store, which no server may be using, or a backup, and reports damage. In etcd, which servers can use meanwhile, it decodes every object, and reports those of which that fails.",
     )
     .argument("<path>", "the server's --data-dir, a backup, or a URL of etcd");
-  addEtcdFiles(check)
+  addReaderFiles(check)
     .addOption(outputOption())
-    .action((path: string, options: EtcdFiles & { output: OutputFormat }) =>
+    .action((path: string, options: ReaderFiles & { output: OutputFormat }) =>
       run(async (output) => {
         const { checkStore } = await import("./check.ts");
         return checkStore(path, options, output);
@@ -100,7 +103,7 @@ function addShow(command: Command, run: Run): void {
     .description("Displays the object of a key, decoded, or as its bytes. It may be a Secret in plain text.")
     .argument(...storeArgument)
     .argument("<key>", "such as /registry/configmaps/default/name");
-  addEtcdFiles(get)
+  addReaderFiles(get)
     .addOption(formatOption(["yaml", "json", "raw"], "yaml"))
     .action((store: string, key: string, options: ShowOptions) =>
       run(async (output) => (await import("./show.ts")).getKey(store, key, options, output)),
@@ -113,7 +116,7 @@ function addShow(command: Command, run: Run): void {
     )
     .argument(...storeArgument)
     .argument("[prefix]", "the start of the keys", "/registry/");
-  addEtcdFiles(list)
+  addReaderFiles(list)
     .addOption(formatOption(["text", "json", "yaml"], "text"))
     .action((store: string, prefix: string, options: ShowOptions) =>
       run(async (output) => (await import("./show.ts")).listKeys(store, prefix, options, output)),
@@ -124,7 +127,7 @@ function addShow(command: Command, run: Run): void {
     .description("Lists the changes of a key that have not been compacted, oldest first.")
     .argument(...storeArgument)
     .argument("<key>", "such as /registry/configmaps/default/name");
-  addEtcdFiles(history)
+  addReaderFiles(history)
     .addOption(formatOption(["text", "json", "yaml"], "text"))
     .action((store: string, key: string, options: ShowOptions) =>
       run(async (output) => (await import("./show.ts")).showHistory(store, key, options, output)),
@@ -154,6 +157,47 @@ function addEtcdFiles(command: Command): Command {
     .option("--cafile <file>", "PEM file with the authorities of etcd servers, for URLs without one")
     .option("--certfile <file>", "PEM file with the client certificate for etcd, for URLs without one")
     .option("--keyfile <file>", "PEM file with the key of --certfile, for URLs without one");
+}
+
+function addReaderFiles(command: Command): Command {
+  return addEtcdFiles(command).option(
+    "--encryption-provider-config <file>",
+    "the EncryptionConfiguration of the server, with whose keys values are decrypted",
+  );
+}
+
+const encryptionFile = ["--encryption-provider-config <file>", "the EncryptionConfiguration of the server"] as const;
+
+function addEncryption(command: Command, run: Run): void {
+  const encryption = command.command("encryption").summary("displays and renews the encryption of stored objects");
+  const status = encryption
+    .command("status")
+    .summary("displays how objects are stored")
+    .description(
+      "Counts the objects of each resource by the provider and the key with which they are encrypted. With the configuration, it decrypts them all, and counts those that a write would store in another way (stale) and those that cannot be decrypted.",
+    )
+    .argument(...storeArgument)
+    .option(...encryptionFile);
+  addEtcdFiles(status)
+    .addOption(outputOption())
+    .action((store: string, options: StatusOptions) =>
+      run(async (output) => (await import("./encryption/status.ts")).encryptionStatus(store, options, output)),
+    );
+  const rewrite = encryption
+    .command("rewrite")
+    .summary("encrypts all objects with the first key")
+    .description(
+      "Stores every object with the first key of the first provider of its resource. In a data directory, which no server may be using, a new file without history replaces the old one. In etcd, which servers can use meanwhile, objects that are stored in another way are written again, except those that expire by themselves; older revisions remain until etcd was compacted and defragmented.",
+    )
+    .argument(...storeArgument)
+    .requiredOption(...encryptionFile);
+  addEtcdFiles(rewrite)
+    .addOption(outputOption())
+    .action((store: string, options: RewriteOptions) =>
+      run(async (output) => (await import("./encryption/rewrite.ts")).rewriteStore(store, options, output)),
+    );
+  addExamples(status, ["store encryption status .coxswain --encryption-provider-config encryption.yaml"]);
+  addExamples(rewrite, ["store encryption rewrite .coxswain --encryption-provider-config encryption.yaml"]);
 }
 
 function addRepair(command: Command, run: Run): void {

@@ -35,7 +35,7 @@ export interface CopyCommandOptions extends EtcdFiles {
 export async function copyCommand(options: CopyCommandOptions, output: Output): Promise<number> {
   const files = tlsOf(options);
   const [from, to] = [parseLocation(options.from, files), parseLocation(options.to, files)];
-  const bar = progressBar(output.err, { isTerminal: process.stderr.isTTY === true });
+  const bar = progressBar(output);
   try {
     if (options.follow === true && from.engine === "lmdb") {
       const { copyFromServer } = await import("./copy-from-server.ts");

@@ -34,15 +34,29 @@ export async function openReader(location: StoreLocation): Promise<StoreReader> 
   return openLmdbSource(dir);
 }
 
-/** Opens a store during `run`. @throws as {@link openReader} and `run` */
+/** The files of a command that reads a store. */
+export interface ReaderFiles extends EtcdFiles {
+  /** An EncryptionConfiguration: values are decrypted with its keys. */
+  readonly encryptionProviderConfig?: string;
+}
+
+/** Opens a store during `run`. @throws as {@link openReader} and `run`, and for a configuration that is not valid */
 export async function withReader<Result>(
   store: string,
-  files: EtcdFiles,
+  files: ReaderFiles,
   run: (reader: StoreReader) => Promise<Result>,
 ): Promise<Result> {
-  const reader = await openReader(parseLocation(store, tlsOf(files)));
+  const location = parseLocation(store, tlsOf(files));
+  const reader = await openReader(location);
   try {
-    return await run(reader);
+    if (files.encryptionProviderConfig === undefined) return await run(reader);
+    const { openStoreEncryption, decryptedReader } = await import("./encryption/open-encryption.ts");
+    const encryption = await openStoreEncryption(files.encryptionProviderConfig, location);
+    try {
+      return await run(decryptedReader(reader, encryption));
+    } finally {
+      encryption.close();
+    }
   } finally {
     await reader.close();
   }

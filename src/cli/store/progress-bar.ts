@@ -1,21 +1,33 @@
-/** A progress bar on a terminal; elsewhere a line every few seconds. */
+/** A progress bar of work that takes longer than a second, on a terminal; elsewhere a line every few seconds. */
 import type { Output } from "../output.ts";
 
+/** Shorter work has no bar. */
+const delayMs = { terminal: 1000, other: 5000 };
 const intervalMs = { terminal: 200, other: 5000 };
 const barLength = 30;
+const mebibyte = 2 ** 20;
 
-interface ProgressBar {
-  /** Shows how far a step is. The first call of a step starts its rate. */
-  show(step: string, done: number, of: number): void;
+/** Shows how far work is. */
+export interface ProgressBar {
+  /**
+   * Shows how far a step is. The first call of a step starts its rate.
+   *
+   * @param unit `bytes` are shown in MiB
+   */
+  show(step: string, done: number, of: number, unit?: "objects" | "bytes"): void;
   /** Shows a line in place of the bar. @param isUrgent shows it at once */
   line(text: string, options?: { readonly isUrgent?: boolean }): void;
-  /** Ends the bar, so that other output begins on a line of its own. */
+  /** Removes the bar, before other output. */
   end(): void;
 }
 
-/** @param isTerminal whether the bar replaces itself */
-export function progressBar(err: Output["err"], { isTerminal }: { readonly isTerminal: boolean }): ProgressBar {
-  let shownMs = Number.NEGATIVE_INFINITY;
+/** @param now milliseconds of a monotonic clock */
+export function progressBar(
+  { err, errIsTerminal: isTerminal = false }: Output,
+  now = () => performance.now(),
+): ProgressBar {
+  const kind = isTerminal ? "terminal" : "other";
+  let dueMs = now() + delayMs[kind];
   let step: { readonly name: string; readonly sinceMs: number; readonly from: number } | undefined;
   let isOpen = false;
   const write = (text: string): void => {
@@ -23,32 +35,35 @@ export function progressBar(err: Output["err"], { isTerminal }: { readonly isTer
     isOpen = isTerminal;
   };
   const isDue = (): boolean => {
-    const nowMs = performance.now();
-    if (nowMs - shownMs < (isTerminal ? intervalMs.terminal : intervalMs.other)) return false;
-    shownMs = nowMs;
+    if (now() < dueMs) return false;
+    dueMs = now() + intervalMs[kind];
     return true;
   };
   return {
-    show(name, done, of) {
-      if (step?.name !== name) step = { name, sinceMs: performance.now(), from: done };
-      if (!isDue() && done < of) return;
-      const seconds = (performance.now() - step.sinceMs) / 1000;
-      const rate = seconds > 0 ? Math.round((done - step.from) / seconds) : 0;
-      const filled = of === 0 ? barLength : Math.floor((done / of) * barLength);
-      const bar = `[${"#".repeat(filled)}${" ".repeat(barLength - filled)}]`;
-      write(`${name} ${isTerminal ? `${bar} ` : ""}${percent(done, of)}% ${done}/${of}, ${rate}/s`);
-      if (done >= of) this.end();
+    show(name, done, of, unit = "objects") {
+      if (step?.name !== name) step = { name, sinceMs: now(), from: done };
+      if (!isDue()) return;
+      const seconds = (now() - step.sinceMs) / 1000;
+      const rate = seconds > 0 ? (done - step.from) / seconds : 0;
+      const ratio = of === 0 ? 1 : Math.min(1, done / of);
+      const filled = Math.floor(ratio * barLength);
+      const bar = isTerminal ? `[${"#".repeat(filled)}${" ".repeat(barLength - filled)}] ` : "";
+      const amounts =
+        unit === "bytes" ? ` of ${mebibytes(of)}, ${mebibytes(rate)}/s` : ` ${done}/${of}, ${Math.round(rate)}/s`;
+      write(`${name} ${bar}${Math.floor(ratio * 100)}%${amounts}`);
     },
     line(text, { isUrgent = false } = {}) {
-      if (isUrgent || isDue()) write(text);
+      if (!isUrgent && !isDue()) return;
+      write(text);
+      if (!isUrgent || !isTerminal) return;
+      err("\n"); // It stays.
+      isOpen = false;
     },
     end() {
-      if (isOpen) err("\n");
+      if (isOpen) err("\r\x1b[K");
       isOpen = false;
     },
   };
 }
 
-function percent(done: number, of: number): number {
-  return of === 0 ? 100 : Math.floor((done / of) * 100);
-}
+const mebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(bytes < 10 * mebibyte ? 1 : 0)} MiB`;

@@ -10,7 +10,7 @@ import { storeDirectory } from "../../storage/options.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { exitDamaged, exitWhole, raisedRevision } from "./contract.ts";
-import { reportProgress } from "./progress.ts";
+import { progressBar } from "./progress-bar.ts";
 import { findStore, withStoreLocked } from "./store-directory.ts";
 
 export interface RepairOptions {
@@ -36,13 +36,16 @@ export async function repairStore(dataDir: string, options: RepairOptions, outpu
   });
 }
 
-async function repair(file: StoreFile, dir: string, options: RepairOptions, { out, err }: Output): Promise<number> {
-  const contents = readStore(file, reportProgress(err, "Reading"));
+async function repair(file: StoreFile, dir: string, options: RepairOptions, output: Output): Promise<number> {
+  const { out } = output;
+  const bar = progressBar(output);
+  const contents = readStore(file, (read, of) => bar.show("Reading pages", read, of));
   const saved = salvage(contents);
   const older = options.useOlder === true ? saved.leftOut.flatMap(({ older }) => older ?? []) : [];
   const puts = [...saved.puts, ...older].sort((a, b) => a.position - b.position);
   const revision = raisedRevision(saved.revision, options.bumpRevision);
   await writeStore({ dir, revision, entries: newEntries() });
+  bar.end();
   const { leftOut, uncertain } = saved;
   if (options.output === "json")
     out(`${JSON.stringify({ store: dir, revision, objects: puts.length, ...describeLosses(saved) }, undefined, 2)}\n`);
@@ -53,9 +56,8 @@ async function repair(file: StoreFile, dir: string, options: RepairOptions, { ou
   return leftOut.length + uncertain.length > 0 ? exitDamaged : exitWhole;
 
   function* newEntries(): Generator<NewEntry> {
-    const progress = reportProgress(err, "Writing");
     for (const [index, { position, place }] of puts.entries()) {
-      progress(index, puts.length);
+      bar.show("Writing", index, puts.length);
       yield { put: readRecord(position, valueAt(file, place)) };
     }
     for (const expiry of saved.expiries) yield { expiry };

@@ -10,7 +10,7 @@ import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { describeDamaged } from "./backup.ts";
 import { exitDamaged, exitWhole, raisedRevision } from "./contract.ts";
-import { reportProgress } from "./progress.ts";
+import { progressBar } from "./progress-bar.ts";
 
 export interface RestoreOptions {
   readonly bumpRevision: number;
@@ -27,17 +27,20 @@ export async function restoreStore(
   file: string,
   dataDir: string,
   { bumpRevision, output }: RestoreOptions,
-  { out, err }: Output,
+  io: Output,
 ): Promise<number> {
   const dir = storeDirectory(dataDir);
   checkAbsent(dir);
-  const entries = readBackup(file, reportProgress(err, "Restoring"));
+  const { out, err } = io;
+  const bar = progressBar(io);
+  const entries = readBackup(file, (read, of) => bar.show("Restoring", read, of, "bytes"));
   const first: BackupEntry | undefined = entries.next().value ?? undefined;
   if (first?.kind !== "begin") throw new DamagedBackup(file, "it has no beginning");
   const revision = raisedRevision(first.revision, bumpRevision);
   const damaged: DamagedObject[] = [];
   let objects = 0;
   await writeStore({ dir, revision, entries: newEntries() });
+  bar.end();
   if (output === "json")
     out(
       `${JSON.stringify({ store: dir, backupRevision: first.revision, revision, objects, damaged }, undefined, 2)}\n`,

@@ -6,13 +6,13 @@ import type { CopiedEntry, StoreReader } from "../../storage/copy/contract.ts";
 import type { Output } from "../output.ts";
 import { exitDamaged, exitWhole } from "./contract.ts";
 import type { ObjectDecoder } from "./objects/decode-object.ts";
-import { type EtcdFiles, withReader } from "./open-reader.ts";
-import { resourceOfKey } from "./resource-of-key.ts";
+import { type ReaderFiles, withReader } from "./open-reader.ts";
+import { formatTable } from "./table.ts";
 
 export type ShownFormat = "text" | "json" | "yaml" | "raw";
 
 /** Options of the commands. */
-export interface ShowOptions extends EtcdFiles {
+export interface ShowOptions extends ReaderFiles {
   readonly output: ShownFormat;
 }
 
@@ -83,9 +83,11 @@ interface ResourceSize {
 /** Runs `coxswain store stats`. @returns the exit code */
 export function showStats(store: string, options: ShowOptions, { out }: Output): Promise<number> {
   return withReader(store, options, async (reader) => {
+    const { resourcesOfKeys } = await import("../../catalog/resource-of-key.ts");
+    const resourceOf = resourcesOfKeys();
     const sizes = new Map<string, ResourceSize>();
     for await (const { key, value, damage } of entriesOf(reader, "/registry/")) {
-      const resource = resourceOfKey(key);
+      const resource = resourceOf(key);
       const size = sizes.get(resource) ?? { objects: 0, bytes: 0, largest: 0, damaged: 0 };
       sizes.set(resource, size);
       size.objects++;
@@ -165,17 +167,4 @@ function formatDeletion(key: string, revision: number, format: ShownFormat): str
   if (format === "text") return `${revision}\tdeleted\t${printable(key)}\n`;
   const line = JSON.stringify({ key, revision, deleted: true });
   return format === "yaml" ? `---\n${yamlOfJson(Buffer.from(line))}` : `${line}\n`;
-}
-
-function formatTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] as number))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
 }

@@ -37,8 +37,10 @@ for (const [argv, expected] of rows) {
 }
 
 const invalid: [argv: string[], message: RegExp][] = [
-  [[], /^expected -- and a command$/],
-  [["--"], /^expected -- and a command$/],
+  [[], /^a command is missing: coxswain test -- npm test$/],
+  [["--"], /^a command is missing: coxswain test -- npm test$/],
+  [["go", "test"], /^-- is missing before the command: coxswain test -- go test$/],
+  [["--bind-address", "::1"], /^-- and a command are missing: coxswain test --bind-address ::1 -- npm test$/],
   [["go", "test", "--"], /^unexpected arguments: only flags are accepted$/],
   [["--secure-prot=1", "--", "a"], /^unknown flag: --secure-prot \(did you mean --secure-port\?\)$/],
   [["--version", "--", "a"], /^expected flags of the server$/],

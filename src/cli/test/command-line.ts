@@ -35,15 +35,24 @@ export function parseTestCommandLine(argv: readonly string[]): TestCommandLine {
   const options = at === -1 ? argv : argv.slice(0, at);
   const [program, ...rest] = at === -1 ? [] : argv.slice(at + 1);
   if (options.includes("--help") || options.includes("-h")) return { run: "help" };
+  if (at === -1 && !options.includes(untilStdinCloses)) throw new FlagError(missingCommand(options));
   const { timeline, flags } = takeTimeline(options.filter((word) => word !== untilStdinCloses));
   const settings = serverSettings(flags);
   if (!options.includes(untilStdinCloses)) {
-    if (program === undefined) throw new FlagError("expected -- and a command");
+    if (program === undefined) throw new FlagError(missingCommand([]));
     return { run: "command", settings, command: [program, ...rest], timeline: timeline ?? "on-failure" };
   }
   if (program !== undefined) throw new FlagError(`${untilStdinCloses} runs no command`);
   if (timeline !== undefined) throw new FlagError(`${untilStdinCloses} prints no timeline`);
   return { run: "serve", settings };
+}
+
+/** Words after the first flag may be its value, so that where the command begins is not known. */
+function missingCommand(words: readonly string[]): string {
+  const [first] = words;
+  if (first === undefined) return "a command is missing: coxswain test -- npm test";
+  if (first.startsWith("-")) return `-- and a command are missing: coxswain test ${words.join(" ")} -- npm test`;
+  return `-- is missing before the command: coxswain test -- ${words.join(" ")}`;
 }
 
 /** Separates `--timeline=<when>`, or the last of several, from the flags of the server. */

@@ -22,8 +22,13 @@ const rows: [title: string, argv: string[], code: number, err: RegExp][] = [
   ["a signal ends the command", [noTimeline, "--", "sh", "-c", "kill -9 $$"], 137, /^$/],
   ["there is no such command", [noTimeline, "--", "no-such-program"], 127, /^Error: no-such-program is not found\n$/],
   ["the command is no program", [noTimeline, "--", directory], 126, /^Error: \S+ cannot be executed: .*EACCES\n$/],
-  ["the command line is invalid", ["true"], 125, /^Error: unexpected arguments: only flags are accepted\n$/],
-  ["the server cannot start", ["--tls-cert-file=/nothing", "--", "true"], 125, /^Error: [^\n]+\n$/],
+  [
+    "the command line is invalid",
+    ["true"],
+    125,
+    /^Error: -- is missing before the command: coxswain test -- true\nRun coxswain test --help for its options\.\n$/,
+  ],
+  ["the server cannot start", ["--tls-cert-file=/nothing", "--", "true"], 125, /^Error: [^\n]+\nRun [^\n]+\n$/],
 ];
 describe("the exit code when", () => {
   for (const [title, argv, code, err] of rows) {

@@ -2,11 +2,11 @@
 import { constants } from "node:os";
 import { Command, Option } from "commander";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
-import { colored } from "../colors.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
+import { FlagError } from "../flags/contract.ts";
 import { serveDefinition } from "../flags/parse-flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
-import type { Output } from "../output.ts";
+import { type Output, reportError } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
 import { parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
 
@@ -59,8 +59,8 @@ async function run(argv: readonly string[], output: Output, env: NodeJS.ProcessE
   try {
     return await runTest(parseTestCommandLine(argv), output, env);
   } catch (error) {
-    const { startProblem } = await import("../start-problem.ts");
-    output.err(`${colored("Error:", "red", output.errColors)} ${startProblem(error)}\n`);
+    await reportError(error, output);
+    if (error instanceof FlagError) output.err("Run coxswain test --help for its options.\n");
     return exitOwnFailure;
   }
 }
@@ -118,6 +118,7 @@ async function stdinClosed(): Promise<void> {
 
 /** The last lines of a timeline, below a heading. */
 function formatTimeline(timeline: string): string {
+  if (timeline === "") return "";
   const lines = timeline.trimEnd().split("\n");
   const left = Math.max(0, lines.length - timelineLinesMax);
   const note = left === 0 ? "" : ` (without the first ${left} lines)`;

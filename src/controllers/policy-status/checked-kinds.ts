@@ -70,6 +70,11 @@ function servedKinds(catalog: Catalog, { group, version, resource }: Name): Foun
     });
 }
 
+/** Returns the kind of a resource at one version. */
+export function namedKind(definition: ResourceDefinition, version: ServedVersion): CheckedKind {
+  return { name: nameOf({ definition, version }), schema: schemaOf(version) };
+}
+
 function nameOf({ definition, version }: Found): string {
   return `${definition.group}/${version.version}, Kind=${definition.kind}`;
 }
@@ -79,7 +84,7 @@ function sorted(found: ReadonlyMap<string, Found>): CheckedKind[] {
     [definition.group, version.version, definition.kind].join("\0");
   return [...found]
     .sort(([, a], [, b]) => (key(a) < key(b) ? -1 : 1))
-    .map(([name, { version }]) => ({ name, schema: schemaOf(version) }));
+    .map(([, { definition, version }]) => namedKind(definition, version));
 }
 
 function schemaOf({ openApi, schema }: ServedVersion): CheckedKind["schema"] {

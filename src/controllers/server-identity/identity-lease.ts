@@ -20,6 +20,8 @@ interface IdentityLeaseOptions extends ControllerOptions {
   readonly hostname: string;
   /** Whether other servers can have the same store open, and remove the Lease when it is not renewed. */
   readonly isShared: boolean;
+  /** How often the Lease is renewed, in milliseconds; a little less often, so that servers do not write together. */
+  readonly renewMs: number;
   /** Address and port by which other servers reach this one; undefined: the Lease does not name them. */
   readonly peerAddress: string | undefined;
   /** Further annotations. */
@@ -34,9 +36,6 @@ interface IdentityLease {
 }
 
 const durationSeconds = 3600;
-const renewMs = 10_000;
-/** No other server reads the Lease of the only one, whose store should not be written all the time. */
-const renewAloneMs = (durationSeconds * 1000) / 4;
 /** Renewals are this part of the interval later, at most. */
 const jitter = 0.04;
 const stopTimeoutMs = 10_000;
@@ -44,8 +43,7 @@ const writes = writesBy(loopbackUser, "kube-apiserver");
 
 /** @returns undefined when Leases are not served */
 export function identityLease(options: IdentityLeaseOptions): IdentityLease | undefined {
-  const { registry, logger, isShared } = options;
-  const intervalMs = isShared ? renewMs : renewAloneMs;
+  const { registry, logger, isShared, renewMs } = options;
   const target = registry.catalog.findServed("coordination.k8s.io", "v1", "leases");
   if (target === undefined) return undefined;
   const name = serverIdentity(options.hostname);
@@ -62,7 +60,7 @@ export function identityLease(options: IdentityLeaseOptions): IdentityLease | un
     await renew(options, target, { name, holder }).catch(failed("Failed to update lease"));
     const fraction = randomFraction(registry.random);
     if (isStopped) return;
-    cancel = registry.clock.after(intervalMs * (1 + jitter * fraction), () => {
+    cancel = registry.clock.after(renewMs * (1 + jitter * fraction), () => {
       running = sync();
     });
   };

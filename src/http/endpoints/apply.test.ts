@@ -575,6 +575,15 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       managers: ['one Apply v1 secrets{k:{"name":"a"}}'],
     },
   ],
+  "items with an empty key that Go omits": [
+    {
+      request: `POST ${accounts}?fieldManager=m`,
+      body: account({ secrets: [{ name: "" }] }),
+      status: 201,
+      managers: [],
+    },
+    { request: `MERGE ${accounts}/s`, body: { secrets: null }, managers: [] },
+  ],
   "raw values, whose members have an order": [
     { request: `POST ${revisions}`, body: revision({ b: 2, a: 1 }), status: 201 },
     { request: `PUT ${revisions}/r`, body: revision({ b: 2, a: 1 }), unchanged: true },

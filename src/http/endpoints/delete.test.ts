@@ -133,6 +133,45 @@ test("a pending deletion may change its propagation policy", () =>
     assert.equal((await send(registry, `GET ${path}/a`)).status, 404);
   }));
 
+/** Recorded from kube-apiserver. */
+const blankRows: readonly (readonly [resource: string, content: string])[] = [
+  [
+    "deployments",
+    '"metadata":{},"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}',
+  ],
+  [
+    "statefulsets",
+    '"metadata":{},"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"serviceName":"","updateStrategy":{}},"status":{"replicas":0,"availableReplicas":0}',
+  ],
+  [
+    "replicasets",
+    '"metadata":{},"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}}},"status":{"replicas":0}',
+  ],
+  [
+    "daemonsets",
+    '"metadata":{"annotations":{"deprecated.daemonset.template.generation":"0"}},"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"updateStrategy":{}},"status":{"currentNumberScheduled":0,"numberMisscheduled":0,"desiredNumberScheduled":0,"numberReady":0}',
+  ],
+];
+
+for (const [resource, content] of blankRows) {
+  test(`a dry run that drops the last finalizers of ${resource} shows what is never unset`, () =>
+    withNamespace(async ({ registry }) => {
+      const path = `/apis/apps/v1/namespaces/ns/${resource}`;
+      const labels = { a: "b" };
+      const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
+      const metadata = { name: "a", finalizers: ["foregroundDeletion"] };
+      await send(registry, `POST ${path}`, { metadata, spec: { selector: { matchLabels: labels }, template } });
+      const { bytes } = await send(registry, `DELETE ${path}/a?dryRun=All`, { propagationPolicy: "Background" });
+      assert.equal(
+        bytes
+          .toString()
+          .replace(/^{"kind":"\w+","apiVersion":"apps\/v1",/, "{")
+          .trim(),
+        `{${content}}`,
+      );
+    }));
+}
+
 const preconditionRows: [query: string, status: number][] = [
   ["uid=x", 409],
   ["resourceVersion=x", 409],

@@ -1,6 +1,5 @@
 /** DELETE of an object. */
 import { forbidden, internalError, methodNotAllowed } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
 import { attributesOf } from "../../authorization/attributes-of.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved, Resource } from "../../catalog/contract.ts";
@@ -91,16 +90,11 @@ async function sendDeleted(
   const { deleteReturnsObject } = resource.definition;
   if (deleted.kind === "dryRun") {
     const { object, pending } = deleted;
-    if (object === undefined) sendObject(context, blankOf(resource), status);
+    if (object === undefined) sendObject(context, resource.definition.strategy.blank(), status);
     else if (!pending && !deleteReturnsObject) sendSuccess(context, resource, object.metadata.uid ?? "");
     else sendObject(context, object, status);
   } else if (deleted.kind === "gone" && !deleteReturnsObject) sendSuccess(context, resource, deleted.uid);
   else await sendEntry(context, deleted.entry, status);
-}
-
-/** An object of which upstream has set nothing: one of a custom kind then has no metadata. */
-function blankOf({ definition: { custom } }: Resource): KubeObject {
-  return custom ? ({} as KubeObject) : { metadata: {} };
 }
 
 function sendSuccess(context: RequestContext, resource: Resource, uid: string): void {

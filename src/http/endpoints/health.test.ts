@@ -9,7 +9,7 @@ const etcd: HealthCheck = { name: "etcd", check: () => undefined };
 const override: HealthCheck = { name: "etcd-override-0", group: "etcd", check: () => "down" };
 const broken: HealthCheck = { name: "broken", check: () => "no disk" };
 const throwing: HealthCheck = { name: "throwing", check: () => Promise.reject(new Error("x")) };
-const shutdown: HealthCheck = { name: "shutdown", check: () => undefined, readinessOnly: true };
+const shutdown: HealthCheck = { name: "shutdown", check: () => undefined, endpoints: ["readyz"] };
 
 async function get(target: string, checks: readonly HealthCheck[], inGrace = false): Promise<[number, string]> {
   const [status, text] = await ask(target, checks, inGrace);

@@ -13,8 +13,8 @@ export interface HealthCheck {
   check(): string | undefined | Promise<string | undefined>;
   /** Another name by which requests can exclude the check, together with others. */
   readonly group?: string;
-  /** Whether only /readyz includes the check. */
-  readonly readinessOnly?: boolean;
+  /** The endpoints that include the check; all of them when unset. */
+  readonly endpoints?: readonly HealthEndpoint[];
 }
 
 interface HealthOptions {
@@ -30,7 +30,7 @@ export type HealthEndpoint = "livez" | "readyz" | "healthz";
 
 /** @returns the routes of an endpoint and of its single checks */
 export function healthRoutes(endpoint: HealthEndpoint, options: HealthOptions): PathRoute[] {
-  const own = options.checks.filter(({ readinessOnly }) => endpoint === "readyz" || readinessOnly !== true);
+  const own = options.checks.filter(({ endpoints }) => endpoints?.includes(endpoint) ?? true);
   return [
     { path: `/${endpoint}`, handler: rootHandler(endpoint, { ...options, checks: own }) },
     ...own.map((check) => ({

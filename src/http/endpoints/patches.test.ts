@@ -54,6 +54,29 @@ const validation: readonly ValidationRow[] = [
     ],
   ],
   [
+    `JSON ${maps}/a`,
+    '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}},{"op":"copy","from":"/data","path":"/metadata/annotations"}]',
+    [
+      'json patch duplicate field "[0].value.k"',
+      'duplicate field "data.k"',
+      'duplicate field "metadata.annotations.k"',
+    ],
+  ],
+  [
+    `JSON ${maps}/a`,
+    '[{"op":"add","path":"/data","value":{"k":"1","k":"2"}},{"op":"add","path":"/data/m","value":"3"}]',
+    ['json patch duplicate field "[0].value.k"'],
+  ],
+  [
+    `JSON ${deployments}/d`,
+    '[{"op":"replace","path":"/spec/template/spec/containers/0","value":{"name":"c","image":"x","image":"y","odd":1}}]',
+    [
+      'json patch duplicate field "[0].value.image"',
+      'duplicate field "spec.template.spec.containers[0].image"',
+      'unknown field "spec.template.spec.containers[0].odd"',
+    ],
+  ],
+  [
     `STRATEGIC ${deployments}/d`,
     '{"spec":{"template":{"spec":{"containers":[{"name":"c","imagee":"x","env":[{"name":"A","valu":"b"}]}]}}}}',
     [
@@ -478,6 +501,46 @@ for (const [path, patch, shown, why] of unfit) {
       );
     }));
 }
+
+/** What kube-apiserver on amd64 stores. */
+const converted: readonly (readonly [written: string, stored: number])[] = [
+  ["599", 599],
+  ["4294967297", 1],
+  ["-4294967295", 1],
+  ["4294967298.0", 2],
+  ["3e0", 3],
+  ["9223372036854775807", -1],
+  ["9223372036854775808", 0],
+  ["12345678901234567890.0", 0],
+];
+
+for (const [written, stored] of converted)
+  test(`a strategic merge patch and an apply convert ${written} to a 32-bit integer`, () =>
+    withRegistry(async (registry) => {
+      const path = `${deployments}/d`;
+      const type = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" } };
+      const patch = JSON.stringify({ ...type, spec: { minReadySeconds: "N" } }).replace('"N"', written);
+      for (const line of [`STRATEGIC ${path}`, `APPLY ${path}?fieldManager=m&force=true`]) {
+        await send(registry, `STRATEGIC ${path}`, { spec: { minReadySeconds: 7 } });
+        const { status, body } = await send(registry, line, patch);
+        assert.deepEqual([line, status, body.spec?.minReadySeconds ?? body.message], [line, ...shown(stored)]);
+      }
+    }));
+
+/** A negative number is converted, and then rejected; zero is omitted. */
+function shown(stored: number): unknown[] {
+  if (stored === 0) return [200, undefined];
+  if (stored > 0) return [200, stored];
+  const why = "must be greater than or equal to 0";
+  return [422, `Deployment.apps "d" is invalid: spec.minReadySeconds: Invalid value: ${stored}: ${why}`];
+}
+
+test("a JSON patch adds the members of an object that occurs repeatedly", () =>
+  withRegistry(async (registry) => {
+    const value = '{"name":"a","labels":{"x":"1","x":"2"},"labels":{"z":"1"}}';
+    const { body } = await send(registry, `JSON ${maps}/a`, `[{"op":"add","path":"/metadata","value":${value}}]`);
+    assert.deepEqual(body.metadata.labels, { x: "2", z: "1" });
+  }));
 
 test("a strategic merge patch of a schema within a definition", () =>
   withRegistry(async (registry) => {

@@ -58,8 +58,8 @@ export async function putScale(
   body: Buffer,
   options: WriteOptions,
 ): Promise<void> {
-  const decode = (): KubeObject => decodeScale(body, context, decodeOptions(context, registry, options));
-  const sent = decode();
+  const decode = async (): Promise<KubeObject> => decodeScale(body, context, decodeOptions(context, registry, options));
+  const sent = await decode();
   checkNames(sent, request); // Errors of the body precede errors of the object.
   const { uid = "" } = sent.metadata;
   sendScale(
@@ -120,7 +120,8 @@ export async function applyScale(
   const { kind, schema } = scaleKind(context);
   const unconvertible = context.resolved?.resource.definition.custom ? customScaleProblem : undefined;
   const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext(), unconvertible };
-  const next = (current: () => KubeObject): KubeObject => applyBody(registry, request, applied, current());
+  const next = async (current: () => KubeObject): Promise<KubeObject> =>
+    applyBody(registry, request, applied, current());
   sendScale(context, await updateScale(registry, { ...request, isPatch: true, tracksManagers: false, next }));
 }
 

@@ -49,6 +49,8 @@ export interface Listener {
    * @throws Error when a certificate does not match its key; the old ones remain in use
    */
   replaceCertificates(serving: ServingMaterial): void;
+  /** From now on, neither the port nor its connections hold the process. */
+  unref(): void;
   /** Accepts no new connections; existing ones close after their open requests. */
   stop(): void;
   /**
@@ -105,18 +107,14 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       http1.dropRejected();
       http2.dropRejected();
     },
+    unref: () => unref(server, sockets),
     stop() {
       stopped = true;
       server.close();
       http1.stop();
       http2.stop();
     },
-    ended(withinMs) {
-      return new Promise((resolve) => {
-        const cancel = realClock(options.clock).after(withinMs, resolve);
-        void allClosed(http2Sockets).then(cancel).then(resolve);
-      });
-    },
+    ended: (withinMs) => endedWithin(http2Sockets, realClock(options.clock), withinMs),
     close() {
       const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
       http1.stop();
@@ -131,6 +129,20 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 function track<Open extends Socket>(socket: Open, open: Set<Open>): void {
   open.add(socket);
   socket.once("close", () => open.delete(socket));
+}
+
+/** Neither the server nor its sockets, also later ones, hold the process. */
+function unref(server: net.Server, sockets: Iterable<Socket>): void {
+  server.unref();
+  for (const socket of sockets) socket.unref();
+  server.on("connection", (socket: Socket) => socket.unref());
+}
+
+function endedWithin(sockets: Iterable<Socket>, clock: Clock, withinMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(withinMs, resolve);
+    void allClosed(sockets).then(cancel).then(resolve);
+  });
 }
 
 async function allClosed(sockets: Iterable<Socket>): Promise<void> {

@@ -5,18 +5,27 @@
 import assert from "node:assert/strict";
 import { internalMetadata, type KubeObject } from "../../apimachinery/object.ts";
 import { defaultColumns } from "../../catalog/common-columns.ts";
-import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
-import type { Column, TimedCell } from "../../catalog/strategy-contract.ts";
+import type { Resolved } from "../../catalog/contract.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import type { ListMeta, ListResult } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";
-import { type EncodedItems, type ListMemory, listPieces } from "./list-pieces.ts";
-import { encodeMetadata, metadataOf } from "./partial-metadata.ts";
+import { type ListMemory, listPieces } from "./list-pieces.ts";
+import { encodeMetadata } from "./partial-metadata.ts";
 import type { Piece } from "./piece.ts";
-import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson } from "./version.ts";
-
-type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
+import { columnsOf, entryRows, rowHead } from "./table-entries.ts";
+import {
+  encodeRows,
+  headOf,
+  headsAt,
+  makeRow,
+  type Row,
+  type RowObject,
+  type Slice,
+  sliceOf,
+  type TableForm,
+} from "./table-row.ts";
+import { encodeAtVersion, encodeWithVersion, type VersionedJson } from "./version.ts";
 
 /**
  * A Table.
@@ -44,7 +53,8 @@ export function tableBody(
   meta: ListMeta,
   now: number,
 ): Buffer {
-  return encodeTable(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta);
+  const rows = [...entries].map(entryRows(resolved, form, now).row);
+  return encodeTable(rows, columnsOf(resolved), form, meta);
 }
 
 /** Encodes a list while it is sent, in pieces of a limited number of bytes of its objects. */
@@ -56,43 +66,30 @@ export function tablePieces(
   memory: ListMemory,
 ): Generator<Piece, void, void> {
   const columns = columnsOf(resolved);
-  const headOf = rowHeads(resolved);
+  const rows = entryRows(resolved, form, now);
   const frame = {
     form: {
       view: resolved,
       encoding: `table ${form.version} ${form.includeObject}`,
       // Ages change with the time, most of them seldom.
-      textOf: (some: readonly Entry[]) => some.map((entry) => headAt(headOf(entry), now)).join(""),
+      textOf: (some: readonly Entry[]) => some.map(rows.cells).join(""),
     },
     head: Buffer.from(`${tableHead(columns, form, meta)}[`),
     tail: Buffer.from("]}\n"),
     between: comma,
     empty: () => Buffer.concat([encodeTable([], columns, form, meta), newline]),
-    items: (some: readonly Entry[]) => encodeItems([...rowsOf(some, resolved, form, now)]),
+    items: (some: readonly Entry[]) => encodeRows(some.map(rows.row)),
   };
   return listPieces(entries, frame, memory);
 }
 
 const newline = Buffer.from("\n");
 
-function encodeItems(rows: readonly (readonly Buffer[])[]): EncodedItems {
-  const parts = rows.flatMap((row, index) => (index === 0 ? row : [comma, ...row]));
-  let length = 0;
-  for (const part of parts) length += part.length;
-  return {
-    length,
-    write(bytes, start) {
-      let at = start;
-      for (const part of parts) at += part.copy(bytes, at);
-      return at;
-    },
-  };
-}
-
 /** One object of a watch. Only the first event contains the columns. */
 export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
   const meta = { resourceVersion: String(entry.revision) };
-  return encodeTable(rowsOf([entry], resolved, form, now), isFirst ? columnsOf(resolved) : undefined, form, meta);
+  const row = entryRows(resolved, form, now).row(entry);
+  return encodeTable([row], isFirst ? columnsOf(resolved) : undefined, form, meta);
 }
 
 /**
@@ -107,17 +104,14 @@ export function tableBookmark(
   now: number,
   isFirst: boolean,
 ): Buffer {
-  const columns = columnsOf(resolved);
   const { resourceVersion = "", annotations } = object.metadata;
   const shown =
     form.includeObject === "None" && annotations !== undefined ? { ...form, includeObject: "Metadata" as const } : form;
-  const row = encodeRow(
-    headAt(rowHead(object, resolved, columns), now),
-    () => encodeWithVersion(object, resolved.version.schema),
-    () => encodeMetadata(object.metadata),
-    shown,
-  );
-  return encodeTable([row], isFirst ? columns : undefined, form, { resourceVersion });
+  const row = rowOf(object, resolved, shown, now, {
+    whole: () => encodeWithVersion(object, resolved.version.schema).json,
+    metadata: () => sliceOf(encodeMetadata(object.metadata)),
+  });
+  return encodeTable([row], isFirst ? columnsOf(resolved) : undefined, form, { resourceVersion });
 }
 
 /**
@@ -140,13 +134,14 @@ export function tableOfObjects(
   now: number,
   meta: Partial<ListMeta> = {},
 ): Buffer {
-  const columns = columnsOf(resolved);
-  const rows = objects.map((object) => {
-    const head = headAt(rowHead(object, resolved, columns), now);
-    const metadata = () => encodeMetadata(internalMetadata(object.metadata, resolved.resource.definition.strategy));
-    return encodeRow(head, () => encodeAtVersion(object, resolved), metadata, form);
-  });
-  return encodeTable(rows, columns, form, meta);
+  const { strategy } = resolved.resource.definition;
+  const rows = objects.map((object) =>
+    rowOf(object, resolved, form, now, {
+      whole: () => encodeAtVersion(object, resolved).json,
+      metadata: () => sliceOf(encodeMetadata(internalMetadata(object.metadata, strategy))),
+    }),
+  );
+  return encodeTable(rows, columnsOf(resolved), form, meta);
 }
 
 /**
@@ -160,73 +155,32 @@ export function tableOfScale(
   form: TableForm,
   now: number,
 ): Buffer {
-  const row = encodeRow(headAt(headOf(scale, columns, ""), now), encode, () => encodeMetadata(scale.metadata), form);
+  const head = headOf(scale, columns);
+  const metadata = (): Slice => sliceOf(encodeMetadata(scale.metadata));
+  const row = makeRow(head, headsAt(now)(head), { whole: () => encode().json, metadata }, form);
   return encodeTable([row], columns, form, { resourceVersion: scale.metadata.resourceVersion ?? "" });
 }
 
-function columnsOf({ resource }: Resolved): readonly Column[] {
-  return resource.definition.strategy.columns ?? defaultColumns;
-}
-
-function* rowsOf(
-  entries: Iterable<Entry>,
-  resolved: Resolved,
-  form: TableForm,
-  now: number,
-): Generator<readonly Buffer[]> {
-  const headOf = rowHeads(resolved);
-  for (const entry of entries)
-    yield encodeRow(
-      headAt(headOf(entry), now),
-      () => entryAtVersion(entry, resolved),
-      () => metadataOf(entry.json, resolved.resource.definition),
-      form,
-    );
-}
-
-/** @returns a function that returns the head of an entry's row, and keeps it */
-function rowHeads(resolved: Resolved): (entry: Entry) => RowHead {
-  const heads = headsOf(resolved);
-  const store = resolved.resource.store as ResourceStore;
-  const columns = columnsOf(resolved);
-  const losses = resolved.version.conversion?.losses;
-  return (entry) => {
-    const existing = heads.get(entry);
-    if (existing !== undefined) return existing;
-    const head = rowHead(losses?.seen(store.decode(entry)) ?? store.decode(entry), resolved, columns);
-    if (head.length * headPartMin <= entry.json.length) heads.set(entry, head);
-    return head;
-  };
-}
-
-/**
- * The minimal ratio of entry to head for a cached head, so that all heads are smaller than the
- * watch cache.
- */
-const headPartMin = 2;
-
-const headsByResource = new WeakMap<Resolved, WeakMap<Entry, RowHead>>(); // Memo of values that depend only on entries.
-
-function headsOf(resolved: Resolved): WeakMap<Entry, RowHead> {
-  let heads = headsByResource.get(resolved);
-  if (heads === undefined) {
-    heads = new WeakMap();
-    headsByResource.set(resolved, heads);
-  }
-  return heads;
+/** The row of an object that is not stored. */
+function rowOf(object: KubeObject, resolved: Resolved, form: TableForm, now: number, from: RowObject): Row {
+  const head = rowHead(object, resolved);
+  return makeRow(head, headsAt(now)(head), from, form);
 }
 
 function encodeTable(
-  rows: Iterable<readonly Buffer[]>,
+  rows: readonly Row[],
   columns: readonly Column[] | undefined,
   form: TableForm,
   meta: Partial<ListMeta>,
 ): Buffer {
-  const parts: Buffer[] = [Buffer.from(tableHead(columns, form, meta))];
-  for (const row of rows) parts.push(parts.length === 1 ? openBracket : comma, ...row);
-  if (parts.length > 1) parts.push(tail);
-  else parts.push(columns === defaultColumns ? noRows : emptyRows);
-  return Buffer.concat(parts);
+  const head = tableHead(columns, form, meta);
+  // Upstream's printer of kinds without columns leaves the rows of an empty list unset.
+  if (rows.length === 0) return Buffer.from(`${head}${columns === defaultColumns ? "null" : "[]"}}`);
+  const { length, write } = encodeRows(rows);
+  const start = Buffer.from(`${head}[`);
+  const bytes = Buffer.allocUnsafe(start.length + length + tail.length);
+  tail.copy(bytes, write(bytes, start.copy(bytes)));
+  return bytes;
 }
 
 /** @param columns undefined when the client has them already */
@@ -235,73 +189,9 @@ function tableHead(columns: readonly Column[] | undefined, { version }: TableFor
   return `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${definitions},"rows":`;
 }
 
-const openBracket = Buffer.from("[");
 const comma = Buffer.from(",");
 const tail = Buffer.from("]}");
-const emptyRows = Buffer.from("[]}");
-/** Upstream's printer of kinds without columns leaves the rows of an empty list unset. */
-const noRows = Buffer.from("null}");
 
 function encodeColumn({ name, type, format = "", description, priority }: Column): string {
   return JSON.stringify({ name, type, format, description, priority });
 }
-
-/** A row up to its object: texts, and between them the cells that depend on the current time. */
-interface RowHead {
-  readonly parts: readonly (string | TimedCell)[];
-  /** The length of the texts. */
-  readonly length: number;
-}
-
-function rowHead(object: KubeObject, { resource }: Resolved, columns: readonly Column[]): RowHead {
-  const conditions = resource.definition.strategy.rowConditions(object);
-  return headOf(object, columns, conditions.length === 0 ? "" : `,"conditions":${JSON.stringify(conditions)}`);
-}
-
-function headOf(object: KubeObject, columns: readonly Column[], conditions: string): RowHead {
-  const parts: (string | TimedCell)[] = [];
-  let text = '{"cells":[';
-  let length = 0;
-  for (const [index, { value }] of columns.entries()) {
-    if (index > 0) text += ",";
-    const cell = value(object);
-    if (typeof cell !== "function") {
-      text += encodeCell(cell);
-      continue;
-    }
-    parts.push(text, cell as TimedCell);
-    length += text.length;
-    text = "";
-  }
-  text += `]${conditions},"object":`;
-  return { parts: [...parts, text], length: length + text.length };
-}
-
-function headAt({ parts }: RowHead, now: number): string {
-  let head = "";
-  for (const part of parts) head += typeof part === "string" ? part : JSON.stringify(part(now));
-  return head;
-}
-
-function encodeCell(value: unknown): string {
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value ?? null);
-}
-
-/**
- * @param whole encodes the object; called only when the row contains it
- * @param metadata encodes its metadata, likewise
- */
-function encodeRow(
-  head: string,
-  whole: () => VersionedJson,
-  metadata: () => Buffer,
-  { includeObject, version }: TableForm,
-): readonly Buffer[] {
-  if (includeObject === "None") return [Buffer.from(`${head}null}`)];
-  if (includeObject === "Object") return [Buffer.from(head), whole().json, closeBrace];
-  const partial = `${head}{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
-  return [Buffer.from(partial), metadata(), closeBraces];
-}
-
-const closeBrace = Buffer.from("}");
-const closeBraces = Buffer.from("}}");

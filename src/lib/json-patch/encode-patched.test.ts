@@ -6,8 +6,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { encodeAny } from "../json/encode-any.ts";
-import { encodeMerged, encodeOpened } from "./encode-patched.ts";
-import { applyJsonPatch, type JsonPatchOperation } from "./json-patch.ts";
+import { parseExact } from "../json/exact.ts";
+import { encodeMerged, encodePatched, patchNotes } from "./encode-patched.ts";
+import { applyJsonPatch, copiedBytesMax, type JsonPatchOperation } from "./json-patch.ts";
 
 const lines = gunzipSync(readFileSync(new URL("testdata/golden.jsonl.gz", import.meta.url)))
   .toString()
@@ -24,8 +25,8 @@ test("encodes patched documents with the member order of json-patch v4", () => {
 
 function encode(kind: string, doc: unknown, patch: unknown): string {
   if (kind === "merge") return encodeMerged(doc, patch, encodeAny);
-  const opened = new Set<object>();
-  return encodeOpened(applyJsonPatch(doc, patch as JsonPatchOperation[], opened), opened);
+  const notes = patchNotes();
+  return encodePatched(applyJsonPatch(doc, patch as JsonPatchOperation[], notes), notes);
 }
 
 const rows: readonly (readonly [title: string, doc: string, patch: string, expected: string])[] = [
@@ -66,3 +67,25 @@ for (const [title, doc, patch, expected] of rows) {
     assert.equal(encode(patch.startsWith("[") ? "json" : "merge", JSON.parse(doc), JSON.parse(patch)), expected),
   );
 }
+
+test("repeated members count when they are copied, and are written until their object is opened", () => {
+  const { value: patch, repeated } = parseExact(
+    Buffer.from('[{"op":"add","path":"/a","value":{"x":["aaaaaaaaaa"],"x":1}},{"op":"copy","from":"/a","path":"/b"}]'),
+  );
+  const notes = patchNotes(repeated);
+  const operations = patch as JsonPatchOperation[];
+  assert.equal(
+    encodePatched(applyJsonPatch({}, operations, notes), notes),
+    '{"a":{"x":["aaaaaaaaaa"],"x":1},"b":{"x":["aaaaaaaaaa"],"x":1}}',
+  );
+  const opens: JsonPatchOperation = { op: "add", path: "/b/y", value: 2 };
+  const opened = patchNotes(repeated);
+  assert.equal(
+    encodePatched(applyJsonPatch({}, [...operations, opens], opened), opened),
+    '{"a":{"x":["aaaaaaaaaa"],"x":1},"b":{"x":1,"y":2}}',
+  );
+  const [add, copy] = operations as [JsonPatchOperation, JsonPatchOperation];
+  const many = [add, ...Array<JsonPatchOperation>(copiedBytesMax / 24).fill(copy)];
+  assert.throws(() => applyJsonPatch({}, many, patchNotes(repeated)), /accumulated size/);
+  applyJsonPatch({}, many);
+});

@@ -4,36 +4,57 @@
  * Source: https://github.com/evanphx/json-patch.
  */
 import { encodeAny, encodeSorted, encodeString, sortedKeys } from "../json/encode-any.ts";
+import type { Member } from "../json/exact.ts";
 import { isObject, setMember } from "../json/values.ts";
 import { withoutNulls } from "./merge-patch.ts";
 
-/**
- * Encodes the result of a JSON patch.
- *
- * @param opened the objects and arrays that the patch opened
- */
-export function encodeOpened(value: unknown, opened: ReadonlySet<object>): string {
-  if (Array.isArray(value)) return `[${value.map((item) => encodeOpened(item, opened)).join(",")}]`;
+/** What the text of a patched document depends on, besides its value. */
+export interface PatchNotes {
+  /** The objects and arrays that the patch opened. */
+  readonly opened: Set<object>;
+  /** For each object of the patch with repeated keys, all members in order. They are written until it is opened. */
+  readonly repeated: Map<object, readonly Member[]>;
+}
+
+/** @param repeated those of the operations; none by default */
+export function patchNotes(repeated: ReadonlyMap<object, readonly Member[]> = new Map()): PatchNotes {
+  return { opened: new Set(), repeated: new Map(repeated) };
+}
+
+/** Encodes the result of a JSON patch. */
+export function encodePatched(value: unknown, notes: PatchNotes): string {
+  if (Array.isArray(value)) return `[${value.map((item) => encodePatched(item, notes)).join(",")}]`;
   if (!isObject(value)) return encodeAny(value);
-  const keys = opened.has(value) ? sortedKeys(value) : Object.keys(value);
-  return encodeMembers(keys.map((key) => [key, encodeOpened(value[key], opened)]));
+  return encodeMembers(membersOf(value, notes).map(([key, member]) => [key, encodePatched(member, notes)]));
 }
 
-/** Adds all objects and arrays of a tree to `opened`. */
-export function openAll(value: unknown, opened: Set<object>): void {
-  if (typeof value !== "object" || value === null) return;
-  opened.add(value);
-  for (const member of Object.values(value)) openAll(member, opened);
+function membersOf(object: Record<string, unknown>, { opened, repeated }: PatchNotes): readonly Member[] {
+  if (opened.has(object)) return sortedKeys(object).map((key) => [key, object[key]]);
+  return repeated.get(object) ?? Object.entries(object);
 }
 
-/** Returns a deep copy, and adds the copies of opened containers to `opened`. */
-export function cloneOpened(value: unknown, opened: Set<object>): unknown {
+/** Opens all objects and arrays of a tree. */
+export function openAll(value: unknown, { opened }: PatchNotes): void {
+  const add = (part: unknown): void => {
+    if (typeof part !== "object" || part === null) return;
+    opened.add(part);
+    for (const member of Object.values(part)) add(member);
+  };
+  add(value);
+}
+
+/** Returns a deep copy, for whose parts the notes say the same. */
+export function cloneNoted(value: unknown, notes: PatchNotes): unknown {
+  const { opened, repeated } = notes;
   let copy: unknown[] | Record<string, unknown>;
-  if (Array.isArray(value)) copy = value.map((item) => cloneOpened(item, opened));
+  if (Array.isArray(value)) copy = value.map((item) => cloneNoted(item, notes));
   else if (!isObject(value)) return value;
   else {
     copy = {};
-    for (const [key, member] of Object.entries(value)) setMember(copy, key, cloneOpened(member, opened));
+    const all = repeated.get(value);
+    const members = (all ?? Object.entries(value)).map(([key, member]): Member => [key, cloneNoted(member, notes)]);
+    for (const [key, member] of members) setMember(copy, key, member);
+    if (all !== undefined) repeated.set(copy, members);
   }
   if (opened.has(value)) opened.add(copy);
   return copy;

@@ -4,7 +4,7 @@ import { goKindOf } from "../json/parse.ts";
 import { quoteGo } from "../json/quote.ts";
 import { cloneJson, identical, isObject, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
-import { cloneOpened, openAll } from "./encode-patched.ts";
+import { cloneNoted, encodePatched, openAll, type PatchNotes } from "./encode-patched.ts";
 import { LongList } from "./long-list.ts";
 
 /**
@@ -40,16 +40,23 @@ export class JsonPatchError extends Error {
  *
  * @param document plain JSON, nested at most `retainedDepthMax` deep; not modified
  * @param operations not modified
- * @param opened receives the objects and arrays of the result that the patch opened
+ * @param notes what the text of the result depends on; changed
  * @returns a new document, nested at most `retainedDepthMax` deep
  * @throws JsonPatchError for the first operation that cannot be applied
  */
 export function applyJsonPatch(
   document: unknown,
   operations: readonly JsonPatchOperation[],
-  opened?: Set<object>,
+  notes?: PatchNotes,
 ): unknown {
-  const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map(), measured: undefined };
+  const state: State = {
+    root: document,
+    owned: new Set(),
+    copiedBytes: 0,
+    notes,
+    long: new Map(),
+    measured: undefined,
+  };
   for (const operation of operations) {
     const apply = operators.get(kindOf(operation));
     if (apply === undefined) throw new JsonPatchError(`Unexpected kind: ${kindOf(operation)}`);
@@ -58,8 +65,8 @@ export function applyJsonPatch(
   }
   for (const [array, list] of state.long) list.writeTo(array);
   checkDepth(state.root, retainedDepthMax);
-  if (isContainer(state.root)) opened?.add(state.root);
-  return state.root;
+  if (isContainer(state.root)) notes?.opened.add(state.root);
+  return cloneIn(state, state.root);
 }
 
 /** The operation; `unknown` if it is missing or no text. */
@@ -69,8 +76,13 @@ function kindOf({ op }: { readonly op?: unknown }): string {
 
 interface State {
   root: unknown;
+  /**
+   * The objects and arrays of the result that may be changed: those that the patch has copied for itself. Others belong
+   * to the document or to an operation, or are at several places of the result. The container of an owned one is owned.
+   */
+  readonly owned: Set<object>;
   copiedBytes: number;
-  readonly opened: Set<object> | undefined;
+  readonly notes: PatchNotes | undefined;
   /**
    * The current items of long arrays to which items were added or from which items were removed.
    */
@@ -88,8 +100,6 @@ type Container = unknown[] | Record<string, unknown>;
 interface Place {
   readonly container: Container;
   readonly key: string;
-  /** The containers of the path, this one included. */
-  readonly passed: readonly unknown[];
 }
 
 const operators: ReadonlyMap<string, (state: State, operation: JsonPatchOperation) => void> = new Map([
@@ -103,13 +113,13 @@ const operators: ReadonlyMap<string, (state: State, operation: JsonPatchOperatio
 
 function add(state: State, { path, value }: JsonPatchOperation): void {
   const at = pathFor("add", path);
-  const place = getPlace(state, at, `add operation does not apply: doc is missing path: "${at}"`);
-  within(`error in add for path: '${at}'`, () => insertAt(state, place, cloneJson(value ?? null)));
+  const place = ownPlace(state, at, `add operation does not apply: doc is missing path: "${at}"`);
+  within(`error in add for path: '${at}'`, () => insertAt(state, place, shared(state, value ?? null)));
 }
 
 function remove(state: State, { path }: JsonPatchOperation): void {
   const at = pathFor("remove", path);
-  const place = getPlace(state, at, `remove operation does not apply: doc is missing path: "${at}"`);
+  const place = ownPlace(state, at, `remove operation does not apply: doc is missing path: "${at}"`);
   within(`error in remove for path: '${at}'`, () => removeAt(state, place));
 }
 
@@ -117,11 +127,11 @@ function replace(state: State, { path, value }: JsonPatchOperation): void {
   const at = within("replace operation failed to decode path", () => textOf(path, noPath));
   if (at === "") {
     if (!isContainer(value)) throw new JsonPatchError("replace operation value must be object or array: %!w(<nil>)");
-    state.root = cloneJson(value);
+    state.root = shared(state, value);
     return;
   }
-  const { container, key } = getPlace(state, at, `replace operation does not apply: doc is missing path: ${at}`);
-  const next = cloneJson(value ?? null);
+  const { container, key } = ownPlace(state, at, `replace operation does not apply: doc is missing path: ${at}`);
+  const next = shared(state, value ?? null);
   if (!Array.isArray(container)) return setMember(container, key, next);
   if (indexIn(state, container, key) === undefined)
     throw new JsonPatchError(`replace operation does not apply: doc is missing key: ${at}: ${missing}`);
@@ -130,14 +140,14 @@ function replace(state: State, { path, value }: JsonPatchOperation): void {
 
 function move(state: State, { path, from }: JsonPatchOperation): void {
   const start = within("move operation failed to decode from", () => textOf(from, noFrom));
-  const source = getPlace(state, start, `move operation does not apply: doc is missing from path: ${start}`);
+  const source = ownPlace(state, start, `move operation does not apply: doc is missing from path: ${start}`);
   const value = within(`error in move for path: '${source.key}'`, () => {
     const found = valueAt(state, source);
     removeAt(state, source);
     return found;
   });
   const at = within("move operation failed to decode path", () => textOf(path, noPath));
-  const target = getPlace(state, at, `move operation does not apply: doc is missing destination path: ${at}`);
+  const target = ownPlace(state, at, `move operation does not apply: doc is missing destination path: ${at}`);
   within(`error in move for path: '${at}'`, () => insertAt(state, target, value));
 }
 
@@ -145,20 +155,44 @@ function copy(state: State, { path, from }: JsonPatchOperation): void {
   const start = within("copy operation failed to decode from", () => textOf(from, noFrom));
   const source = getPlace(state, start, `copy operation does not apply: doc is missing from path: ${start}`);
   const value = within(`error in copy for from: '${start}'`, () => withCurrentItems(state, valueAt(state, source)));
+  disown(state, value);
   const at = pathFor("copy", path);
-  const target = getPlace(state, at, `copy operation does not apply: doc is missing destination path: ${at}`);
+  const target = ownPlace(state, at, `copy operation does not apply: doc is missing destination path: ${at}`);
   state.copiedBytes += measure(state, value);
   if (state.copiedBytes > copiedBytesMax) throw new JsonPatchError(copiedTooMuch(state.copiedBytes), "copiedBytes");
-  const copied = state.opened === undefined ? cloneJson(value) : cloneOpened(value, state.opened);
-  if (target.passed.includes(value)) state.measured = undefined;
-  within("error while adding value during copy", () => insertAt(state, target, copied));
+  within("error while adding value during copy", () => insertAt(state, target, shared(state, value)));
+}
+
+function cloneIn({ notes }: State, value: unknown): unknown {
+  return notes === undefined ? cloneJson(value) : cloneNoted(value, notes);
+}
+
+/** A value that no container owns, for another place. With notes it is a copy, because they differ between places. */
+function shared({ notes }: State, value: unknown): unknown {
+  return notes === undefined ? value : cloneNoted(value, notes);
+}
+
+/** Ends the ownership of a value, which is at several places from now on. */
+function disown(state: State, value: unknown): void {
+  if (!isContainer(value) || !state.owned.delete(value)) return;
+  if (Array.isArray(value)) state.long.delete(value);
+  for (const member of Array.isArray(value) ? value : Object.values(value)) disown(state, member);
+}
+
+/** The container, or a copy of it that is owned. */
+function ownContainer({ owned }: State, container: Container): Container {
+  if (owned.has(container)) return container;
+  const copy = Array.isArray(container) ? container.slice() : { ...container };
+  owned.add(copy);
+  return copy;
 }
 
 /** @returns the bytes of JSON of a value, which is read once when it is copied many times */
 function measure(state: State, value: unknown): number {
   if (state.measured === undefined || state.measured.value !== value) {
     checkDepth(value, retainedDepthMax);
-    state.measured = { value, bytes: Buffer.byteLength(encodeAny(value)) };
+    const text = state.notes === undefined ? encodeAny(value) : encodePatched(value, state.notes);
+    state.measured = { value, bytes: Buffer.byteLength(text) };
   }
   return state.measured.bytes;
 }
@@ -170,7 +204,7 @@ function test(state: State, { path, value }: JsonPatchOperation): void {
   const at = within("test operation failed to decode path", () => textOf(path, noPath));
   const found = withCurrentItems(state, at === "" ? state.root : testedAt(state, at));
   if (!identical(found, value ?? null)) throw new JsonPatchError(`testing value ${at} failed: test failed`);
-  if (state.opened !== undefined) openAll(found, state.opened);
+  if (state.notes !== undefined) openAll(found, state.notes);
 }
 
 function testedAt(state: State, at: string): unknown {
@@ -207,22 +241,50 @@ function pathFor(operation: string, path: unknown): string {
 }
 
 /**
- * Finds the container of a path's last part.
+ * Finds the container of a path's last part, for reading.
  *
  * @throws JsonPatchError if there is no container
  */
 function getPlace(state: State, path: string, problem: string): Place {
+  return placeOf(state, path, problem, (container) => container);
+}
+
+/**
+ * Finds the container of a path's last part, and owns it.
+ *
+ * @throws JsonPatchError if there is no container
+ */
+function ownPlace(state: State, path: string, problem: string): Place {
+  if (isContainer(state.root)) state.root = ownContainer(state, state.root);
+  return placeOf(state, path, problem, (container, at) => {
+    const own = ownContainer(state, container);
+    if (own !== container) setAt(state, at, own);
+    return own;
+  });
+}
+
+/** @param enter returns the container to go on with, which is at a place */
+function placeOf(
+  state: State,
+  path: string,
+  problem: string,
+  enter: (container: Container, at: Place) => Container,
+): Place {
   const parts = path.split("/").slice(1).map(unescapePart);
   const key = parts.pop();
   let container = state.root;
-  const passed = [container];
   for (const part of parts) {
-    container = isContainer(container) ? partOf(state, container, part) : undefined;
-    if (state.opened !== undefined && isContainer(container)) state.opened.add(container);
-    passed.push(container);
+    const next = isContainer(container) ? partOf(state, container, part) : undefined;
+    container = isContainer(next) ? enter(next, { container: container as Container, key: part }) : undefined;
+    if (isContainer(container)) state.notes?.opened.add(container);
   }
   if (key === undefined || !isContainer(container)) throw new JsonPatchError(`${problem}: ${missing}`);
-  return { container, key, passed };
+  return { container, key };
+}
+
+function setAt(state: State, { container, key }: Place, value: unknown): void {
+  if (Array.isArray(container)) setItem(state, container, key, value);
+  else setMember(container, key, value);
 }
 
 /** @returns undefined for an index out of range */
@@ -240,7 +302,7 @@ function isContainer(value: unknown): value is Container {
 }
 
 /** @returns null for an absent member @throws JsonPatchError for an index out of range */
-function valueAt({ long }: State, { container, key }: Pick<Place, "container" | "key">): unknown {
+function valueAt({ long }: State, { container, key }: Place): unknown {
   if (!Array.isArray(container)) return Object.hasOwn(container, key) ? (container[key] ?? null) : null;
   const list = long.get(container);
   return list === undefined ? container[indexBelow(container.length, key)] : list.at(indexBelow(list.length, key));

@@ -15,12 +15,12 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
 }
 
 function mergeMembers(target: Record<string, unknown>, patch: Record<string, unknown>): Record<string, unknown> {
-  const merged = new Map(Object.entries(target));
+  const merged = { ...target }; // Copies own members, `__proto__` included.
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null || value === undefined) merged.delete(key);
-    else merged.set(key, applyMergePatch(merged.get(key), value));
+    if (value === null || value === undefined) delete merged[key];
+    else setMember(merged, key, applyMergePatch(Object.hasOwn(merged, key) ? merged[key] : undefined, value));
   }
-  return Object.fromEntries(merged); // Makes own members, `__proto__` included.
+  return merged;
 }
 
 /** Removes null members, but not null elements of lists. */

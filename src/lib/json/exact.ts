@@ -170,8 +170,18 @@ class ExactParser {
       if (!this.#isDigit()) this.#fail("in exponent of numeric literal");
       this.#digits();
     }
+    if (integer && this.#at - start <= shortIntegerMax) return this.#shortInteger(start);
     const text = this.#bytes.toString("latin1", start, this.#at);
     return integer ? integerOf(text) : new NumberLiteral(text);
+  }
+
+  /** Without a text, which would take most of the time that a list of numbers takes. */
+  #shortInteger(start: number): number {
+    const isNegative = this.#bytes[start] === 0x2d;
+    let value = 0;
+    for (let at = isNegative ? start + 1 : start; at < this.#at; at++)
+      value = value * 10 + (this.#bytes[at] as number) - 0x30;
+    return isNegative && value > 0 ? -value : value;
   }
 
   #digits(): void {
@@ -253,6 +263,8 @@ function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
+/** The length up to which an integer is safe. */
+const shortIntegerMax = 15;
 /** Longer integers fit no type, and conversion of a bigint takes time quadratic in its length. */
 const integerLengthMax = 128;
 

@@ -1,45 +1,71 @@
 const quote = 0x22;
 const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
+const colon = 0x3a;
+const comma = 0x2c;
+
+/** Bytes that open a list or an object, or close it; 0 for others. */
+const nesting = new Int8Array(256);
+for (const open of "{[") nesting[open.charCodeAt(0)] = 1;
+for (const close of "}]") nesting[close.charCodeAt(0)] = -1;
 
 /**
- * Finds the value of a member, which must be an object or an array, without parsing.
+ * Finds the value of a member without parsing.
  *
  * @param json a compact object
  * @param label `"name":`
  * @returns a view of the bytes; undefined if there is no such member
  */
 export function memberBytes(json: Buffer, label: Buffer): Buffer | undefined {
-  let depth = 0;
-  let start = -1;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === quote) {
-      // In compact JSON, a colon after a string means that the string is a key.
-      if (depth === 1 && start < 0 && json.compare(label, 0, label.length, at, at + label.length) === 0)
-        start = at + label.length;
-      at = endOfString(json, at);
-    } else if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) {
-      depth--;
-      if (depth === 1 && start >= 0) return json.subarray(start, at + 1);
-    }
+  for (let at = 1; json[at] === quote; at++) {
+    const isFound = json.compare(label, 0, label.length, at, at + label.length) === 0;
+    at = endOfString(json, at) + 1;
+    if (json[at] === colon) at++;
+    const end = endOfValue(json, at);
+    if (isFound) return json.subarray(at, end);
+    if (json[end] !== comma) return undefined;
+    at = end;
   }
   return undefined;
+}
+
+/**
+ * Skips a value. Few instructions on purpose: it is also fast before it is optimized.
+ *
+ * @param json compact JSON
+ * @param at position of the value
+ * @returns the position after it
+ */
+export function endOfValue(json: Buffer, at: number): number {
+  if (json[at] === quote) return endOfString(json, at) + 1;
+  let depth = 0;
+  let end = at;
+  for (; end < json.length; end++) {
+    const byte = json[end] as number;
+    if (byte === quote) {
+      end = endOfString(json, end);
+      continue;
+    }
+    const change = nesting[byte] as number;
+    if (change === 0) {
+      if (byte === comma && depth === 0) return end;
+      continue;
+    }
+    depth += change;
+    if (depth <= 0) return depth === 0 ? end + 1 : end;
+  }
+  return end;
 }
 
 /** Most strings end within this length; scanning it is faster than a call of `indexOf`. */
 const shortBytes = 48;
 
 /** @param at position of the opening quote @returns the position of the closing quote */
-function endOfString(json: Buffer, at: number): number {
+export function endOfString(json: Buffer, at: number): number {
   const far = Math.min(at + shortBytes, json.length);
   for (let near = at + 1; near < far; near++) {
-    if (json[near] === backslash) return endAfter(json, near);
-    if (json[near] === quote) return near;
+    const byte = json[near];
+    if (byte === quote) return near;
+    if (byte === backslash) return endAfter(json, near);
   }
   return endAfter(json, far);
 }

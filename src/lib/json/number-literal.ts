@@ -117,14 +117,24 @@ function replaceNumbers(value: unknown, replace: (number: JsonNumber) => unknown
   if (typeof value !== "object" || value === null) return value;
   const pending: object[] = [value];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const holder = next as Record<string, unknown>;
-    for (const key in holder) {
-      const member = holder[key];
-      if (isUnusual(member)) holder[key] = replace(member);
-      else if (typeof member === "object" && member !== null) pending.push(member);
+    if (Array.isArray(next)) {
+      for (let index = 0; index < next.length; index++) replaceIn(next, index, replace, pending);
+      continue;
     }
+    for (const key in next) replaceIn(next as Record<string, unknown>, key, replace, pending);
   }
   return value;
+}
+
+function replaceIn<Key extends string | number>(
+  holder: Record<Key, unknown>,
+  key: Key,
+  replace: (number: JsonNumber) => unknown,
+  pending: object[],
+): void {
+  const member = holder[key];
+  if (isUnusual(member)) holder[key] = replace(member);
+  else if (typeof member === "object" && member !== null) pending.push(member);
 }
 
 function isUnusual(value: unknown): value is JsonNumber {

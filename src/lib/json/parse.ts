@@ -35,7 +35,7 @@ export function parseDocument(bytes: Buffer): Document {
 /**
  * Matches before integers that a double can lose, in compact JSON. It can match inside strings too.
  */
-const longInteger = /[:,[-][0-9]{16}/;
+export const longInteger = /[:,[-][0-9]{16}/;
 
 /**
  * Parses compact JSON that this server encoded, which has no repeated keys.

@@ -98,7 +98,7 @@ export function hasMoreParts(value: unknown, most: number): boolean {
 /** Returns a deep copy. `__proto__` is an ordinary member. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(cloneJson) as T;
+  if (Array.isArray(value)) return cloneItems(value) as T;
   if (value instanceof NumberLiteral) return value;
   const copy = { ...value } as Record<string, unknown>; // Faster than member by member, above all for maps.
   for (const key in copy) {
@@ -106,6 +106,16 @@ export function cloneJson<T>(value: T): T {
     if (typeof member === "object" && member !== null) copy[key] = cloneJson(member);
   }
   return copy as T;
+}
+
+/** Items are mostly of one kind, and scalars are copied with the list. */
+function cloneItems(list: readonly unknown[]): unknown[] {
+  const copy = list.slice();
+  for (let index = 0; index < copy.length; index++) {
+    const item = copy[index];
+    if (typeof item === "object" && item !== null) copy[index] = cloneJson(item);
+  }
+  return copy;
 }
 
 /** Sets an own member, also for the name `__proto__`. */

@@ -128,16 +128,26 @@ function decodeUnlessRepeated(
   }
 }
 
+/** How {@link conform} decodes. */
+export interface ConformOptions {
+  /** How many problems are reported. */
+  readonly limit?: number;
+  /**
+   * Whether numbers without a fraction are converted to integers as Go converts them, which keeps the lower 32 bits of
+   * larger ones, instead of being rejected. Source: k8s.io/apimachinery@v0.36.0/pkg/runtime/converter.go.
+   */
+  readonly convertsIntegers?: boolean;
+}
+
 /**
  * Decodes a value that is already parsed, such as the result of a patch.
  * @param value changed in place; it can contain NumberLiterals
- * @param limit the number of problems to report
  * @throws DecodeError when the object does not fit the schema
  */
-export function conform(value: unknown, schema: Struct, limit = problemsMax): Decoded {
+export function conform(value: unknown, schema: Struct, options: ConformOptions = {}): Decoded {
   if (schema.custom !== undefined)
     return decodeCustom({ value: convertNumbers(value, asGoNumbers), duplicates: [] }, schema.custom);
-  const decoder = new Decoder(noRepeats, limit);
+  const decoder = new Decoder(noRepeats, options);
   return { object: decoder.decode(value, schema), problems: decoder.problems };
 }
 

@@ -48,6 +48,7 @@ export class Decoder {
   readonly #repeated: ReadonlyMap<object, readonly Member[]> | undefined;
   #problems: Set<string> | undefined;
   readonly #limit: number;
+  readonly #convertsIntegers: boolean;
   /** The current path: fields, map keys and list indexes. */
   readonly #path: (FieldPlan | string | number)[] = [];
   /**
@@ -58,9 +59,13 @@ export class Decoder {
   /** More than 0 inside values that upstream decodes without strictness. */
   #lenient = 0;
 
-  constructor(repeated: ReadonlyMap<object, readonly Member[]> | undefined, limit = problemsMax) {
+  constructor(
+    repeated: ReadonlyMap<object, readonly Member[]> | undefined,
+    { limit = problemsMax, convertsIntegers = false }: { limit?: number; convertsIntegers?: boolean } = {},
+  ) {
     this.#repeated = repeated;
     this.#limit = limit;
+    this.#convertsIntegers = convertsIntegers;
   }
 
   get problems(): string[] {
@@ -178,6 +183,8 @@ export class Decoder {
 
   #integer(value: unknown, node: DecodeNode): unknown {
     if (typeof value === "bigint" && node.kind === "int64" && BigInt.asIntN(64, value) === value) return value;
+    const converted = this.#convertsIntegers ? convertInteger(value, node.kind === "int32" ? 32 : 64) : undefined;
+    if (converted !== undefined) return converted;
     return this.#mismatch(value, node, true);
   }
 
@@ -327,6 +334,20 @@ export class Decoder {
   #checkDepth(): void {
     if (this.#path.length > retainedDepthMax) throw tooDeep();
   }
+}
+
+/**
+ * Converts a number as Go does on amd64: a float beyond 64 bits becomes the smallest integer.
+ * @returns undefined for a value that is no number, or has a fraction
+ */
+function convertInteger(value: unknown, bits: 32 | 64): number | bigint | undefined {
+  const number = value instanceof NumberLiteral ? value.value : value;
+  const isInteger = typeof number === "bigint" || (typeof number === "number" && Number.isInteger(number));
+  if (!isInteger) return undefined;
+  const integer = BigInt(number);
+  const within = BigInt.asIntN(64, integer) === integer ? integer : -(2n ** 63n);
+  const cut = BigInt.asIntN(bits, within);
+  return Number.isSafeInteger(Number(cut)) ? Number(cut) : cut;
 }
 
 const formKinds: Readonly<Record<string, string>> = { struct: "object", list: "array", bool: "bool" };

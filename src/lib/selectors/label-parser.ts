@@ -10,6 +10,7 @@ import {
 } from "./label-requirement.ts";
 import { keyProblems } from "./label-syntax.ts";
 import { SelectorError } from "./selector-error.ts";
+import { sortedTexts } from "./sorted-texts.ts";
 
 /** Longer texts are rejected. */
 const textMax = 1 << 20;
@@ -18,13 +19,7 @@ const textMax = 1 << 20;
 export function parseLabelSelector(text: string): LabelSelector {
   if (text === "") return everything;
   if (text.length > textMax) throw new SelectorError("selector is too long");
-  return { requirements: byKey(new Parser(tokensOf(text)).parse()) };
-}
-
-/** A word is the text between blanks and special characters. The end is an empty symbol. */
-interface Token {
-  readonly text: string;
-  readonly isWord: boolean;
+  return { requirements: byKey(new Parser(new Lexer(text)).parse()) };
 }
 
 const blanks = " \t\r\n";
@@ -33,25 +28,48 @@ const pairs = ["==", "!="];
 const endsWord: ReadonlySet<number> = new Set(
   [...`\0${blanks}${specials}`].map((character) => character.charCodeAt(0)),
 );
-const end: Token = { text: "", isWord: false };
 
-/** Upstream's lexer takes a NUL for the end: it skips one that follows a token, and stops at another one. */
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
-  for (let at = 0; at < text.length; ) {
-    const start = at;
-    while (at < text.length && !endsWord.has(text.charCodeAt(at))) at++;
-    const isWord = at > start;
-    if (!isWord) {
-      const character = text.charAt(at++);
-      if (character === "\0") break;
-      if (blanks.includes(character)) continue;
-      if (pairs.includes(character + text.charAt(at))) at++;
-    }
-    tokens.push({ text: text.slice(start, at), isWord });
-    if (text.charAt(at) === "\0") at++;
+/**
+ * Reads tokens, of which the next one is known. A word is the text between blanks and special characters; the end is an
+ * empty symbol.
+ */
+class Lexer {
+  /** The next token. */
+  text = "";
+  isWord = false;
+  readonly #source: string;
+  #at = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.advance();
   }
-  return tokens;
+
+  get isAtEnd(): boolean {
+    return this.text === "" && !this.isWord;
+  }
+
+  /** Reads the token after the next one. Upstream's lexer takes a NUL for the end: it skips one that follows a token, and stops at another one. */
+  advance(): void {
+    const source = this.#source;
+    for (let at = this.#at; at < source.length; ) {
+      const start = at;
+      while (at < source.length && !endsWord.has(source.charCodeAt(at))) at++;
+      this.isWord = at > start;
+      if (!this.isWord) {
+        const character = source.charAt(at++);
+        if (character === "\0") break;
+        if (blanks.includes(character)) continue;
+        if (pairs.includes(character + source.charAt(at))) at++;
+      }
+      this.text = source.slice(start, at);
+      this.#at = source.charAt(at) === "\0" ? at + 1 : at;
+      return;
+    }
+    this.text = "";
+    this.isWord = false;
+    this.#at = source.length;
+  }
 }
 
 const operators: ReadonlyMap<string, LabelOperator> = new Map([
@@ -63,19 +81,18 @@ const operators: ReadonlyMap<string, LabelOperator> = new Map([
 ]);
 
 class Parser {
-  readonly #tokens: readonly Token[];
-  #at = 0;
+  readonly #next: Lexer;
 
-  constructor(tokens: readonly Token[]) {
-    this.#tokens = tokens;
+  constructor(lexer: Lexer) {
+    this.#next = lexer;
   }
 
   parse(): LabelRequirement[] {
     const requirements: LabelRequirement[] = [];
-    while (this.#next !== end) {
+    while (!this.#next.isAtEnd) {
       if (!this.#startsRequirement()) throw this.#unexpected("!, identifier, or 'end of string'");
       requirements.push(this.#requirement());
-      if (this.#next === end) break;
+      if (this.#next.isAtEnd) break;
       if (!this.#takes(",")) throw this.#unexpected("',' or 'end of string'");
       if (!this.#startsRequirement()) throw this.#unexpected("identifier after ','");
     }
@@ -99,7 +116,7 @@ class Parser {
     const isNegated = this.#takes("!");
     const key = this.#key();
     if (isNegated) return labelRequirement(key, "!", []);
-    if (this.#next === end || this.#isSymbol(",")) return labelRequirement(key, "exists", []);
+    if (this.#next.isAtEnd || this.#isSymbol(",")) return labelRequirement(key, "exists", []);
     const operator = this.#operator();
     return labelRequirement(
       key,
@@ -110,7 +127,7 @@ class Parser {
 
   #key(): string {
     if (!this.#next.isWord) throw this.#unexpected("identifier");
-    const { text } = this.#take();
+    const text = this.#take();
     const problem = invalid("<nil>", text, keyProblems(text));
     if (problem !== undefined) throw new SelectorError(problem);
     return text;
@@ -125,53 +142,50 @@ class Parser {
   }
 
   #exactValue(): string {
-    if (this.#next === end || this.#isSymbol(",")) return "";
+    if (this.#next.isAtEnd || this.#isSymbol(",")) return "";
     if (!this.#next.isWord) throw this.#unexpected("identifier");
-    return this.#take().text;
+    return this.#take();
   }
 
   /** Parses the values in parentheses and sorts them; a missing value counts as empty. */
-  #values(): string[] {
+  #values(): readonly string[] {
     if (!this.#takes("(")) throw new SelectorError(`found '${this.#next.text}' expected: '('`);
     if (this.#takes(")")) return [""];
     if (!this.#next.isWord && !this.#isSymbol(",")) throw this.#unexpected("',', ')' or identifier");
     const values = this.#list();
     this.#take(); // The list ends before the parenthesis.
-    return [...values].sort();
+    return sortedTexts(values);
   }
 
-  #list(): Set<string> {
-    const values = new Set<string>();
+  /** The values as they are written; some can be equal. */
+  #list(): string[] {
+    const values: string[] = [];
     for (;;) {
       if (this.#next.isWord) {
-        values.add(this.#take().text);
+        values.push(this.#take());
         if (this.#isSymbol(")")) return values;
         if (!this.#isSymbol(",")) throw this.#unexpected("',' or ')'");
       } else if (this.#takes(",")) {
-        if (values.size === 0) values.add("");
-        if (this.#isSymbol(")")) return values.add("");
-        if (this.#takes(",")) values.add("");
+        if (values.length === 0) values.push("");
+        if (this.#isSymbol(")")) return [...values, ""];
+        if (this.#takes(",")) values.push("");
       } else throw this.#unexpected("',', or identifier");
     }
-  }
-
-  get #next(): Token {
-    return this.#tokens[this.#at] ?? end;
   }
 
   #isSymbol(text: string): boolean {
     return !this.#next.isWord && this.#next.text === text;
   }
 
-  #take(): Token {
-    const token = this.#next;
-    this.#at++;
-    return token;
+  #take(): string {
+    const { text } = this.#next;
+    this.#next.advance();
+    return text;
   }
 
   #takes(symbol: string): boolean {
     const isNext = this.#isSymbol(symbol);
-    if (isNext) this.#at++;
+    if (isNext) this.#next.advance();
     return isNext;
   }
 

@@ -1,6 +1,7 @@
 /** Matches and formats label selectors. Source: k8s.io/apimachinery@v0.36.0/pkg/labels */
 import { isInt64, type LabelRequirement, type LabelSelector } from "./label-requirement.ts";
 import { matchesManyLabels } from "./many-requirements.ts";
+import { indexInSorted } from "./sorted-texts.ts";
 
 export { parseLabelSelector } from "./label-parser.ts";
 export type { LabelOperator, LabelRequirement, LabelSelector } from "./label-requirement.ts";
@@ -42,15 +43,7 @@ function holds({ key, operator, values }: LabelRequirement, labels: ReadonlyMap<
 
 /** @param values sorted */
 function includes(values: readonly string[], value: string): boolean {
-  if (values.length <= comparedMax) return values.includes(value);
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((values[middle] as string) < value) low = middle + 1;
-    else high = middle;
-  }
-  return values[low] === value;
+  return values.length <= comparedMax ? values.includes(value) : indexInSorted(values, value) >= 0;
 }
 
 /** Formats a selector like kube-apiserver. */

@@ -259,8 +259,8 @@ function compareEntries(left: PlainMap | undefined, right: PlainMap | undefined,
 
 function compareLists(left: readonly unknown[], right: readonly unknown[], type: List, at: Place): void {
   if (left === right) return;
-  const leftElements = elementsOf(type, left);
-  const rightElements = elementsOf(type, right, leftElements);
+  const leftElements = elementsOf(type, left, undefined, at.written === "left");
+  const rightElements = elementsOf(type, right, leftElements, at.written === "right");
   if (hasSameElements(leftElements, rightElements)) {
     if (type.listType === "map")
       for (let index = 0; index < left.length; index++)

@@ -73,7 +73,8 @@ function ofMap(value: PlainMap, type: MapLike, walk: Walk): PathNode {
     const inside = below(part, fieldType(type, name), walk);
     walk.path.pop();
     // An entry of a map is owned itself; a declared field is owned only through its content.
-    const isOwned = inside.member || !isDeclared(type, name) || (isMap(part) && isEmptyMap(part));
+    const isOwned =
+      inside.member || !isDeclared(type, name) || (inside.children.size === 0 && isMap(part) && isEmptyMap(part));
     if (isOwned) children.set(element, asMember(inside));
     else if (inside.children.size > 0) children.set(element, inside);
   }

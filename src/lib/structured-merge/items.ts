@@ -5,7 +5,7 @@
 
 import { valueElement } from "./fields-v1.ts";
 import { keyNameText, scalarText } from "./scalar-text.ts";
-import type { List } from "./schema.ts";
+import type { Field, List } from "./schema.ts";
 import { fieldOf, isMap, serialized, TypedError } from "./typed.ts";
 
 /** How to build the path elements of a list's items; computed once per type. */
@@ -20,6 +20,8 @@ interface Key {
    * The declared default, or the zero value that Go serializes; undefined when Go omits the field.
    */
   readonly absent: unknown;
+  /** Undefined where no schema describes the key. */
+  readonly field: Field | undefined;
   /** The text before the value when this is the first key of the element. */
   readonly first: string;
   /** The text before the value when another key precedes it. */
@@ -41,6 +43,7 @@ function keyOf(type: List, name: string): Key {
   const field = type.items.kind === "struct" ? type.items.byName.get(name) : undefined;
   return {
     name,
+    field,
     absent: field === undefined ? undefined : (field.default ?? serialized(field, undefined) ?? undefined),
     first: `k:{${keyNameText(name)}:`,
     later: `,${keyNameText(name)}:`,
@@ -50,10 +53,11 @@ function keyOf(type: List, name: string): Key {
 /**
  * The path element of an item. Absent keys have their declared defaults, or the zero
  * values that Go serializes, because upstream's OpenAPI declares these as defaults.
+ * @param isWritten whether the item is exactly as a client wrote it; otherwise, empty keys that Go omits are absent
  * @throws TypedError when the item has none of its keys
  */
-export function itemElement(type: List, item: unknown, index: number): string {
-  const element = type.listType === "set" ? valueElement(item) : keysElement(type, item);
+export function itemElement(type: List, item: unknown, index: number, isWritten = true): string {
+  const element = type.listType === "set" ? valueElement(item) : keysElement(type, item, isWritten);
   if (element !== undefined) return element;
   const names = type.mapKeys.map((name) => JSON.stringify(name)).join(" ");
   throw new TypedError(
@@ -61,13 +65,14 @@ export function itemElement(type: List, item: unknown, index: number): string {
   );
 }
 
-function keysElement(type: List, item: unknown): string | undefined {
+function keysElement(type: List, item: unknown, isWritten: boolean): string | undefined {
   const { keys } = planOf(type);
   const fields = isMap(item) ? item : {};
   let text = "";
   for (const key of keys) {
     const written = fieldOf(fields, key.name); // Null is a key, too.
-    const value = written === undefined ? key.absent : written;
+    const sent = isWritten || key.field === undefined ? written : serialized(key.field, written);
+    const value = sent === undefined ? key.absent : sent;
     if (value !== undefined) text += (text === "" ? key.first : key.later) + scalarText(value);
   }
   return text === "" ? undefined : `${text}}`;
@@ -98,13 +103,19 @@ export class KnownElements {
 /**
  * The path elements of the items, in order.
  * @param like another state of the list, with which most items may be shared
+ * @param isWritten see {@link itemElement}
  * @throws TypedError when an item has none of its keys
  */
-export function elementsOf(type: List, items: readonly unknown[], like?: ListElements): ListElements {
+export function elementsOf(
+  type: List,
+  items: readonly unknown[],
+  like?: ListElements,
+  isWritten = true,
+): ListElements {
   const elements = items.map((item, index) =>
     like !== undefined && index < like.items.length && item === like.items[index]
       ? (like.elements[index] as string)
-      : itemElement(type, item, index),
+      : itemElement(type, item, index, isWritten),
   );
   return { items, elements };
 }

@@ -39,8 +39,9 @@ export function nodeOf(value: unknown, type: Type, at: WholeValue): PathNode {
   if (seen === undefined) return leaf;
   const below = { ...at, depth: at.depth + 1 };
   if (seen.form === "list") return Array.isArray(value) && value.length > 0 ? listNode(value, seen.type, below) : leaf;
-  if (!isMap(value) || isBlank(value, seen.type, at.isWritten)) return leaf;
-  return seen.type?.kind === "struct" ? structNode(value, seen.type, below) : entriesNode(value, seen.type, below);
+  if (!isMap(value)) return leaf;
+  if (seen.type?.kind !== "struct") return entriesNode(value, seen.type, below);
+  return isBlank(value, seen.type, at.isWritten) ? leaf : structNode(value, seen.type, below);
 }
 
 /** Whether a container is absent or empty, and Go serializes no zero value in it either. */
@@ -58,7 +59,7 @@ export function isBlank(
 function listNode(items: readonly unknown[], type: List, at: WholeValue): PathNode {
   const children = new Map<string, PathNode>();
   for (let index = 0; index < items.length; index++) {
-    const element = itemElement(type, items[index], index);
+    const element = itemElement(type, items[index], index, at.isWritten);
     const isWhole = type.listType !== "map" || children.has(element);
     children.set(element, isWhole ? leaf : nodeOf(items[index], type.items, at));
   }
@@ -71,7 +72,7 @@ function entriesNode(value: PlainMap, type: MapLike, at: WholeValue): PathNode {
     const part = value[name];
     if (part !== undefined) children.set(fieldElement(name), nodeOf(part, fieldType(type, name), at));
   }
-  return { member: true, children };
+  return children.size === 0 ? leaf : { member: true, children };
 }
 
 function structNode(value: PlainMap, type: Struct, at: WholeValue): PathNode {

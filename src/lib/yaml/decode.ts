@@ -78,8 +78,10 @@ const aliasedTextMax = 16 << 20;
 function* sorted(object: Record<string, unknown>): Steps<Record<string, unknown>> {
   const result = {};
   const keys = sortedKeys(object);
-  if (keys.length > stepNodes) yield;
-  for (const key of keys) setMember(result, key, object[key]);
+  for (const [index, key] of keys.entries()) {
+    if (index % stepNodes === 0 && keys.length > stepNodes) yield;
+    setMember(result, key, object[key]);
+  }
   return result;
 }
 

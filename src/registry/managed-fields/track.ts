@@ -4,7 +4,7 @@
  */
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
-import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import { fieldManagerBytesMax, plainManager } from "../../apimachinery/validation/metadata.ts";
 import type { Resolved, Resource } from "../../catalog/contract.ts";
 import { specialResets, usualResets } from "../../catalog/reset-fields.ts";
@@ -13,7 +13,7 @@ import { identical } from "../../lib/json/values.ts";
 import { type ManagerInfo, setEntries } from "../../lib/managed-fields/entries.ts";
 import { fastUpdate } from "../../lib/managed-fields/fast-update.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { compare, withoutFields } from "../../lib/structured-merge/compare.ts";
+import { type Comparison, compare, withoutFields } from "../../lib/structured-merge/compare.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
@@ -24,15 +24,20 @@ import { generalUpdate, isTyped, type TrackedWrite } from "./general-update.ts";
 /**
  * As {@link trackManagedFields}. When the object cannot be converted to the version of a manager,
  * all managed fields are removed, as upstream does.
+ * @param pause as {@link WriteRequest.pause}
  */
 export async function trackManagers(
   registry: RegistryContext,
   request: WriteRequest,
   next: KubeObject,
   old: KubeObject | undefined,
+  pause = request.pause,
 ): Promise<void> {
-  if (request.target.resource.definition.converter === undefined)
-    return trackManagedFields(registry, request, next, old);
+  if (request.target.resource.definition.converter === undefined) {
+    const steps = trackingSteps(registry, request, next, old);
+    while (steps.next().done !== true) await pause?.();
+    return;
+  }
   const { managedFields: sent } = next.metadata;
   try {
     await withConversions(request.target, (conversions) => {
@@ -59,33 +64,42 @@ export function trackManagedFields(
   old: KubeObject | undefined,
   conversions?: Conversions,
 ): void {
+  const steps = trackingSteps(registry, request, next, old, conversions);
+  while (steps.next().done !== true);
+}
+
+/** Tracks managed fields in two steps, of which each takes some milliseconds for an object of 1 MiB. */
+function* trackingSteps(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  conversions?: Conversions,
+): Generator<void, void> {
   const { target, subresource } = request;
   const writer = writerOf(request, requestVersion(target));
   const write = { target, subresource, writer, resets: resetFields(target.resource, subresource) };
   try {
-    setEntries(
-      next,
-      tryFastUpdate(registry, write, next, old, conversions) ?? generalUpdate(registry, write, next, old, conversions),
-    );
+    const changes = conversions === undefined ? fastChanges(write, next, old) : undefined;
+    yield;
+    const now = formatTime(registry.clock.now());
+    const entries =
+      changes && fastUpdate(old?.metadata.managedFields ?? [], writer, changes, target.version.schema, now);
+    setEntries(next, entries ?? generalUpdate(registry, write, next, old, conversions));
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
     setEntries(next, undefined); // As upstream: no managers rather than wrong ones.
   }
 }
 
-/**
- * The fast algorithm, for most updates.
- * @returns undefined when another manager may lose fields
- */
-function tryFastUpdate(
-  registry: RegistryContext,
-  { target, subresource, writer, resets }: TrackedWrite,
+/** @returns what a write changes; undefined where the fast algorithm, for most updates, does not apply */
+function fastChanges(
+  { target, subresource, resets }: TrackedWrite,
   next: KubeObject,
   old: KubeObject | undefined,
-  conversions: Conversions | undefined,
-): ManagedFieldsEntry[] | undefined {
+): Comparison | undefined {
   const { schema, conversion } = target.version;
-  if (conversion !== undefined || conversions !== undefined) return undefined;
+  if (conversion !== undefined) return undefined;
   if (target.resource.definition.custom && !isTyped(schema, next)) return undefined;
   const sent = next.metadata.managedFields;
   const entries = old?.metadata.managedFields;
@@ -94,7 +108,7 @@ function tryFastUpdate(
   setEntries(next, entries); // Equal on both sides, so that they are not compared.
   const changes = withoutFields(compare((old ?? {}) as PlainMap, next, schema), resets);
   setEntries(next, sent);
-  return fastUpdate(entries ?? [], writer, changes, schema, formatTime(registry.clock.now()));
+  return changes;
 }
 
 /** The identity under which the client's changes are owned. */

@@ -19,6 +19,8 @@ export interface Patched {
   readonly document: unknown;
   /** Unknown and duplicate fields of the patch itself, with upstream's messages. */
   readonly problems: readonly string[];
+  /** Whether members can occur repeatedly in the text of the document, which then must be decoded instead of it. */
+  readonly hasRepeats?: boolean;
   /** The value in an error about the patched document. */
   describe(): string;
   /**

@@ -5,6 +5,7 @@
  */
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import { goTypeOf } from "../../lib/json/go-value.ts";
+import { type JsonNumber, toFloat } from "../../lib/json/number-literal.ts";
 import { goKindOf } from "../../lib/json/parse.ts";
 import { cloneJson, isObject } from "../../lib/json/values.ts";
 import { canonicalQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
@@ -70,12 +71,13 @@ function kindOf(value: unknown): string {
   return isObject(value) ? "map" : goTypeOf(value);
 }
 
-/** The converter converts integers to other numbers, and numbers without loss. */
+/** The converter converts numbers without a fraction to integers, of which it keeps the lower bits. */
 function scalarProblem(value: unknown, node: DecodeNode): string | undefined {
   const from = kindOf(value);
   const isNumber = from === "int64" || from === "float64";
   const toNumber = node.kind !== "string" && node.kind !== "bool";
-  if (from === node.kind || (toNumber && (from === "int64" || (isNumber && node.kind === "double")))) return undefined;
+  const isInteger = isNumber && (from === "int64" || Number.isInteger(toFloat(value as JsonNumber)));
+  if (from === node.kind || (toNumber && (isInteger || (isNumber && node.kind === "double")))) return undefined;
   const convertible = (node.kind === "string" && from === "int64") || (toNumber && isNumber);
   return convertible
     ? `cannot convert ${from} to ${goTypeName(node)}`

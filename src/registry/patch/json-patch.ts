@@ -1,9 +1,10 @@
 /** JSON Patch (RFC 6902). */
 import { badRequest, tooLarge, unprocessable } from "../../apimachinery/errors.ts";
+import type { Member } from "../../lib/json/exact.ts";
 import { keepSpellings } from "../../lib/json/number-literal.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { encodeOpened, openAll } from "../../lib/json-patch/encode-patched.ts";
+import { encodePatched, openAll, type PatchNotes, patchNotes } from "../../lib/json-patch/encode-patched.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { FieldValidation } from "../contract.ts";
@@ -25,17 +26,19 @@ export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Pat
     keepsType: false,
     read: () => void operationsOfBody(),
     apply(target): Patched {
-      const { operations, problems } = operationsOfBody();
+      const sent = operationsOfBody();
+      const { operations, problems } = sent;
       const current = asWritten(target);
       const document = applyOperations(current, operations);
-      return { document, problems, describe: () => describe(current, target.schema, operations) };
+      const hasRepeats = sent.repeated.size > 0;
+      return { document, problems, hasRepeats, describe: () => describe(current, target.schema, sent) };
     },
   };
 }
 
-function applyOperations(current: unknown, operations: readonly JsonPatchOperation[], opened?: Set<object>): unknown {
+function applyOperations(current: unknown, operations: readonly JsonPatchOperation[], notes?: PatchNotes): unknown {
   try {
-    return applyJsonPatch(current, operations, opened);
+    return applyJsonPatch(current, operations, notes);
   } catch (error) {
     if (error instanceof JsonPatchError) throw unprocessable();
     throw error;
@@ -46,15 +49,17 @@ function applyOperations(current: unknown, operations: readonly JsonPatchOperati
  * The patched document for an error. Custom resources are encoded with sorted keys, also before the
  * patch.
  */
-function describe(current: unknown, schema: Struct, operations: readonly JsonPatchOperation[]): string {
-  const opened = new Set<object>();
-  if (schema.custom !== undefined) openAll(current, opened);
-  return encodeOpened(applyOperations(current, operations, opened), opened);
+function describe(current: unknown, schema: Struct, { operations, repeated }: Operations): string {
+  const notes = patchNotes(repeated);
+  if (schema.custom !== undefined) openAll(current, notes);
+  return encodePatched(applyOperations(current, operations, notes), notes);
 }
 
 interface Operations {
   readonly operations: readonly JsonPatchOperation[];
   readonly problems: readonly string[];
+  /** For each object with repeated keys, all members in order. */
+  readonly repeated: ReadonlyMap<object, readonly Member[]>;
 }
 
 /** @throws ApiError 400 when it is not a list of operations, 413 when it is too long */
@@ -78,7 +83,8 @@ function readOperations(body: Buffer, fieldValidation: FieldValidation): Operati
   if (list.length > operationsMax) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${list.length}`);
   }
-  return { operations: list.map((item) => (item ?? {}) as JsonPatchOperation), problems };
+  const operations = list.map((item) => (item ?? {}) as JsonPatchOperation);
+  return { operations, problems, repeated: parsed.repeated ?? new Map() };
 }
 
 /** @throws ApiError 400 when a number is checked, and has no double */
@@ -113,16 +119,17 @@ function checkOperations(list: readonly unknown[], { repeated, duplicates }: Par
     const within = duplicates.filter((problem) => problem.startsWith(`duplicate field "[${index}].value`));
     const seen = new Set<string>();
     for (const [name, value] of repeated?.get(item as object) ?? Object.entries(item as object)) {
-      const place = quoteGo(`[${index}].${name}`);
+      const place = (): string => quoteGo(`[${index}].${name}`);
       if (name !== "value" && !textMembers.includes(name)) {
-        problems.add(`json patch unknown field ${place}`);
+        problems.add(`json patch unknown field ${place()}`);
         continue;
       }
-      if (seen.has(name)) problems.add(`json patch duplicate field ${place}`);
+      if (seen.has(name)) problems.add(`json patch duplicate field ${place()}`);
       seen.add(name);
       if (name !== "value") checkText(name, value);
       else
-        for (const problem of within) if (problem !== `duplicate field ${place}`) problems.add(`json patch ${problem}`);
+        for (const problem of within)
+          if (problem !== `duplicate field ${place()}`) problems.add(`json patch ${problem}`);
     }
   }
   return [...problems].slice(0, problemsMax);

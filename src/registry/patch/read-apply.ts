@@ -4,12 +4,12 @@ import { badRequest } from "../../apimachinery/errors.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
 import { CborError } from "../../lib/cbor/wire.ts";
 import { asReadAgain } from "../../lib/json/number-literal.ts";
-import { goKindOf } from "../../lib/json/parse.ts";
+import { exactJson, goKindOf } from "../../lib/json/parse.ts";
 import { JsonSyntaxError } from "../../lib/json/syntax-error.ts";
 import type { Pause } from "../../lib/pauses.ts";
 import { type DecodedYaml, decodeYaml, decodeYamlInSteps, strictYamlError, YamlError } from "../../lib/yaml/decode.ts";
 import type { FieldValidation } from "../contract.ts";
-import { readPatchJson } from "./read-patch.ts";
+import { parsePatchJson } from "./read-patch.ts";
 
 /** A parsed body. */
 export interface ApplyBody {
@@ -24,14 +24,18 @@ export interface ApplyBody {
 
 /** @throws ApiError 400 with upstream's message when it is not YAML, or not a mapping */
 export function readApplyBody(bytes: Buffer): ApplyBody {
-  const value = readJson(bytes);
-  return value === undefined ? readYaml(bytes) : { value, strictErrors: [] };
+  const steps = jsonSteps(bytes);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value === undefined ? readYaml(bytes) : { value: step.value, strictErrors: [] };
 }
 
 /** As {@link readApplyBody}, in steps. @param pause called between them @throws ApiError as it does */
 export async function readApplyBodyInSteps(bytes: Buffer, pause: Pause): Promise<ApplyBody> {
-  const value = readJson(bytes);
-  if (value !== undefined) return { value, strictErrors: [] };
+  const steps = jsonSteps(bytes);
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) await pause();
+  if (step.value !== undefined) return { value: step.value, strictErrors: [] };
   return yamlBody(await decodeYamlInSteps(bytes, pause).catch(throwYamlError));
 }
 
@@ -64,10 +68,13 @@ const keyLengthMax = 1024 / 6;
  * Most JSON is YAML, and ten times faster to parse.
  * @returns undefined for bodies that the YAML decoder must parse, such as those with repeated keys
  */
-function readJson(bytes: Buffer): Record<string, unknown> | undefined {
+function* jsonSteps(bytes: Buffer): Generator<void, Record<string, unknown> | undefined> {
   if (bytes[0] !== openingBrace || !isUtf8(bytes) || unlikeYaml.test(bytes.toString("latin1"))) return undefined;
   try {
-    const { value, duplicates } = readPatchJson(bytes);
+    const document = parsePatchJson(bytes);
+    yield;
+    const { value, duplicates } = exactJson(document);
+    yield;
     return duplicates.length > 0 || hasLongKey(value) ? undefined : (asReadAgain(value) as Record<string, unknown>);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;

@@ -1,6 +1,6 @@
 /** Parses the JSON of a patch. */
 
-import { exactJson, JsonSyntaxError, type ParsedJson, parseDocument } from "../../lib/json/parse.ts";
+import { type Document, exactJson, JsonSyntaxError, type ParsedJson, parseDocument } from "../../lib/json/parse.ts";
 import { survey } from "../../lib/json/survey.ts";
 import { retainedDepthMax } from "../../lib/schema/decode.ts";
 
@@ -11,8 +11,13 @@ import { retainedDepthMax } from "../../lib/schema/decode.ts";
  *   be
  */
 export function readPatchJson(body: Buffer, checkShape: (value: unknown) => void = () => undefined): ParsedJson {
+  return exactJson(parsePatchJson(body, checkShape));
+}
+
+/** As {@link readPatchJson}, without a search for repeated keys. @throws JsonSyntaxError */
+export function parsePatchJson(body: Buffer, checkShape: (value: unknown) => void = () => undefined): Document {
   const document = parseDocument(body);
   checkShape(document.value);
   if ((document.depth ?? survey(body).depth) > retainedDepthMax) throw new JsonSyntaxError("exceeded max depth");
-  return exactJson(document);
+  return document;
 }

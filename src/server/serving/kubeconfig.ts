@@ -1,20 +1,20 @@
 /** The kubeconfig of a user. Certificates are inline, so that the file can be moved. */
 import type { Certificates } from "./certificates.ts";
 
-interface KubeconfigContent {
+/** A client certificate, or a token. */
+type Credentials = { readonly admin: Certificates["admin"] } | { readonly token: string };
+
+type KubeconfigContent = Credentials & {
   readonly caBundle: string;
-  /** The client certificate. */
-  readonly admin: Certificates["admin"];
   /** The name of its user, without control characters; the admin by default. */
   readonly user?: string;
-}
+};
 
 /** @param url such as `https://127.0.0.1:6443` */
-export function formatKubeconfig(url: string, { caBundle, admin, user }: KubeconfigContent): string {
+export function formatKubeconfig(url: string, { caBundle, user, ...credentials }: KubeconfigContent): string {
   // A string in JSON is one in YAML, too.
   const name = user === undefined ? "kubernetes-admin" : JSON.stringify(user);
   const context = user === undefined ? "kubernetes-admin@coxswain" : JSON.stringify(`${user}@coxswain`);
-  const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
   return `apiVersion: v1
 kind: Config
 clusters:
@@ -25,8 +25,7 @@ clusters:
 users:
 - name: ${name}
   user:
-    client-certificate-data: ${base64(admin.cert)}
-    client-key-data: ${base64(admin.key)}
+${formatCredentials(credentials)}
 contexts:
 - name: ${context}
   context:
@@ -34,4 +33,14 @@ contexts:
     user: ${name}
 current-context: ${context}
 `;
+}
+
+function formatCredentials(credentials: Credentials): string {
+  if ("token" in credentials) return `    token: ${JSON.stringify(credentials.token)}`;
+  const { cert, key } = credentials.admin;
+  return `    client-certificate-data: ${base64(cert)}\n    client-key-data: ${base64(key)}`;
+}
+
+function base64(pem: string): string {
+  return Buffer.from(pem).toString("base64");
 }

@@ -27,6 +27,8 @@ export interface CopiedEntry {
   readonly expiresAt?: number;
   /** Set when it cannot be read: the reason. The value is empty then. */
   readonly damage?: string;
+  /** Whether the value is encrypted in another way than a new one. Only readers that decrypt set it. */
+  readonly isStale?: boolean;
 }
 
 /** A page of the objects of a source. */

@@ -62,7 +62,7 @@ interface OpenedStore {
 }
 
 async function openStore(dir: string): Promise<OpenedStore> {
-  const ledger = await LmdbLedger.open({ dir, durability: "relaxed" });
+  const ledger = await LmdbLedger.open({ dir, durability: "relaxed", trims: true });
   return { ledger, storage: openEmbeddedStorage(ledger, storageOptions) };
 }
 

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { statSync, truncateSync } from "node:fs";
 import { type StatePin, StorageLost } from "../contract.ts";
 import { compareKeys, endOfPrefix } from "../embedded/key-order.ts";
 import {
@@ -37,7 +37,10 @@ import { largestNeed, needOf, type SpaceNeed } from "./space-need.ts";
 const oneTurn = { snapshot: false };
 /** LMDB's error codes, `MDB_KEYEXIST` to the last one. */
 const lmdbCodes = { last: -30799, first: -30700 };
-type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
+interface LedgerOptions extends MapsOptions, Pick<StorageOptions, "onDamage" | "logger"> {
+  /** Whether the part of the file that is reserved for writes is cut off at the end: for stores that are complete. */
+  readonly trims?: boolean;
+}
 
 /** A ledger in LMDB. A group of changes is one transaction, which a thread of lmdb-js executes. */
 export class LmdbLedger implements Ledger {
@@ -307,8 +310,10 @@ export class LmdbLedger implements Ledger {
   }
 
   async close(): Promise<void> {
+    const end = this.#options.trims === true ? usedBytes(this.#maps.root) : undefined;
     await this.#closeMaps();
     try {
+      if (end !== undefined) trim(dataFile(this.#options.dir), end);
       noteClosed(this.#options, this.#guard);
     } finally {
       this.#lock.release();
@@ -414,6 +419,11 @@ function onlyDeletes({ changes, drop, dropExpiries }: LedgerGroup): boolean {
  * Stores the checksum of the closed index. When that fails, because the disk is full or the file
  * was replaced, the next start checks all pages of the index.
  */
+/** Cuts off what a file has after its end. */
+function trim(file: string, end: number): void {
+  if (statSync(file).size > end) truncateSync(file, end);
+}
+
 function noteClosed({ dir, logger }: LedgerOptions, guard: FileGuard): void {
   try {
     guard.check();

@@ -56,7 +56,8 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
     noSubdir: false,
     permissionsMode: 0o600,
     maxDbs: 4,
-    noMemInit: true,
+    // Unused parts of pages would have what the memory of the process had: objects, keys and tokens.
+    noMemInit: false,
     ...(mapBytes && { mapSize: mapBytes }),
     // Otherwise a write resolves before it is on disk.
     overlappingSync: false,

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { type Change, type Expiry, revisionOf } from "../embedded/ledger.ts";
 import { dataFile } from "./check-file.ts";
@@ -55,7 +55,7 @@ export function checkAbsent(dir: string): void {
 }
 
 async function writeEntries(dir: string, revision: number, entries: Iterable<NewEntry>): Promise<void> {
-  const ledger = await LmdbLedger.open({ dir, durability: "relaxed" });
+  const ledger = await LmdbLedger.open({ dir, durability: "relaxed", trims: true });
   try {
     let changes: Change[] = [];
     let expiries: Expiry[] = [];
@@ -86,6 +86,20 @@ async function writeEntries(dir: string, revision: number, entries: Iterable<New
   } finally {
     await ledger.close();
   }
+}
+
+/**
+ * Replaces the content of a store by that of another one, atomically; the other one is removed. The caller holds the lock
+ * of the store.
+ */
+export async function replaceStore(dir: string, { by }: { readonly by: string }): Promise<void> {
+  await sync(dataFile(by));
+  // It has the last transaction of the old content; a store without it opens as it was written.
+  await rm(join(dir, "lock.mdb"), { force: true });
+  await sync(dir);
+  await rename(dataFile(by), dataFile(dir));
+  await sync(dir);
+  await rm(by, { recursive: true });
 }
 
 /** Syncs a file or directory to disk. */

@@ -23,6 +23,8 @@ export interface ControlRequest {
    * @throws ApiError 400, 413
    */
   body(): Promise<unknown>;
+  /** Reads the body without decoding it. @throws ApiError 413 when it has more bytes than that */
+  bytes(bytesMax: number): Promise<Buffer>;
 }
 
 /** What a path answers: a JSON value, or text. */

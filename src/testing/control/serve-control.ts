@@ -52,6 +52,7 @@ function requestOf({ info, exchange }: RequestContext, parameters: readonly stri
     query: info.query,
     acceptsJson: (exchange.header("accept") ?? "").includes("application/json"),
     body: async () => readBody(await exchange.body(bodyBytesMax)),
+    bytes: (bytesMax) => exchange.body(bytesMax),
   };
 }
 

@@ -10,7 +10,7 @@ const wrongRules: [rule: unknown, message: string][] = [
   [[], "rule: must be an object"],
   [
     { verbs: "get" },
-    "rule.verbs: is not known: the fields are user, userAgent, client, verb, resource, subresource, name, namespace, after, count, probability, seed",
+    "rule.verbs: is not known: the fields are user, userAgent, client, verb, resource, subresource, name, namespace, after, count, probability, optional, seed",
   ],
   [{ verb: 1 }, "rule.verb: must be a string"],
   [{ verb: [] }, "rule.verb: must have between 1 and 100 items"],
@@ -28,10 +28,11 @@ const wrongRules: [rule: unknown, message: string][] = [
   [{ after: 1.5 }, "rule.after: must be a whole number between 0 and 1000000000"],
   [{ probability: 2 }, "rule.probability: must be a number between 0 and 1"],
   [{ probability: Number.NaN }, "rule.probability: must be a number between 0 and 1"],
+  [{ optional: 1 }, "rule.optional: must be true or false"],
   [{ seed: -1 }, "rule.seed: must be a whole number between 0 and 4294967295"],
   [
     JSON.parse('{"__proto__": 1}'),
-    "rule.__proto__: is not known: the fields are user, userAgent, client, verb, resource, subresource, name, namespace, after, count, probability, seed",
+    "rule.__proto__: is not known: the fields are user, userAgent, client, verb, resource, subresource, name, namespace, after, count, probability, optional, seed",
   ],
 ];
 for (const [rule, message] of wrongRules) {

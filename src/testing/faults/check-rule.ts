@@ -62,6 +62,9 @@ const integer =
     if (!Number.isSafeInteger(value) || (value as number) < min || (value as number) > max)
       throw new FaultRuleError(field, `must be a whole number between ${min} and ${max}`);
   };
+const flag: Check = (value, field) => {
+  if (typeof value !== "boolean") throw new FaultRuleError(field, "must be true or false");
+};
 const share: Check = (value, field) => {
   if (typeof value !== "number" || !(value >= 0 && value <= 1))
     throw new FaultRuleError(field, "must be a number between 0 and 1");
@@ -85,6 +88,7 @@ const ruleFields: Readonly<Record<keyof FaultRule, Check>> = {
   after: integer(0, countMax),
   count: integer(1, countMax),
   probability: share,
+  optional: flag,
   seed: integer(0, 2 ** 32 - 1),
 };
 

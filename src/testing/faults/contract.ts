@@ -32,6 +32,11 @@ export interface FaultRule {
   readonly count?: number;
   /** Between 0 and 1: the share of matching requests to which the fault applies; 1 if unset. */
   readonly probability?: number;
+  /**
+   * Whether the rule may end without having applied. Otherwise the fixture of a test reports a rule of the test that
+   * never applied as a failure of the test. False if unset.
+   */
+  readonly optional?: boolean;
   /** Of the random numbers for `probability`; the same seed makes the same decisions. 1 if unset. */
   readonly seed?: number;
 }
@@ -157,7 +162,7 @@ export interface FaultHandle {
 export interface Faults {
   /**
    * Adds a rule.
-   * @throws FaultRuleError when a field is not valid, or 1000 rules exist
+   * @throws FaultRuleError when a field is not valid, the rule can never apply, or 1000 rules exist
    */
   add(rule: FaultRule, fault: Fault): FaultHandle;
   /** Rules in the order in which they were added, also used up ones. */

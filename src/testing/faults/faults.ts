@@ -9,14 +9,15 @@ import type { ObjectChange, RegistryContext } from "../../registry/contract.ts";
 import type { RequestRecord } from "../timeline/request-record.ts";
 import type { OpenTimeline } from "../timeline/timeline.ts";
 import { applyFault } from "./apply-fault.ts";
+import type { ResourceNames } from "./check-possible.ts";
 import type { Faults } from "./contract.ts";
 import { Delays } from "./delays.ts";
-import { type ActiveRule, openRules } from "./rules.ts";
+import { type ActiveRule, openRules, type Rules } from "./rules.ts";
 import { ChangeHistory } from "./stale-read.ts";
 import { WatchValve } from "./watch-valve.ts";
 
 /** The faults of a server, and what applies them. */
-export interface OpenFaults extends Faults {
+export interface OpenFaults extends Faults, Pick<Rules, "check"> {
   /**
    * Called before the endpoint.
    * @returns the registry that serves the request
@@ -33,23 +34,28 @@ interface Needs {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timeline: OpenTimeline;
+  /** Returns the resources that the server has now. */
+  readonly resources: () => readonly ResourceNames[];
 }
 
 /** Creates the faults of a server, without rules. */
-export function openFaults({ clock, logger, timeline }: Needs): OpenFaults {
+export function openFaults({ clock, logger, timeline, resources }: Needs): OpenFaults {
   const history = new ChangeHistory(clock);
   const delays = new Delays(clock);
   const valves = new Map<WatchValve, RequestRecord>();
   /** Rules of watches that have not started yet. */
   const ofWatches = new WeakMap<RequestContext, ActiveRule>();
-  const rules = openRules({
-    added: (rule) => timeline.fault({ action: "added", rule: rule.id, text: textOf(rule) }),
-    removed(rule) {
-      timeline.fault({ action: "removed", rule: rule.id, text: `after ${rule.hits} hits` });
-      for (const valve of valves.keys()) if (valve.rule === rule) valve.release();
-      delays.release(rule);
+  const rules = openRules(
+    {
+      added: (rule) => timeline.fault({ action: "added", rule: rule.id, text: textOf(rule) }),
+      removed(rule) {
+        timeline.fault({ action: "removed", rule: rule.id, text: `after ${rule.hits} hits` });
+        for (const valve of valves.keys()) if (valve.rule === rule) valve.release();
+        delays.release(rule);
+      },
     },
-  });
+    resources,
+  );
   const hit = (rule: ActiveRule, { exchange, info }: RequestContext, record: RequestRecord): void => {
     record.fault = `${rule.id} ${rule.fault.type}`;
     const text = `${rule.fault.type} for ${exchange.method} ${info.path}`;

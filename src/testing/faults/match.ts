@@ -51,8 +51,13 @@ export function textMatcher(pattern: string): (text: string) => boolean {
 
 const changesOfOne: ReadonlySet<string> = new Set(["update", "patch", "delete"]);
 
+/** What decides whether a fault can apply. */
+export interface FaultyRequest {
+  readonly info: Pick<RequestContext["info"], "isResourceRequest" | "verb" | "subresource">;
+}
+
 /** Whether a fault can apply to a request of this kind. */
-export function canApply(fault: Fault, { info }: Pick<RequestContext, "info">): boolean {
+export function canApply(fault: Fault, { info }: FaultyRequest): boolean {
   const { isResourceRequest, verb } = info;
   switch (fault.type) {
     case "tooManyRequests":

@@ -1,5 +1,6 @@
 /** Keeps the rules in order, and finds the one that applies to a request. */
 import type { RequestContext } from "../../http/contract.ts";
+import { type CheckedFields, checkPossible, type ResourceNames } from "./check-possible.ts";
 import { checkFault, checkRule, FaultRuleError } from "./check-rule.ts";
 import type { Fault, FaultHandle, FaultRule, Faults } from "./contract.ts";
 import { canApply, type RuleMatcher, ruleMatcher } from "./match.ts";
@@ -21,14 +22,23 @@ export interface RuleObserver {
 /** The rules of a server. */
 export interface Rules extends Faults {
   /**
+   * Checks a rule without adding it.
+   * @param fields their names in messages
+   * @throws FaultRuleError
+   */
+  check(rule: unknown, fault: unknown, fields?: CheckedFields): [FaultRule, Fault];
+  /**
    * The first rule that applies to the request, whose counters change.
    * @param isEligible limits the rules
    */
   take(context: RequestContext, isEligible?: (rule: ActiveRule) => boolean): ActiveRule | undefined;
 }
 
-/** Creates the rules of a server, without any. */
-export function openRules(observer: RuleObserver): Rules {
+/**
+ * Creates the rules of a server, without any.
+ * @param resources returns those that the server has now
+ */
+export function openRules(observer: RuleObserver, resources: () => readonly ResourceNames[]): Rules {
   const active = new Map<string, CountedRule>();
   let added = 0;
   const remove = (rule: CountedRule): void => {
@@ -37,9 +47,15 @@ export function openRules(observer: RuleObserver): Rules {
     active.delete(rule.id);
     observer.removed(rule);
   };
+  const check: Rules["check"] = (rule, fault, fields = { rule: "rule", fault: "fault" }) => {
+    const [checkedRule, checkedFault] = [checkRule(rule, fields.rule), checkFault(fault, fields.fault)];
+    checkPossible(checkedRule, checkedFault, resources(), fields);
+    return [checkedRule, checkedFault];
+  };
   return {
+    check,
     add(rule, fault) {
-      const [checkedRule, checkedFault] = [checkRule(rule), checkFault(fault)];
+      const [checkedRule, checkedFault] = check(rule, fault);
       if (active.size >= rulesMax) throw new FaultRuleError("rules", `there are ${rulesMax} already`);
       const one: CountedRule = new CountedRule(`fault-${++added}`, checkedRule, checkedFault, () => remove(one));
       active.set(one.id, one);

@@ -1,6 +1,8 @@
 /** Snapshots, restores and forks of test servers. */
 import type { ServerSnapshot, ServerSnapshots } from "../../server/server.ts";
 import type { Snapshot, TestServer } from "../contract.ts";
+import { isTestRunner, type Opener, rememberServer } from "../open-servers.ts";
+import { toolsOf } from "../tools.ts";
 import type { RestoreGate } from "./restore-gate.ts";
 import { saveSnapshot } from "./snapshot-file.ts";
 
@@ -38,12 +40,33 @@ export function snapshotMethods(
     if (snapshots === undefined) throw new Error("only servers whose store is in memory have snapshots and forks");
     return snapshots;
   };
+  const forkServer: TestServer["fork"] = async (from) => {
+    const opener: Opener = {};
+    Error.captureStackTrace(opener, forkServer);
+    const now = await inMemory().take();
+    if (from === undefined) return opened(await fork(now), opener);
+    const taken = contentsOf(from);
+    checkOrigin(taken, now);
+    return opened(await fork(taken), opener);
+  };
   return {
     snapshot: async () => snapshotOf(await inMemory().take()),
     async restore(snapshot) {
       const taken = contentsOf(snapshot);
       await gate.run((steps) => inMemory().restore(taken, steps));
     },
-    fork: async () => fork(await inMemory().take()),
+    fork: forkServer,
   };
+}
+
+/** @throws Error when two snapshots are of servers with other authorities */
+function checkOrigin({ keys }: ServerSnapshot, now: ServerSnapshot): void {
+  if (keys.certificates.ca.cert !== now.keys.certificates.ca.cert || keys.lineage !== now.keys.lineage)
+    throw new Error("the snapshot is of another server: start a server from it");
+}
+
+function opened(fork: TestServer, opener: Opener): TestServer {
+  if (isTestRunner()) toolsOf(fork).unref();
+  rememberServer(fork, "fork", opener);
+  return fork;
 }

@@ -18,6 +18,8 @@ export interface Timeline {
    * @param options `since`: only entries since this mark, and watches that ended since
    */
   entries(options?: { readonly since?: TimelineMark }): readonly TimelineEntry[];
+  /** The watches that are open now, with the number of events that they have got, oldest first. */
+  openWatches(): readonly TimelineRequest[];
   /**
    * The entries as text for a terminal: a line for each request, and indented lines for what it changed. Equal requests
    * that change nothing, such as polls, are one line; writes of the server itself to other objects and namespaces
@@ -27,7 +29,7 @@ export interface Timeline {
 }
 
 /** One entry of the timeline. */
-export type TimelineEntry = TimelineRequest | TimelineServerWrite | TimelineFault | TimelineClock;
+export type TimelineEntry = TimelineRequest | TimelineServerWrite | TimelineFault | TimelineClock | TimelineReview;
 
 /** What all entries have. */
 export interface TimelineEntryBase {
@@ -62,7 +64,7 @@ export interface TimelineRequest extends TimelineEntryBase {
   readonly code: number;
   /** The reason of an error, such as `Conflict`; empty for other answers. */
   readonly reason: string;
-  /** The message of an error; empty for errors about Secrets, which can contain values. */
+  /** The message of an error; empty for errors about Secrets, which can contain values, except when rights are missing. */
   readonly message: string;
   /** By the clock of the server; undefined until the end. */
   readonly durationMs: number | undefined;
@@ -98,6 +100,29 @@ export interface TimelineClock extends TimelineEntryBase {
   readonly kind: "clock";
   /** How, such as `advanced by 1h`. */
   readonly text: string;
+}
+
+/** The server called a webhook. */
+export interface TimelineReview extends TimelineEntryBase {
+  readonly kind: "review";
+  readonly type: "mutating" | "validating" | "conversion";
+  /** The name of the configuration, or of the definition whose objects are converted. */
+  readonly configuration: string;
+  /** The name of the webhook; empty for conversions. */
+  readonly webhook: string;
+  /** Such as `CREATE`; for conversions the versions, such as `v1 → v2`. */
+  readonly operation: string;
+  /** The object of the request. These are empty where it has none, and for conversions. */
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: "allowed" | "changed" | "denied" | "failed" | "converted";
+  /** Why it was denied, or has failed; empty for reviews of Secrets, which can contain values. */
+  readonly message: string;
+  /** In real time, which webhooks need. */
+  readonly durationMs: number;
 }
 
 /** A change of one object. */

@@ -1,7 +1,7 @@
 /** The text of a timeline: what its reader sees, and what is folded or left out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TimelineChange, TimelineEntry, TimelineFault, TimelineRequest } from "./contract.ts";
+import type { TimelineChange, TimelineEntry, TimelineFault, TimelineRequest, TimelineReview } from "./contract.ts";
 import { formatEntries } from "./format.ts";
 
 let sequence = 0;
@@ -189,3 +189,29 @@ const rows: [what: string, entries: TimelineEntry[], lines: string[]][] = [
 for (const [what, entries, lines] of rows) {
   test(`shows ${what}`, () => assert.deepEqual(formatEntries(entries).trimEnd().split("\n"), lines));
 }
+
+test("a call of a webhook is a line below its request", () => {
+  const review: TimelineReview = {
+    ...base(1),
+    kind: "review",
+    type: "validating",
+    configuration: "test-webhook-1",
+    webhook: "no.bad.example.com",
+    operation: "UPDATE",
+    group: "apps",
+    resource: "deployments",
+    subresource: "scale",
+    namespace: "shop",
+    name: "web",
+    outcome: "denied",
+    message: "a bad\u001b color",
+    durationMs: 3,
+  };
+  const object = { group: "", resource: "", subresource: "", namespace: "", name: "" } as const;
+  const converted = { webhook: "", configuration: "widgets.example.com", operation: "v1 → v2", message: "" };
+  assert.equal(
+    formatEntries([review, { ...review, ...object, ...converted, type: "conversion", outcome: "converted" }]),
+    "00:00:00.001   validating webhook no.bad.example.com: UPDATE deployments.apps/scale shop/web → denied (a bad\\x1b color) 3 ms\n" +
+      "00:00:00.001   conversion webhook widgets.example.com: v1 → v2 → converted 3 ms\n",
+  );
+});

@@ -2,7 +2,7 @@
 import { formatGroupResource } from "../../apimachinery/object.ts";
 import { printable } from "../../lib/json/printable.ts";
 import { condense, type Repeated } from "./condense.ts";
-import type { ChangedField, TimelineChange, TimelineEntry, TimelineRequest } from "./contract.ts";
+import type { ChangedField, TimelineChange, TimelineEntry, TimelineRequest, TimelineReview } from "./contract.ts";
 
 /**
  * Formats entries: a line for each, and indented lines for changes; each ends with a newline. Requests that are repeated
@@ -30,6 +30,8 @@ function formatEntry(repeated: Repeated): string {
         return ["the server itself", ...changeLines(entry.change)];
       case "fault":
         return [`fault ${entry.rule} ${entry.action}: ${entry.text}`];
+      case "review":
+        return [reviewLine(entry)];
       case "clock":
         return [`the clock is ${entry.text}`];
     }
@@ -37,6 +39,16 @@ function formatEntry(repeated: Repeated): string {
   return lines()
     .map((line, index) => `${index === 0 ? timeText(entry.at) : "   "} ${printable(line)}\n`)
     .join("");
+}
+
+function reviewLine(review: TimelineReview): string {
+  const { type, webhook, configuration, operation, namespace, name, subresource, outcome, message, durationMs } =
+    review;
+  const object = [namespace, name].filter((part) => part !== "").join("/");
+  const resource = `${formatGroupResource(review)}${subresource === "" ? "" : `/${subresource}`}`;
+  const target = review.resource === "" ? operation : `${operation} ${resource} ${object}`.trimEnd();
+  const result = message === "" ? outcome : `${outcome} (${message})`;
+  return `  ${type} webhook ${webhook || configuration}: ${target} → ${result} ${durationMs} ms`;
 }
 
 function timeText(at: number): string {

@@ -10,7 +10,8 @@ import { describeChange } from "./object-change.ts";
 const changesMax = 100;
 /** Characters of texts that clients choose. */
 const textMax = 256;
-const messageMax = 300;
+/** Characters of messages. */
+export const messageMax = 300;
 
 /** Bytes of an entry without its texts and objects, approximately. */
 const recordBytes = 600;
@@ -65,6 +66,11 @@ export class RequestRecord {
     };
   }
 
+  /** Whether it is a watch that has not ended. */
+  get isOpenWatch(): boolean {
+    return this.#events !== undefined && this.#context !== undefined;
+  }
+
   watchStarted(): void {
     this.#events = 0;
   }
@@ -75,7 +81,7 @@ export class RequestRecord {
 
   failed({ reason = "", message }: Status): void {
     this.#reason = reason;
-    if (this.#info.resource !== "secrets") this.#message = bounded(message, messageMax);
+    if (this.#info.resource !== "secrets" || isDenial(message)) this.#message = bounded(message, messageMax);
   }
 
   /** @returns the bytes that the record keeps more */
@@ -120,6 +126,11 @@ export class RequestRecord {
   }
 }
 
+/** Whether authorization has rejected the request, before anything has read values of the object. */
+function isDenial(message: string): boolean {
+  return /^secrets(?: "[^"]*")? is forbidden: User "/.test(message);
+}
+
 const noResource = {
   group: "",
   version: "",
@@ -136,6 +147,7 @@ export function objectBytes({ before, after }: ObjectChange): number {
   return (before?.json.length ?? 0) + (after?.length ?? 0);
 }
 
-function bounded(text: string, max = textMax): string {
+/** Shortens a text. */
+export function bounded(text: string, max = textMax): string {
   return text.length <= max ? text : `${text.slice(0, max)}…`;
 }

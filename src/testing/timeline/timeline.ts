@@ -2,17 +2,19 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { RequestContext } from "../../http/contract.ts";
 import type { ObjectChange } from "../../registry/contract.ts";
+import type { WebhookReview } from "../../request/webhook-review.ts";
 import type {
   Timeline,
   TimelineClock,
   TimelineEntry,
   TimelineFault,
   TimelineLimits,
+  TimelineReview,
   TimelineServerWrite,
 } from "./contract.ts";
 import { formatEntries } from "./format.ts";
 import { describeChange } from "./object-change.ts";
-import { objectBytes, RequestRecord } from "./request-record.ts";
+import { bounded, messageMax, objectBytes, RequestRecord } from "./request-record.ts";
 
 const entriesMaxDefault = 20_000;
 const bytesMaxDefault = 16 << 20;
@@ -31,6 +33,8 @@ export interface OpenTimeline extends Timeline {
   wrote(change: ObjectChange): void;
   /** Records an event of a rule. */
   fault(event: Pick<TimelineFault, "action" | "rule" | "text">): void;
+  /** Records a call of a webhook. */
+  reviewed(review: WebhookReview): void;
   /** Records that a client moves the clock. */
   clock(text: string): void;
 }
@@ -113,6 +117,8 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
     },
     mark: () => next,
     entries,
+    openWatches: () =>
+      kept.all().flatMap((one) => (one instanceof RequestRecord && one.isOpenWatch ? [one.describe()] : [])),
     format(options) {
       const lines = formatEntries(entries(options));
       return kept.dropped === 0 ? lines : `(${kept.dropped} older entries were dropped)\n${lines}`;
@@ -133,6 +139,20 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
       addSmall((base): TimelineServerWrite => ({ kind: "server", ...base, change: describeChange(change) }), bytes);
     },
     fault: (event) => addSmall((base): TimelineFault => ({ kind: "fault", ...base, ...event })),
+    reviewed(review) {
+      const entry = describeReview(review);
+      addSmall((base): TimelineReview => ({ kind: "review", ...base, ...entry }), entry.message.length);
+    },
     clock: (text) => addSmall((base): TimelineClock => ({ kind: "clock", ...base, text }), text.length),
   };
+}
+
+function describeReview({
+  milliseconds,
+  message,
+  ...review
+}: WebhookReview): Omit<TimelineReview, "kind" | "sequence" | "at"> {
+  const isSecret = review.resource === "secrets" && review.group === "";
+  const text = isSecret ? "" : bounded(message, messageMax);
+  return { ...review, name: bounded(review.name), message: text, durationMs: Math.round(milliseconds) };
 }

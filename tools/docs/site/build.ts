@@ -1,13 +1,16 @@
 /** `npm run docs`: builds the site of the documentation into .site, with the packages of this folder. */
+
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
 import { writePages } from "./pages.ts";
 
 const site = import.meta.dirname;
 const root = join(site, "../../..");
 
-if (!existsSync(join(site, "node_modules/vitepress"))) run("npm", ["ci", "--no-audit", "--no-fund"]);
+new Command("npm run docs").description("Builds the site of the documentation into .site.").parse();
+
+run(process.execPath, [join(root, "tools/ensure-installed.mjs"), "tools/docs/site"]);
 writePages(root, join(site, ".pages"));
 run(process.execPath, ["node_modules/vitepress/bin/vitepress.js", "build", "."]);
 

@@ -5,7 +5,9 @@ with the test process, however that ends.
 """
 
 from .faults import FaultRule
+from .installations import Installation
 from .server import CoxswainError, Server
 from .snapshots import Snapshot
+from .webhooks import WebhookServing
 
-__all__ = ["CoxswainError", "FaultRule", "Server", "Snapshot"]
+__all__ = ["CoxswainError", "FaultRule", "Installation", "Server", "Snapshot", "WebhookServing"]

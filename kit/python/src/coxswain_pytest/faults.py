@@ -27,3 +27,7 @@ class FaultRule:
         if not self._is_removed:
             self._is_removed = True
             self._call("DELETE", f"{FAULTS}/{self.id}")
+
+    def has_no_hits(self) -> bool:
+        """Whether it is not removed, and the fault has not happened."""
+        return not self._is_removed and self.hits() == 0

@@ -2,7 +2,7 @@
  * Validation of node affinity and pod affinity. Volumes and resource slices use node selectors too.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import {
   dnsLabelProblems,
@@ -93,7 +93,7 @@ function validateRequirement(
   } else if (operator === "Gt" || operator === "Lt") {
     if (values.length !== 1)
       errors.required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-  } else errors.invalid(`${path}.operator`, operator, notOperator);
+  } else errors.invalid(`${path}.operator`, typedText(operator), notOperator);
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
   if (anyValue) return;
   for (const [index, value] of values.entries())
@@ -105,7 +105,7 @@ function validateFieldRequirement(
   path: string,
   errors: FieldErrors,
 ): void {
-  if (operator !== "In" && operator !== "NotIn") errors.invalid(`${path}.operator`, operator, notOperator);
+  if (operator !== "In" && operator !== "NotIn") errors.invalid(`${path}.operator`, typedText(operator), notOperator);
   else if (values.length !== 1) {
     errors.required(
       `${path}.values`,

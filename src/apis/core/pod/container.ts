@@ -2,7 +2,7 @@
  * Validation of containers, init containers and ephemeral containers.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, portNameProblems, portNumberProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
@@ -217,12 +217,12 @@ const resizeRestarts = ["NotRequired", "RestartContainer"];
 function validateResizePolicy(policies: readonly Part[], path: string, podRestart: string, errors: FieldErrors): void {
   const names = new Set<string>();
   for (const [index, { resourceName = "", restartPolicy = "" }] of policies.entries()) {
-    if (names.has(resourceName)) errors.duplicate(`${path}[${index}]`, resourceName);
+    if (names.has(resourceName)) errors.duplicate(`${path}[${index}]`, typedText(resourceName));
     names.add(resourceName);
     checkChoice(resourceName, path, resizedResources, errors);
     checkChoice(restartPolicy, path, resizeRestarts, errors);
     if (podRestart === "Never" && restartPolicy !== "NotRequired") {
-      errors.invalid(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
+      errors.invalid(path, typedText(restartPolicy), "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
     }
   }
 }

@@ -2,7 +2,7 @@
  * Validation of requests and limits of containers and pods.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../lib/quantity/quantity.ts";
@@ -74,9 +74,9 @@ function checkResource(name: string, text: string, path: string, { ofPod }: Reso
 /** Checks that a name is a standard resource or qualified. */
 export function validateResourceName(name: string, path: string, errors: FieldErrors): void {
   const problems = qualifiedNameProblems(name);
-  addInvalid(errors, path, name, problems);
+  addInvalid(errors, path, typedText(name), problems);
   if (problems.length === 0 && !name.includes("/") && !isStandardResource(name)) {
-    errors.invalid(path, name, "must be a standard resource type or fully qualified");
+    errors.invalid(path, typedText(name), "must be a standard resource type or fully qualified");
   }
 }
 
@@ -85,9 +85,10 @@ export function validateContainerResourceName(name: string, path: string, errors
   if (name === "cpu" || name === "memory") return;
   validateResourceName(name, path, errors);
   if (!name.includes("/")) {
-    if (!isStandardContainerResource(name)) errors.invalid(path, name, "must be a standard resource for containers");
+    if (!isStandardContainerResource(name))
+      errors.invalid(path, typedText(name), "must be a standard resource for containers");
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
-    errors.invalid(path, name, "doesn't follow extended resource name standard");
+    errors.invalid(path, typedText(name), "doesn't follow extended resource name standard");
   }
 }
 

@@ -2,7 +2,7 @@
  * Validation of the security contexts of pods and containers.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { goForm } from "../../../catalog/go-form.ts";
 import type { Part } from "../../fields.ts";
 import { checkDescendingPath } from "./paths.ts";
@@ -97,7 +97,11 @@ export function validateAppArmorProfile(
   else if (type === "") errors.required(`${path}.type`, "type is required when appArmorProfile is set");
   else if (!profileTypes.includes(type)) errors.notSupported(`${path}.type`, type, profileTypes);
   else if (localhostProfile !== undefined) {
-    errors.invalid(`${path}.localhostProfile`, localhostProfile, "can only be set when AppArmor type is Localhost");
+    errors.invalid(
+      `${path}.localhostProfile`,
+      typedText(localhostProfile),
+      "can only be set when AppArmor type is Localhost",
+    );
   }
 }
 

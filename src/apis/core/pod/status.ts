@@ -2,7 +2,7 @@
  * Validation of a pod's status, which the kubelet reports.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
@@ -142,7 +142,7 @@ function validateNodeAllocatable(status: Part, spec: Part, path: string, errors:
     if (Object.keys(resources).length === 0) errors.required(`${at}.resources`, "must not be empty");
     for (const [name, quantity] of Object.entries<string>(resources)) {
       if (!isNativeResource(name))
-        errors.invalid(`${at}.resources[${name}]`, name, "must be a node allocatable resource name");
+        errors.invalid(`${at}.resources[${name}]`, typedText(name), "must be a node allocatable resource name");
       if (quantity.startsWith("-")) errors.invalid(`${at}.resources[${name}]`, quantity, "must be non-negative");
     }
   }

@@ -2,7 +2,7 @@
  * Validation of tolerations.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
@@ -32,12 +32,12 @@ function validateToleration(toleration: Part, path: string, rules: TolerationRul
   else if (operator !== "Exists") {
     errors.invalid(
       `${path}.operator`,
-      operator,
+      typedText(operator),
       'operator must be Exists when `key` is empty, which means "match all values and all keys"',
     );
   }
   if (tolerationSeconds !== undefined && effect !== "NoExecute") {
-    errors.invalid(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
+    errors.invalid(`${path}.effect`, typedText(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set");
   }
   validateOperator(toleration, path, rules, errors);
   if (effect !== "" && !taintEffects.includes(effect)) errors.notSupported(`${path}.effect`, effect, taintEffects);

@@ -2,7 +2,7 @@
  * Validation of Windows options, and of pods with HostProcess containers.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
@@ -14,18 +14,19 @@ const userLengthMax = 104;
 
 export function validateWindowsOptions(options: Part, path: string, errors: FieldErrors): void {
   const { gmsaCredentialSpecName: name, gmsaCredentialSpec: credential, runAsUserName } = options;
-  if (name !== undefined) addInvalid(errors, `${path}.gmsaCredentialSpecName`, name, dnsSubdomainProblems(name));
+  if (name !== undefined)
+    addInvalid(errors, `${path}.gmsaCredentialSpecName`, typedText(name), dnsSubdomainProblems(name));
   if (credential === "")
     errors.invalid(`${path}.gmsaCredentialSpec`, credential, "gmsaCredentialSpec cannot be an empty string");
   else if (credential !== undefined && Buffer.byteLength(credential) > credentialKiBMax * 1024) {
     errors.invalid(
       `${path}.gmsaCredentialSpec`,
-      credential,
+      typedText(credential),
       `gmsaCredentialSpec size must be under ${credentialKiBMax} KiB`,
     );
   }
   if (runAsUserName !== undefined)
-    addInvalid(errors, `${path}.runAsUserName`, runAsUserName, userNameProblems(runAsUserName));
+    addInvalid(errors, `${path}.runAsUserName`, typedText(runAsUserName), userNameProblems(runAsUserName));
 }
 
 /** @returns the problems of a text of the form `user` or `domain\user` */

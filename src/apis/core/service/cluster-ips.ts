@@ -2,7 +2,7 @@
  * Validation of the cluster IPs and IP families of services.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
-import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, typedText } from "../../../apimachinery/field-errors.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { parseIp } from "../../../lib/ip-range/ip-address.ts";
 import type { Part } from "../../fields.ts";
@@ -15,7 +15,7 @@ const path = "spec.clusterIPs";
 
 /** Error messages print an absent value as null, like upstream. */
 const shown = (spec: Part): unknown => spec.clusterIPs ?? null;
-const shownPolicy = (spec: Part): unknown => spec.ipFamilyPolicy ?? null;
+const shownPolicy = (spec: Part): unknown => typedText(spec.ipFamilyPolicy);
 const shownFamilies = (spec: Part): unknown => spec.ipFamilies ?? null;
 
 /**
@@ -64,7 +64,7 @@ function checkFamilies(spec: Part, errors: FieldErrors): void {
   for (const [index, family] of ipFamilies(spec).entries()) {
     const at = `spec.ipFamilies[${index}]`;
     if (!families.includes(family)) errors.notSupported(at, family, families);
-    if (seen.has(family)) errors.duplicate(at, family);
+    if (seen.has(family)) errors.duplicate(at, typedText(family));
     seen.add(family);
   }
   const policy = spec.ipFamilyPolicy ?? undefined;

@@ -3,7 +3,7 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
-import { type FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
+import { type FieldErrors, plainText, typedText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateEndpointIp, validateLegacyIp, validateLegacyPrefix } from "../../../apimachinery/validation/ip.ts";
 import { addInvalid, validateLabels } from "../../../apimachinery/validation/metadata.ts";
@@ -74,7 +74,7 @@ export function validateServiceUpdate(next: KubeObject, old: KubeObject, errors:
   if (next.spec.type === "LoadBalancer" && old.spec.type === "LoadBalancer") {
     const { loadBalancerClass } = next.spec;
     if ((loadBalancerClass ?? null) !== (old.spec.loadBalancerClass ?? null)) {
-      errors.invalid("spec.loadBalancerClass", loadBalancerClass ?? null, "may not change once set");
+      errors.invalid("spec.loadBalancerClass", typedText(loadBalancerClass), "may not change once set");
     }
   }
   checkLoadBalancerClass(next.spec, errors);
@@ -221,7 +221,11 @@ function checkTrafficPolicies(spec: Part, errors: FieldErrors): void {
   const { externalTrafficPolicy: external = "", healthCheckNodePort: port = 0, internalTrafficPolicy: internal } = spec;
   if (!isReachedFromOutside(spec)) {
     if (external !== "")
-      errors.invalid("spec.externalTrafficPolicy", external, "may only be set for externally-accessible services");
+      errors.invalid(
+        "spec.externalTrafficPolicy",
+        typedText(external),
+        "may only be set for externally-accessible services",
+      );
   } else if (!trafficPolicies.includes(external))
     errors.notSupported("spec.externalTrafficPolicy", external, trafficPolicies);
   if (!needsHealthCheck(spec)) {

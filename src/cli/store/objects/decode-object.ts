@@ -18,7 +18,6 @@ import { hasMagic } from "../../../lib/protobuf/envelope.ts";
 import { DecodeError } from "../../../lib/schema/decode.ts";
 import { encodeObject } from "../../../lib/schema/encode.ts";
 import { checkNotEncrypted } from "../../../storage/encrypted-value.ts";
-import { parentPrefixes } from "../resource-of-key.ts";
 
 /** A stored value. */
 export interface StoredValue {
@@ -91,4 +90,11 @@ function decodeProtobuf({ value }: StoredValue): Record<string, unknown> {
   const schema = builtinSchema(definition);
   const object = { ...decode(schema), apiVersion, kind } as unknown as KubeObject;
   return parseJson(encodeObject(object, schema).json).value as Record<string, unknown>;
+}
+
+/** The prefixes of a key that end with a slash, longest first. */
+function parentPrefixes(key: string): string[] {
+  const prefixes: string[] = [];
+  for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) prefixes.push(key.slice(0, at + 1));
+  return prefixes;
 }

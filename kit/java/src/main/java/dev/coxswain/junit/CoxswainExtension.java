@@ -1,5 +1,6 @@
 package dev.coxswain.junit;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
@@ -19,8 +20,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  *
  * <p>The client of a test has a namespace of its own, {@code client.getNamespace()}, which is deleted
  * after the test. Tests share a server, which starts with the first of them and ends with the last.
- * Clients of constructors and of {@code @BeforeAll} methods have the namespace {@code default}. Faults that a test has
- * added end with it.
+ * Clients of constructors and of {@code @BeforeAll} methods have the namespace {@code default}. Faults, installations and
+ * webhooks that a test has added end with it.
  *
  * <p>When a test fails, the requests of all clients since it began are printed to standard error.
  *
@@ -64,7 +65,7 @@ public final class CoxswainExtension
 
   @Override
   public void afterAll(ExtensionContext context) {
-    closeRules(context);
+    closeAdded(context);
   }
 
   @Override
@@ -76,11 +77,19 @@ public final class CoxswainExtension
   @Override
   public void afterEach(ExtensionContext context) {
     if (context.getExecutionException().isPresent()) printTimeline(context);
-    closeRules(context);
+    closeAdded(context);
   }
 
-  private void closeRules(ExtensionContext context) {
-    server(context).scopes().end(context.getUniqueId()).forEach(FaultRule::close);
+  /** Closes all, the last first, and then fails the test for the first complaint. */
+  private void closeAdded(ExtensionContext context) {
+    var hasPassed = context.getExecutionException().isEmpty();
+    var complaints = new ArrayList<String>();
+    for (var one : server(context).scopes().end(context.getUniqueId())) {
+      var complaint = hasPassed ? one.complaint() : null;
+      if (complaint != null) complaints.add(complaint);
+      one.close();
+    }
+    if (!complaints.isEmpty()) throw new AssertionError(String.join("; ", complaints));
   }
 
   private void printTimeline(ExtensionContext context) {

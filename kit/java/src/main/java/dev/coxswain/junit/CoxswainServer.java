@@ -51,7 +51,7 @@ public final class CoxswainServer implements AutoCloseable {
   private final URI url;
   private final Path kubeconfig;
   private final Control control = new Control(this);
-  private final RuleScopes scopes = new RuleScopes();
+  private final Scopes scopes = new Scopes();
   /** How many were taken, for their names. */
   private final AtomicInteger snapshots = new AtomicInteger();
 
@@ -113,6 +113,21 @@ public final class CoxswainServer implements AutoCloseable {
     return new KubernetesClientBuilder().withConfig(config(namespace)).build();
   }
 
+  /**
+   * A new client, which the caller closes, that sends a token of a ServiceAccount, which is created unless it exists. The
+   * account has the rights that roles of the server grant to it, and no others. The token expires an hour later, by the
+   * time of the server. Requests without a namespace are made in that of the account.
+   *
+   * @throws UncheckedIOException if there is no such namespace
+   */
+  public KubernetesClient newClientAs(String namespace, String serviceAccount) {
+    var admin = config(namespace);
+    var own = new ConfigBuilder(Config.empty()).withMasterUrl(url.toString()).withNamespace(namespace);
+    own.withCaCertData(admin.getCaCertData()).withCaCertFile(admin.getCaCertFile());
+    own.withOauthToken(Accounts.tokenOf(control, namespace, serviceAccount));
+    return new KubernetesClientBuilder().withConfig(own.build()).build();
+  }
+
   /** A position in the timeline: the current end. */
   public long mark() {
     return control.call("GET", MARK_PATH, null, TimelineEnd.class).mark();
@@ -128,7 +143,8 @@ public final class CoxswainServer implements AutoCloseable {
 
   /**
    * Makes requests fail until the rule is closed, or the test of {@link CoxswainExtension} ends that has added it. A rule
-   * that a {@code @BeforeAll} method has added ends with the class.
+   * that a {@code @BeforeAll} method has added ends with the class. A test fails that ends before the fault has happened,
+   * unless the match has {@code "optional", true}.
    *
    * @param match which requests, such as {@code Map.of("verb", "update", "count", 1)}
    * @param fault what happens to them, such as {@code Map.of("type", "conflict")}
@@ -145,7 +161,59 @@ public final class CoxswainServer implements AutoCloseable {
     return control.call("GET", FAULTS, null, FaultStates.class).rules();
   }
 
-  RuleScopes scopes() {
+  /**
+   * Installs objects until the installation is closed, or the test of {@link CoxswainExtension} ends: definitions of custom
+   * resources first, whose kinds are then served, then namespaces, then the others. An object that exists is changed as by a
+   * forced server-side apply. All objects are installed or none. Configurations of webhooks are for {@link #webhooks}.
+   *
+   * @throws UncheckedIOException if the server rejects an object
+   */
+  public Installation install(Manifests manifests) {
+    return Installation.open(control, scopes, manifests);
+  }
+
+  /**
+   * Makes a function a webhook until it is closed, or the test of {@link CoxswainExtension} ends.
+   *
+   * @param spec such as {@code Map.of("validating", Map.of("rules", List.of(Map.of("resources", List.of("pods")))))}
+   * @throws UncheckedIOException if the server rejects it
+   */
+  public Webhook webhook(Map<String, ?> spec, Review review) {
+    return Webhook.open(control, scopes, List.of(new WebhookSpecs.Spec(spec, "")), review);
+  }
+
+  /** Makes the server call a URL, as {@link #webhook(Map, Review)} does. */
+  public Webhook webhook(Map<String, ?> spec, URI url) {
+    return Webhook.open(control, scopes, List.of(new WebhookSpecs.Spec(spec, "")), url);
+  }
+
+  /**
+   * Makes a function the webhooks of manifests: of their ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
+   *
+   * @throws UncheckedIOException if the server rejects one
+   */
+  public Webhook webhooks(Manifests manifests, Review review) {
+    return Webhook.open(control, scopes, specs(manifests), review);
+  }
+
+  /**
+   * Makes the server call the webhooks of manifests at a URL, to which the path of each clientConfig is added; also the
+   * conversions of CustomResourceDefinitions that are installed. Waits until the URL is served.
+   */
+  public Webhook webhooks(Manifests manifests, URI url) {
+    return Webhook.open(control, scopes, specs(manifests), url);
+  }
+
+  private List<WebhookSpecs.Spec> specs(Manifests manifests) {
+    return WebhookSpecs.of(control, manifests);
+  }
+
+  /** Issues a certificate for a webhook server of a test, in a folder that exists, and finds a port for it. */
+  public WebhookServing webhookServing(Path directory) {
+    return WebhookServing.issue(control, directory);
+  }
+
+  Scopes scopes() {
     return scopes;
   }
 
@@ -174,6 +242,7 @@ public final class CoxswainServer implements AutoCloseable {
   /** Ends the server. Clients can no longer reach it. */
   @Override
   public void close() {
+    control.close();
     try {
       process.getOutputStream().close();
       if (!process.waitFor(CLOSE_SECONDS_MAX, TimeUnit.SECONDS)) process.destroyForcibly();

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { addressAt, parseIpRange } from "../../lib/ip-range/ip-range.ts";
+import { ipVersion } from "../../lib/ip-range/ip-version.ts";
+import { dnsSubdomainProblems, wildcardSubdomainProblems } from "../../lib/names/names.ts";
+import type { Output } from "../output.ts";
+import type { OutputFormat } from "../subcommands.ts";
+import { adminKubeconfig, dayMs, keySets, type Leaf, leaves, soonDays } from "./contract.ts";
+import { openDirectory } from "./directory.ts";
+import { formatChanges } from "./format-changes.ts";
+import { initKeys, type Keys, readKeys } from "./key-sets.ts";
+import { renewLeaves } from "./leaves.ts";
+
+/** The options of `coxswain certs init`. */
+export interface InitOptions {
+  readonly name: readonly string[];
+  readonly server?: string;
+  readonly serviceClusterIpRange: string;
+  readonly output: OutputFormat;
+}
+
+/** By which programs of a cluster, and of one machine, reach a server. */
+const commonNames = [
+  "localhost",
+  "127.0.0.1",
+  "::1",
+  "kubernetes",
+  "kubernetes.default",
+  "kubernetes.default.svc",
+  "kubernetes.default.svc.cluster.local",
+];
+
+/**
+ * Makes all shared files in a directory that has none of them.
+ *
+ * @param now milliseconds since 1970
+ * @throws Error when an option is not valid, a file exists, or one cannot be written
+ */
+export async function initCertificates(path: string, options: InitOptions, output: Output, now: number): Promise<void> {
+  const names = checkNames(options.name);
+  const server = checkServer(options.server ?? `https://${hostOf(names[0] ?? "localhost")}:6443`);
+  const range = parseIpRange(options.serviceClusterIpRange);
+  if (range === undefined)
+    throw new Error(`--service-cluster-ip-range is not a range, such as 10.0.0.0/24: ${options.serviceClusterIpRange}`);
+  const directory = openDirectory(path, { creates: true });
+  await checkAbsent(path, await directory.list());
+  for (const set of keySets) await initKeys(set, directory, now);
+  const authorities = new Map<Leaf["authority"], Keys>();
+  for (const set of keySets) if (set.name !== "sa") authorities.set(set.name, await readKeys(set, directory));
+  const all = [...commonNames, addressAt(range, 1), ...names];
+  await renewLeaves(directory, authorities, { now, names: all, leastMs: soonDays * dayMs, server });
+  output.out(formatChanges(directory, options.output, { showsFlags: true, restarts: false }));
+}
+
+/** @throws Error for names that no certificate can have */
+export function checkNames(names: readonly string[]): readonly string[] {
+  for (const name of names) {
+    const isName =
+      ipVersion(name) !== 0 || dnsSubdomainProblems(name).length === 0 || wildcardSubdomainProblems(name).length === 0;
+    if (!isName) throw new Error(`--name must be a DNS name or an IP address: ${JSON.stringify(name)}`);
+  }
+  return names;
+}
+
+/** @throws Error */
+export function checkServer(url: string): string {
+  if (URL.parse(url)?.protocol !== "https:") throw new Error(`--server must be an https URL: ${JSON.stringify(url)}`);
+  return url;
+}
+
+const hostOf = (name: string): string => (name.includes(":") ? `[${name}]` : name);
+
+/** @throws Error that names the first file that exists */
+async function checkAbsent(path: string, existing: readonly string[]): Promise<void> {
+  const ours = [
+    ...keySets.flatMap(({ name, accepted }) => [`${name}.key`, `${name}-next.key`, accepted]),
+    ...leaves.flatMap(({ name }) => [`${name}.crt`, `${name}.key`]),
+    adminKubeconfig,
+  ];
+  const found = ours.find((name) => existing.includes(name));
+  if (found !== undefined)
+    throw new Error(`${join(path, found)} exists already, and is not replaced: coxswain certs renew ${path} renews it`);
+}

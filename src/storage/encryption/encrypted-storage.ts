@@ -1,0 +1,179 @@
+/**
+ * A store whose values are encrypted before they reach its engine, and decrypted after it. Everything below has
+ * encrypted values alone: the log, the history, snapshots, backups and copies.
+ */
+import { isDerived } from "../check-writes.ts";
+import type {
+  Check,
+  Committed,
+  Conflict,
+  DerivedWrite,
+  LogSubscriber,
+  Range,
+  RangeOptions,
+  Storage,
+  Stored,
+  Subscription,
+  Write,
+} from "../contract.ts";
+import { type Encryption, EncryptionFailed } from "./contract.ts";
+import { DecryptedLog } from "./decrypted-log.ts";
+import { checkReady, isReady, KeyNeeded, keepPlain, opened, prepare } from "./stored-values.ts";
+
+/** Attempts of a commit whose derived writes need keys of another process. */
+const attemptsMax = 10;
+
+/** @param encryption decides about each key when it is read or written */
+export function encryptStorage(inner: Storage, encryption: Encryption): Storage {
+  return new EncryptedStorage(inner, encryption);
+}
+
+class EncryptedStorage implements Storage {
+  readonly isShared: boolean;
+  readonly changedKeys?: NonNullable<Storage["changedKeys"]>;
+  readonly #inner: Storage;
+  readonly #encryption: Encryption;
+
+  constructor(inner: Storage, encryption: Encryption) {
+    this.#inner = inner;
+    this.#encryption = encryption;
+    this.isShared = inner.isShared;
+    if (inner.changedKeys !== undefined) this.changedKeys = inner.changedKeys.bind(inner);
+  }
+
+  get reportsProgress(): boolean {
+    return this.#inner.reportsProgress;
+  }
+
+  encrypts(key: string): boolean {
+    return this.#encryption.of(key) !== undefined;
+  }
+
+  async get(key: string, revision?: number): Promise<Stored | undefined> {
+    const stored = await this.#inner.get(key, revision);
+    return stored && (await this.#read(stored));
+  }
+
+  async range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+    const range = await this.#inner.range(prefix, options);
+    if (options.keysOnly === true) return range;
+    const entries: Stored[] = [];
+    for (const stored of range.entries) {
+      if (!isReady(stored, this.#encryption)) await prepare(stored, this.#encryption);
+      entries.push(this.#opened(stored));
+    }
+    return { ...range, entries };
+  }
+
+  count(prefix: string): Promise<number> {
+    return this.#inner.count(prefix);
+  }
+
+  /** @throws EncryptionFailed when a value cannot be encrypted, and the errors of the engine */
+  async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
+    const own: Buffer[] = [];
+    const sealed = writes.map((write) => (isDerived(write) ? this.#derived(write, own) : this.#sealed(write, own)));
+    try {
+      const outcome = await this.#commit(checks, sealed);
+      if (outcome.ok || outcome.current === undefined) return outcome;
+      return { ...outcome, current: await this.#read(outcome.current) };
+    } finally {
+      for (const value of own) keepPlain(value, undefined);
+    }
+  }
+
+  /** Repeats a commit whose derived writes need a key that is not present. */
+  async #commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#inner.commit(checks, writes);
+      } catch (error) {
+        if (!(error instanceof KeyNeeded) || attempt === attemptsMax) throw error;
+        await prepare(error.stored, this.#encryption);
+      }
+    }
+  }
+
+  log(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
+    const log = new DecryptedLog(subscriber, this.#encryption, this.isShared);
+    return log.follow(this.#inner.log(prefix, from, log));
+  }
+
+  compact(revision: number): Promise<void> {
+    return this.#inner.compact(revision);
+  }
+
+  checkReadable(): Promise<void> {
+    return this.#inner.checkReadable();
+  }
+
+  checkWritable(): Promise<void> {
+    return this.#inner.checkWritable();
+  }
+
+  current(): Promise<number> {
+    return this.#inner.current();
+  }
+
+  compacted(): number {
+    return this.#inner.compacted();
+  }
+
+  sizeBytes(): Promise<number> {
+    return this.#inner.sizeBytes();
+  }
+
+  pin(): ReturnType<Storage["pin"]> {
+    return this.#inner.pin();
+  }
+
+  stopWaiting(): void {
+    this.#inner.stopWaiting?.();
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  async #read(stored: Stored): Promise<Stored> {
+    if (!isReady(stored, this.#encryption)) await prepare(stored, this.#encryption);
+    return this.#opened(stored);
+  }
+
+  #opened(stored: Stored): Stored {
+    return opened(stored, this.#encryption, this.isShared);
+  }
+
+  #derived({ key, derive }: DerivedWrite, own: Buffer[]): DerivedWrite {
+    return {
+      key,
+      derive: (newest) => {
+        if (newest !== undefined) checkReady(newest, this.#encryption);
+        const value = derive(newest && this.#opened(newest));
+        return value && this.#sealed({ key, ...value }, own);
+      },
+    };
+  }
+
+  /**
+   * An engine that other servers share stores `shared`, and keeps the value of its own writes as it is.
+   * @param own receives the buffers whose values must be forgotten after the commit
+   */
+  #sealed<One extends Write>(write: One, own: Buffer[]): One {
+    const { key, value, shared } = write;
+    const found = value === null ? undefined : this.#encryption.of(key);
+    if (found === undefined || value === null) return write;
+    const { cipher, context } = found;
+    try {
+      if (this.isShared) return { ...write, shared: cipher.seal(shared ?? value, context) };
+      const sealed = cipher.seal(value, context);
+      if (sealed !== value) {
+        keepPlain(sealed, value);
+        own.push(sealed);
+      }
+      return { ...write, value: sealed };
+    } catch (cause) {
+      throw new EncryptionFailed((cause as Error).message, { cause });
+    }
+  }
+}

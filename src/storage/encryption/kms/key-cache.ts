@@ -1,0 +1,63 @@
+/** The decrypted keys of values, the most recently used ones: about one for each start of a server and key of the service. */
+import type { ValueKey } from "./encrypted-object.ts";
+
+const keysMax = 1000;
+/** Failures that are kept until the value is read. */
+const failuresMax = 100;
+
+export class KeyCache {
+  /** By the id of the source, the one that was used last at the end. */
+  readonly #keys = new Map<string, ValueKey>();
+  readonly #loading = new Map<string, Promise<void>>();
+  readonly #failures = new Map<string, Error>();
+  readonly #sized: (size: number) => void;
+
+  /** @param sized receives the number of keys */
+  constructor(sized: (size: number) => void) {
+    this.#sized = sized;
+  }
+
+  get(id: string): ValueKey | undefined {
+    return this.#keys.get(id);
+  }
+
+  set(id: string, key: ValueKey): void {
+    if (this.#keys.get(id) === key) return;
+    this.#keys.delete(id);
+    this.#keys.set(id, key);
+    trim(this.#keys, keysMax);
+    this.#sized(this.#keys.size);
+  }
+
+  /** Loads a key once for all that wait for it. A failure is kept for `failure`. */
+  load(id: string, load: () => Promise<ValueKey>): Promise<void> {
+    const running = this.#loading.get(id);
+    if (running !== undefined) return running;
+    const loading = load()
+      .then(
+        (key) => {
+          this.#failures.delete(id);
+          this.set(id, key);
+        },
+        (error: Error) => {
+          this.#failures.set(id, error);
+          trim(this.#failures, failuresMax);
+        },
+      )
+      .finally(() => this.#loading.delete(id));
+    this.#loading.set(id, loading);
+    return loading;
+  }
+
+  /** Why the key is not present. */
+  failure(id: string): Error {
+    return this.#failures.get(id) ?? new Error("failed to decrypt DEK, error: the key was not requested");
+  }
+}
+
+function trim(map: Map<string, unknown>, max: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(oldest);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Chooses a cipher by the start of a value: that of its provider, and then that of its key.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/storage/value/transformer.go.
+ */
+import { joinErrors } from "../../lib/json/quote.ts";
+import { checkNotEncrypted } from "../encrypted-value.ts";
+import type { Direction, EncryptionObserver, OpenedValue, RemoteKeys, ValueCipher, ValueContext } from "./contract.ts";
+
+/** A cipher for values that begin with some bytes. */
+export interface PrefixedCipher {
+  /** Empty for values that are not encrypted. */
+  readonly prefix: string;
+  /** Receives values without the prefix. */
+  readonly cipher: ValueCipher;
+}
+
+/** The provider identity, which reads only values that are not encrypted. */
+export const identity: PrefixedCipher = {
+  prefix: "",
+  cipher: {
+    seal: (plain) => plain,
+    open(data) {
+      checkNotEncrypted(data);
+      return { plain: data, isStale: false };
+    },
+  },
+};
+
+/** The name by which metrics show an error: that of its status if it is one of gRPC. */
+export function codeOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? code : "unknown-non-grpc";
+}
+
+/**
+ * Joins ciphers: the first one encrypts, and all of them decrypt.
+ * @param unknown the error for values that no cipher accepts
+ * @throws Error when there is no cipher
+ */
+export function prefixedCiphers(
+  ciphers: readonly PrefixedCipher[],
+  unknown: string,
+  observer: EncryptionObserver,
+): ValueCipher {
+  const all = ciphers.map(({ prefix, cipher }) => ({ prefix, bytes: Buffer.from(prefix), cipher }));
+  const [first] = all;
+  if (first === undefined) throw new Error("at least one cipher is needed");
+  const matching = (data: Buffer) => all.filter(({ bytes }) => startsWith(data, bytes));
+  const remote: RemoteKeys = {
+    has: (data) => matching(data).every(({ bytes, cipher }) => cipher.remote?.has(data.subarray(bytes.length)) ?? true),
+    async fetch(data) {
+      for (const { bytes, cipher } of matching(data)) await cipher.remote?.fetch(data.subarray(bytes.length));
+    },
+  };
+  return {
+    seal(plain, context) {
+      const observed = observing(observer, context, "to_storage");
+      try {
+        const sealed = first.cipher.seal(plain, context);
+        observed(first.prefix, "OK");
+        return first.bytes.length === 0 ? sealed : Buffer.concat([first.bytes, sealed]);
+      } catch (error) {
+        observed(first.prefix, codeOf(error));
+        throw error;
+      }
+    },
+    open(data, context) {
+      const observed = observing(observer, context, "from_storage");
+      const failures: unknown[] = [];
+      for (const [index, { prefix, bytes, cipher }] of all.entries()) {
+        if (!startsWith(data, bytes)) continue;
+        try {
+          const { plain, isStale } = cipher.open(data.subarray(bytes.length), context);
+          observed(prefix === "" ? "identity" : prefix, "OK");
+          return { plain, isStale: isStale || index > 0 } satisfies OpenedValue;
+        } catch (error) {
+          // The next one may be that of an encrypted value, or another with the same prefix and other keys.
+          if (prefix === "") continue;
+          observed(prefix, codeOf(error));
+          failures.push(error);
+        }
+      }
+      if (failures.length === 0) observed("unknown", "unknown-non-grpc");
+      throw failureOf(failures, unknown);
+    },
+    ...(all.some(({ cipher }) => cipher.remote !== undefined) && { remote }),
+  };
+}
+
+function startsWith(data: Buffer, prefix: Buffer): boolean {
+  return data.length >= prefix.length && data.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}
+
+function observing(observer: EncryptionObserver, { resource }: ValueContext, direction: Direction) {
+  const startedAt = performance.now();
+  return (prefix: string, code: string): void =>
+    observer.transformed(resource, direction, prefix, (performance.now() - startedAt) / 1000, code);
+}
+
+function failureOf(failures: readonly unknown[], unknown: string): Error {
+  const [first, ...others] = failures as Error[];
+  if (first === undefined) return new Error(unknown);
+  return others.length === 0 ? first : new Error(joinErrors([first, ...others].map(({ message }) => message)));
+}
