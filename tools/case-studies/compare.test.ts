@@ -40,6 +40,12 @@ test("replaces what differs between two runs, and nothing else", () => {
   assert.notDeepEqual(normal([object(uids[0], "1.5s", 1)]), normal([object(uids[1], "20ms", 2)]));
 });
 
+test("ignores the order of conditions", () => {
+  const object = (...types: readonly string[]): object => ({ status: { conditions: types.map((type) => ({ type })) } });
+  assert.deepEqual(normalize(object("A", "B")), normalize(object("B", "A")));
+  assert.notDeepEqual(normalize(object("A", "B")), normalize(object("A", "C")));
+});
+
 test("compares Events by what they say", () => {
   const event = (name: string, message: string): object => ({
     metadata: { name },

@@ -11,8 +11,8 @@ export interface Comparison {
 }
 
 const write = /^(?<what>(?:create|update|patch|delete|deletecollection) \S+) → (?<code>\d+)$/;
-/** The object was deleted or changed first, by a controller or by another write of the program. */
-const overtaken = ["404", "409"];
+/** The object was deleted or changed first, by a controller or by another write of the program, or the program did not wait for the answer. */
+const overtaken = ["404", "409", "504"];
 
 /** @returns no differences and no writes when the program did the same */
 export function compareRuns(ours: Run, theirs: Run): Comparison {

@@ -37,8 +37,18 @@ function walk(value: unknown, varying: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => walk(item, varying));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, varying.includes(key) ? "<varying>" : walk(member, varying)]),
+    Object.entries(value).map(([key, member]) => {
+      if (key === "resourceVersion" || varying.includes(key)) return [key, "<varying>"];
+      return [key, key === "conditions" ? sorted(walk(member, varying)) : walk(member, varying)];
+    }),
   );
+}
+
+/** Several controllers of a program add conditions, in any order. */
+function sorted(conditions: unknown): unknown {
+  if (!Array.isArray(conditions)) return conditions;
+  const keyOf = (condition: unknown): string => (condition as { type?: string }).type ?? "";
+  return conditions.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 interface AuditEvent {

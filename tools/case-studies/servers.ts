@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { formatKubeconfig } from "../../src/server/serving/kubeconfig.ts";
 import { freePorts, startEtcd } from "../../test/support/etcd.ts";
-import { startKubeApiserver } from "../../test/support/kube-apiserver.ts";
-import { startControllerManager } from "../../test/support/kube-controller-manager.ts";
+import { http2Client } from "../../test/support/http2-client.ts";
+import { type KubeApiserver, startKubeApiserver } from "../../test/support/kube-apiserver.ts";
+import { type ControllerManager, startControllerManager } from "../../test/support/kube-controller-manager.ts";
 import { type SharedCertificates, writeSharedCertificates } from "../../test/support/shared-certificates.ts";
+import { eventually } from "../../test/support/until.ts";
 
 export type ServerName = "coxswain" | "kube-apiserver";
 
@@ -117,10 +119,7 @@ async function startUpstream(flags: readonly string[]): Promise<Started> {
   const durable = ["--unsafe-no-fsync=false", "--heartbeat-interval=100", "--election-timeout=1000"];
   const etcd = await startEtcd({ flags: durable });
   const server = await startKubeApiserver({ etcd: etcd.urls, flags });
-  const manager = await startControllerManager({
-    ...server,
-    flags: ["--leader-elect=false", `--controllers=${controllers}`],
-  });
+  const manager = await startManager(server);
   return {
     url: server.url,
     certificates: server.certificates,
@@ -135,4 +134,23 @@ async function startUpstream(flags: readonly string[]): Promise<Started> {
       await etcd.close();
     },
   };
+}
+
+/** It ends by itself when it starts before kube-apiserver has made its roles. */
+async function startManager(server: KubeApiserver): Promise<ControllerManager> {
+  const flags = ["--leader-elect=false", `--controllers=${controllers}`];
+  const client = http2Client(server.kubeconfig);
+  let manager = await startControllerManager({ ...server, flags });
+  await eventually("kube-controller-manager makes service accounts", async () => {
+    const { status } = await client.send("GET /api/v1/namespaces/default/serviceaccounts/default");
+    if (status === 200) return true;
+    const hasEnded = await manager.leads().then(
+      () => false,
+      () => true,
+    );
+    if (hasEnded) manager = await startControllerManager({ ...server, flags });
+    return false;
+  });
+  client.close();
+  return manager;
 }
