@@ -45,13 +45,14 @@ function reportAll(): void {
   report(() => true);
 }
 
-function report(isMeant: (opened: Opened) => boolean): void {
+/** @param more lines about other things */
+function report(isMeant: (opened: Opened) => boolean, more: readonly string[] = []): void {
   const found = [...open].filter(([, opened]) => isMeant(opened));
   for (const [server] of found) open.delete(server);
   if (open.size === 0) process.removeListener("exit", reportAll);
-  if (found.length === 0) return;
+  if (found.length + more.length === 0) return;
   const lines = found.map(([, { what, opener }]) => `  a ${what} opened ${placeOf(opener)}`);
-  console.error(["Not closed at the end of the tests:", ...lines.slice(0, shownMax)].join("\n"));
+  console.error(["Not closed at the end of the tests:", ...lines.slice(0, shownMax), ...more].join("\n"));
 }
 
 const heldMs = 3000;
@@ -62,10 +63,16 @@ export function testsBegin(): void {
   cutWatches = [];
 }
 
-/** Must be called after the tests of a file: prints what they left open, and what may hold the process a while later. */
-export function testsEnd(): void {
+/**
+ * Must be called after the tests of a file: prints what they left open, and what may hold the process a while later.
+ * @param openWatches as lines of the timeline
+ */
+export function testsEnd(openWatches: readonly string[]): void {
   if (!isTestRunner()) return;
-  report(({ isOfTest }) => isOfTest);
+  report(
+    ({ isOfTest }) => isOfTest,
+    openWatches.slice(0, shownMax).map((line) => `  a watch: ${line}`),
+  );
   held = setTimeout(() => {
     reportAll();
     if (cutWatches.length > 0) console.error([stillRuns, ...cutWatches].join("\n"));

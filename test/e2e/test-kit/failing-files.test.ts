@@ -132,15 +132,22 @@ test("a server", async () => {
 });
 test("a fork", async () => void (await kit.server.fork()));
 test("a watch", async () => void (await kit.server.fetch("/api/v1/nodes?watch=1")));
+test("a watch that ends", async () => {
+  const ended = new AbortController();
+  await kit.server.fetch("/api/v1/secrets?watch=1", { signal: ended.signal });
+  ended.abort();
+});
 test("a fork that the kit closes", async () => void (await kit.fork()));
 `);
-    assert.deepEqual([passed, status], [4, 0], output);
+    assert.deepEqual([passed, status], [5, 0], output);
+    assert.doesNotMatch(output, /secrets/);
     assert.match(
       output,
       /Not closed at the end of the tests:\n[^\n]*a server opened at [^\n]*file-\d+\.test\.mjs:6:24/,
     );
     assert.match(output, /\n[^\n]*a fork opened at [^\n]*file-\d+\.test\.mjs:\d+:\d+/);
     assert.equal(output.match(/opened at/g)?.length, 2);
+    assert.match(output, /a watch: [\d:.]+ watch +nodes → 200 0 events \(open\) · kubernetes-admin · coxswain-testing/);
   });
 
   test("is named when something else holds the process", () => {

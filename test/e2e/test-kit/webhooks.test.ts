@@ -167,6 +167,19 @@ describe("admission webhooks", () => {
   }
 });
 
+test("a server closes while a webhook does not answer", async () => {
+  const hanging = await startTestServer({ controllers: quietControllers });
+  const called = Promise.withResolvers<void>();
+  await hanging.webhook({ validating: { rules, timeoutSeconds: 30 } }, () => {
+    called.resolve();
+    return new Promise(() => {});
+  });
+  const creation = hanging.fetch(maps, { method: "POST", body: configMap("never") });
+  await called.promise;
+  await hanging.close();
+  assert.equal((await creation).status, 500);
+});
+
 describe("conversion webhooks", () => {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   const definition = {
