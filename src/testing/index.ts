@@ -9,7 +9,8 @@ import { keepCompiledModules } from "../apimachinery/compile-cache.ts";
 import type { ServerOptions } from "../server/options.ts";
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
 import { fixtureOf } from "./fixtures.ts";
-import { isTestRunner, type Opener, rememberServer } from "./open-servers.ts";
+import { type Opener, rememberServer } from "./open-servers.ts";
+import { isTestRunner } from "./runner-limit.ts";
 import type { TestServerOptions } from "./servers.ts";
 import { toolsOf } from "./tools.ts";
 

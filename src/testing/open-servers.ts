@@ -2,6 +2,7 @@
  * The servers that are open in this process, so that those which tests forget to close are named, and do not hold the process
  * of a test runner.
  */
+import { isTestRunner } from "./runner-limit.ts";
 import { currentTest } from "./running-tests.ts";
 import type { Timeline } from "./timeline/contract.ts";
 import { formatEntries } from "./timeline/format.ts";
@@ -81,14 +82,6 @@ export function testsEnd(openWatches: readonly string[]): void {
 }
 
 const stillRuns = `The tests ended ${heldMs / 1000} s ago and the process still runs. These watches were open when their server was closed; stop their clients:`;
-
-/** Whether a test runner decides about the end of the process. */
-export function isTestRunner(): boolean {
-  const { NODE_TEST_CONTEXT, VITEST, JEST_WORKER_ID } = process.env;
-  if ((NODE_TEST_CONTEXT ?? VITEST ?? JEST_WORKER_ID) !== undefined) return true;
-  const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
-  return moduleLoadList?.includes("NativeModule internal/test_runner/harness") === true;
-}
 
 function placeOf({ stack = "" }: Opener): string {
   const frame = stack.split("\n").find((line) => line.trimStart().startsWith("at "));

@@ -32,17 +32,17 @@ interface Found {
 function vitestLimit(context: unknown): Found | undefined {
   const task = (isObject(context) ? (context as { readonly task?: VitestTask }).task : undefined) ?? currentTask();
   if (typeof task?.timeout === "number") return { ms: positive(task.timeout) };
-  return process.env.VITEST === undefined ? undefined : { ms: defaultLimitMs };
+  return isVitest() ? { ms: defaultLimitMs } : undefined;
 }
 
 function currentTask(): VitestTask | undefined {
-  return member(member(globalThis, "__vitest_worker__"), "current") as VitestTask | undefined;
+  return member(member(globalThis, vitestWorker), "current") as VitestTask | undefined;
 }
 
 function jestLimit(): Found | undefined {
-  if (process.env.JEST_WORKER_ID === undefined) return undefined;
-  const symbol = Object.getOwnPropertySymbols(globalThis).find((one) => one.description === "JEST_STATE_SYMBOL");
-  const state = (symbol && Reflect.get(globalThis, symbol)) as JestState | undefined;
+  const symbol = jestState();
+  if (symbol === undefined) return undefined;
+  const state = Reflect.get(globalThis, symbol) as JestState | undefined;
   const ms = [state?.currentlyRunningTest?.timeout, state?.testTimeout].find((value) => typeof value === "number");
   return { ms: positive((ms as number | undefined) ?? defaultLimitMs) };
 }
@@ -55,6 +55,30 @@ function bunLimit(): Found | undefined {
 function nodeLimit(): Found | undefined {
   const flag = process.execArgv.findLast((argument) => argument.startsWith("--test-timeout="));
   return flag === undefined ? undefined : { ms: positive(Number(flag.slice(flag.indexOf("=") + 1))) };
+}
+
+const vitestWorker = "__vitest_worker__";
+
+function isVitest(): boolean {
+  return member(globalThis, vitestWorker) !== undefined;
+}
+
+function jestState(): symbol | undefined {
+  return Object.getOwnPropertySymbols(globalThis).find(({ description }) => description === "JEST_STATE_SYMBOL");
+}
+
+/**
+ * Whether node:test, Vitest or Jest runs this process and decides about its end. Their environment variables do not say it:
+ * programs that a test starts inherit them.
+ */
+export function isTestRunner(): boolean {
+  return isNodeTest() || isVitest() || jestState() !== undefined;
+}
+
+/** Whether this process has loaded node:test. */
+export function isNodeTest(): boolean {
+  const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
+  return moduleLoadList?.includes("NativeModule internal/test_runner/harness") === true;
 }
 
 /** Zero and infinity are no limits. */

@@ -1,7 +1,8 @@
 /**
- * The tests that run in this process, so that a wait knows how much time its test has, and what to report. It is the only
- * state of the kit that belongs to no server, together with the states with which servers begin.
+ * The tests that run in this process, so that a wait knows how much time its test has, and what to report. It belongs to no
+ * server, as the open servers and the states with which servers begin.
  */
+import { isNodeTest } from "./runner-limit.ts";
 
 /** A test that runs. */
 export interface RunningTest {
@@ -58,7 +59,7 @@ export function currentTest(): RunningTest | undefined {
 
 /** node:test knows which test runs. */
 function contextOfNode(): unknown {
-  if (process.env.NODE_TEST_CONTEXT === undefined) return undefined;
+  if (!isNodeTest()) return undefined;
   const { getTestContext } = process.getBuiltinModule("node:test") as { getTestContext?: () => unknown };
   return getTestContext?.();
 }

@@ -1,7 +1,8 @@
 /** Snapshots, restores and forks of test servers. */
 import type { ServerSnapshot, ServerSnapshots } from "../../server/server.ts";
 import type { Snapshot, TestServer } from "../contract.ts";
-import { isTestRunner, type Opener, rememberServer } from "../open-servers.ts";
+import { type Opener, rememberServer } from "../open-servers.ts";
+import { isTestRunner } from "../runner-limit.ts";
 import { toolsOf } from "../tools.ts";
 import type { RestoreGate } from "./restore-gate.ts";
 import { saveSnapshot } from "./snapshot-file.ts";

@@ -150,6 +150,21 @@ test("a fork that the kit closes", async () => void (await kit.fork()));
     assert.match(output, /a watch: [\d:.]+ watch +nodes → 200 0 events \(open\) · kubernetes-admin · coxswain-testing/);
   });
 
+  test("holds a program that a test starts", () => {
+    const program = `import { startTestServer } from ${JSON.stringify(kit)};
+const server = await startTestServer();
+setTimeout(() => { console.log("still here"); void server.close(); }, 200).unref();`;
+    const { passed, output } = run(`
+import { execFileSync } from "node:child_process";
+test("starts a program", () => {
+  const program = ${JSON.stringify(program)};
+  console.log(execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }));
+});
+`);
+    assert.equal(passed, 1, output);
+    assert.match(output, /still here/);
+  });
+
   test("is named when something else holds the process", () => {
     const { output, status } = run(`
 const kit = useTestServer(runner);
