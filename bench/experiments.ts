@@ -3,7 +3,7 @@
  * etcd in one run, at the size of `--objects`. On Linux, after `npm run etcd` and `npm run upstream -- build kube-apiserver`.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { cpuMsOf, residentMiB } from "../test/support/processes.ts";
@@ -57,7 +57,7 @@ export async function experimentBench(name: string, objects: number): Promise<vo
     process.exit(2);
   }
   console.log(experiment.source);
-  execFileSync(process.execPath, [join(import.meta.dirname, "../tools/build.ts")]); // An older build would be measured.
+  execFileSync(process.execPath, [join(import.meta.dirname, "../tools/build.ts")], { stdio: ["ignore", 2, 2] }); // An older build would be measured.
   const ours = await measured(await startBuilt(join(import.meta.dirname, "../dist/main.js")), experiment, objects);
   const theirs = await measured(await startUpstream(), experiment, objects);
   console.log(row("", "coxswain", "kube-apiserver and etcd"));
@@ -126,6 +126,8 @@ async function selectingLists(server: Server, count: number, bytes: number): Pro
   await client.run(count, bytes > 100_000 ? 2 : 16, object, 201);
   const path = `${maps}?labelSelector=selects%3Dnothing`;
   await client.read(path);
+  const idleSeconds = 10;
+  const idle = await cpuSecondsOf(server, () => new Promise((resolve) => setTimeout(resolve, idleSeconds * 1000)));
   const lists = 30;
   let took: number[] = [];
   const cpu = await cpuSecondsOf(server, async () => {
@@ -134,7 +136,8 @@ async function selectingLists(server: Server, count: number, bytes: number): Pro
   client.close();
   return {
     [`lists among ${count} objects: p50, p99`]: quantiles(took),
-    "CPU of a list": `${((cpu * 1000) / lists).toFixed(1)} ms`,
+    "CPU of a second, without lists": `${((idle * 1000) / idleSeconds).toFixed(1)} ms`,
+    "CPU of a second, with a list": `${((cpu * 1000) / lists).toFixed(1)} ms`,
     "memory at most": memoryOf(server),
   };
 }
@@ -190,9 +193,15 @@ async function secretsAtRate(server: Server, objects: number): Promise<Figures> 
 }
 
 const kwokVersion = "v0.8.0";
+/** What KWOK does with nodes and pods: files of its module. */
+const stages = [
+  "node/fast/node-initialize",
+  "node/heartbeat-with-lease/node-heartbeat-with-lease",
+  "pod/fast/pod-ready",
+];
 
-/** Installs KWOK, which is a Go module, when it is used first. */
-function kwok(): string {
+/** Installs KWOK, which is a Go module, when it is used first. @returns the command */
+function kwokCommand(): { readonly program: string; readonly args: readonly string[] } {
   const directory = join(homedir(), ".cache/coxswain-kwok", kwokVersion);
   const program = join(directory, "kwok");
   if (!existsSync(program))
@@ -200,16 +209,21 @@ function kwok(): string {
       env: { ...process.env, GOBIN: directory },
       stdio: ["ignore", 2, 2],
     });
-  return program;
+  const modules = execFileSync("go", ["env", "GOMODCACHE"], { encoding: "utf8" }).trim();
+  const files = stages.map((stage) => join(modules, `sigs.k8s.io/kwok@${kwokVersion}/kustomize/stage/${stage}.yaml`));
+  return { program, args: ["--manage-all-nodes", ...files.map((file) => `--config=${file}`)] };
 }
 
 async function simulatedNodes(server: Server, nodes: number): Promise<Figures> {
-  const program = kwok();
+  const { program, args } = kwokCommand();
   const client = new BenchClient(server.target);
   const directory = mkdtempSync(join(tmpdir(), "coxswain-kwok-"));
   const kubeconfig = join(directory, "kubeconfig");
   writeFileSync(kubeconfig, server.kubeconfig);
-  const child = spawn(program, ["--kubeconfig", kubeconfig, "--manage-all-nodes"], { stdio: "ignore" });
+  const log = openSync(join(directory, "log"), "w");
+  const child = spawn(program, ["--kubeconfig", kubeconfig, ...args], { stdio: ["ignore", log, log] });
+  // Without a controller manager, kube-apiserver has none.
+  await client.send(createOf("/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } }));
   const pods = nodes * 2;
   const startedAt = performance.now();
   let seconds = 0;
@@ -217,7 +231,9 @@ async function simulatedNodes(server: Server, nodes: number): Promise<Figures> {
     const cpu = await cpuSecondsOf(server, async () => {
       await client.run(nodes, 16, (index) => createOf("/api/v1/nodes", { metadata: { name: `node-${index}` } }), 201);
       await client.run(pods, 16, (index) => createOf("/api/v1/namespaces/default/pods", podOf(index, nodes)), 201);
-      await untilRunning(client, pods);
+      await untilRunning(client, pods, () => {
+        if (child.exitCode !== null) throw new Error(readFileSync(join(directory, "log"), "utf8"));
+      });
       seconds = (performance.now() - startedAt) / 1000;
     });
     return {
@@ -237,10 +253,11 @@ function podOf(index: number, nodes: number): object {
   return { metadata: { name: `pod-${index}` }, spec };
 }
 
-async function untilRunning(client: BenchClient, pods: number): Promise<void> {
+async function untilRunning(client: BenchClient, pods: number, check: () => void): Promise<void> {
   const path = "/api/v1/namespaces/default/pods?limit=1&fieldSelector=status.phase%21%3DRunning";
   const deadline = performance.now() + 10 * 60_000;
   for (;;) {
+    check();
     const { body } = await client.send({ method: "GET", path });
     if (JSON.parse(body).items.length === 0) return;
     if (performance.now() > deadline) throw new Error(`not all of ${pods} pods run after 10 minutes`);

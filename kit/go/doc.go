@@ -14,5 +14,9 @@
 // changed. Tests of a package can share a server: TestMain calls [Open], and each test calls [Server.Namespace], which
 // also logs the timeline of its test.
 //
+// [Server.Install] installs manifests, [Server.AsServiceAccount] is the configuration of an operator with the rights of its
+// roles, and [Server.WebhookServing] is for its webhooks. [Server.AddFault] makes requests fail, [Server.Advance] moves a
+// virtual clock, and [Server.Snapshot] saves a state to which a test can return.
+//
 // The program is the one of [WithProgram], of the environment variable COXSWAIN, or `coxswain` in PATH.
 package coxswaintest

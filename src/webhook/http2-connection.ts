@@ -68,10 +68,7 @@ export function openHttp2(socket: net.Socket, { origin, changed, closed }: Optio
   const becomeIdle = (): void => {
     if (!isRetired) idle = setTimeout(retire, idleMs).unref();
   };
-  const stopPings = pingRepeatedly(session, () => {
-    cause ??= new WebhookError("closed", "http2: client connection lost"); // Streams close before the session's event.
-    session.destroy(cause);
-  });
+  const stopPings = pingRepeatedly(session, (error) => (cause ??= error)); // Streams close before the session's event.
   session.on("error", (error) => (cause ??= error));
   session.on("goaway", retire);
   session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
@@ -122,11 +119,16 @@ function connect(socket: net.Socket, origin: string): http2.ClientHttp2Session {
 }
 
 /**
- * @param lost called when a ping is not answered in time
+ * @param fail called before the session is destroyed, because a ping is not answered in time
  * @returns ends the pings
  */
-function pingRepeatedly(session: http2.ClientHttp2Session, lost: () => void): () => void {
+function pingRepeatedly(session: http2.ClientHttp2Session, fail: (error: Error) => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
+  const lost = (): void => {
+    const error = new WebhookError("closed", "http2: client connection lost");
+    fail(error);
+    session.destroy(error);
+  };
   const interval = setInterval(() => {
     if (session.destroyed || waiting !== undefined) return;
     waiting = setTimeout(lost, pingMs).unref();

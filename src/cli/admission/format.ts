@@ -7,7 +7,7 @@ import type { Explanation } from "./explain.ts";
 /** @param options `all`: lists steps that changed nothing, too */
 export function formatText({ response, steps, hidden }: Explanation, { all }: { readonly all: boolean }): string {
   const ordered = pluginsFirst(steps);
-  const shown = all ? ordered : ordered.filter((step, index) => isTelling(step, ordered[index + 1]));
+  const shown = all ? ordered : ordered.filter((step, index) => isShown(step, ordered[index + 1]));
   const blocks = [
     response.status < 300
       ? `Allowed: the server would answer ${response.status}.`
@@ -25,7 +25,7 @@ export function formatText({ response, steps, hidden }: Explanation, { all }: { 
 }
 
 /** Whether a step changed, rejected or reported something, or is a webhook or policy that matched, or the plugin of one. */
-function isTelling({ part, outcome, message, patch = [] }: TraceStep, next: TraceStep | undefined): boolean {
+function isShown({ part, outcome, message, patch = [] }: TraceStep, next: TraceStep | undefined): boolean {
   if (part !== undefined) return outcome !== "skipped";
   const hasPart = next?.part !== undefined && next.outcome !== "skipped";
   return hasPart || message !== undefined || patch.length > 0 || !["allowed", "unchanged", "skipped"].includes(outcome);

@@ -13,6 +13,7 @@ import { defaultOptions } from "../../server/default-options.ts";
 import type { RunningServer } from "../../server/options.ts";
 import { startServer } from "../../server/start-server.ts";
 import { certsCommand } from "./command.ts";
+import { openDirectory } from "./directory.ts";
 import { renewCertificates } from "./renew.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-certs-"));
@@ -89,6 +90,16 @@ test("init makes private keys that only their owner can read, and replaces nothi
   assert.equal((await certs("init", pki)).code, 2);
   const { "ca.key": _, ...others } = before;
   assert.deepEqual(filesOf(pki), others);
+});
+
+test("what a failed init has written is removed, and nothing else", async () => {
+  const path = join(directory, "removed");
+  const files = openDirectory(path, { creates: true });
+  writeFileSync(join(path, "other"), "");
+  await files.write("ca.key", "a", "created");
+  await files.write("ca.crt", "b", "created");
+  await files.removeWritten();
+  assert.deepEqual(readdirSync(path), ["other"]);
 });
 
 test("the serving certificate has the names of the servers and of the Service", async () => {

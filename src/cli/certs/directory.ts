@@ -1,5 +1,5 @@
 /** The directory of the shared files: private ones can be read by their owner only, and all are written whole. */
-import { readdir, rename } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
@@ -19,6 +19,8 @@ export interface Directory {
   write(name: string, content: string, change: string): Promise<void>;
   /** Gives a file the name of another one, which it replaces. */
   rename(name: string, to: string, change: string): Promise<void>;
+  /** Removes the files that were written since the start. */
+  removeWritten(): Promise<void>;
   /** The names of all files, sorted. */
   list(): Promise<string[]>;
 }
@@ -56,6 +58,9 @@ export function openDirectory(path: string, { creates = false } = {}): Directory
     async rename(name, to, change) {
       await rename(join(path, name), join(path, to));
       changes.push({ file: to, change });
+    },
+    async removeWritten() {
+      await Promise.all(changes.map(({ file }) => rm(join(path, file), { force: true })));
     },
     list: async () => (await readdir(path)).sort(),
   };

@@ -43,11 +43,16 @@ export async function initCertificates(path: string, options: InitOptions, outpu
     throw new Error(`--service-cluster-ip-range is not a range, such as 10.0.0.0/24: ${options.serviceClusterIpRange}`);
   const directory = openDirectory(path, { creates: true });
   await checkAbsent(path, await directory.list());
-  for (const set of keySets) await initKeys(set, directory, now);
-  const authorities = new Map<Leaf["authority"], Keys>();
-  for (const set of keySets) if (set.name !== "sa") authorities.set(set.name, await readKeys(set, directory));
-  const all = [...commonNames, addressAt(range, 1), ...names];
-  await renewLeaves(directory, authorities, { now, names: all, leastMs: soonDays * dayMs, server });
+  try {
+    for (const set of keySets) await initKeys(set, directory, now);
+    const authorities = new Map<Leaf["authority"], Keys>();
+    for (const set of keySets) if (set.name !== "sa") authorities.set(set.name, await readKeys(set, directory));
+    const all = [...commonNames, addressAt(range, 1), ...names];
+    await renewLeaves(directory, authorities, { now, names: all, leastMs: soonDays * dayMs, server });
+  } catch (error) {
+    await directory.removeWritten(); // A part of the files would make the next attempt fail.
+    throw error;
+  }
   output.out(formatChanges(directory, options.output, { showsFlags: true, restarts: false }));
 }
 

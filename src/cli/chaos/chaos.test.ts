@@ -79,6 +79,11 @@ test("lists and clears rules", async () => {
   assert.deepEqual(await run(controlled, "--list"), [0, "No rules.\n", ""]);
   const { id } = controlled.faults.add({}, { type: "conflict" });
   assert.deepEqual(await run(controlled, "--list"), [0, `${id} conflict for {}: 0 hits\n`, ""]);
+  const [code, json] = await run(controlled, "--list", "-o", "json");
+  assert.deepEqual(
+    [code, JSON.parse(json).map((rule: { id: string; hits: number }) => [rule.id, rule.hits])],
+    [0, [[id, 0]]],
+  );
   assert.deepEqual(await run(controlled, "--clear"), [0, `Removed:\n${id} conflict for {}: 0 hits\n`, ""]);
   assert.deepEqual(await run(controlled, "--clear"), [0, "No rules.\n", ""]);
 });

@@ -5,13 +5,14 @@ import { exitFailed } from "../exit-codes.ts";
 import { FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
 import type { Output } from "../output.ts";
-import { addExamples, defineSubcommand } from "../subcommands.ts";
+import { addExamples, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 
 interface ChaosOptions extends ServerOptions {
   readonly filename?: string;
   readonly for?: number;
   readonly list?: true;
   readonly clear?: true;
+  readonly output: OutputFormat;
 }
 
 /** The command `coxswain chaos`. */
@@ -39,7 +40,7 @@ function addOptions(command: Command): Command {
     )
     .option("--list", "prints the rules of the server with their hits")
     .option("--clear", "removes all rules of the server");
-  return addServerOptions(command);
+  return addServerOptions(command).addOption(outputOption());
 }
 
 /** Timers of Node.js count to 2^31 ms. */
@@ -62,7 +63,7 @@ async function chaos(options: ChaosOptions, output: Output, env: NodeJS.ProcessE
   if (options.for !== undefined && options.filename === undefined) throw new Error("--for needs --filename");
   const { addedRules, applyRules, clearRules, listRules } = await import("./rules.ts");
   return withClient(options, env, async (client) => {
-    if (options.list) output.out(await listRules(client));
+    if (options.list) output.out(await listRules(client, options.output));
     else if (options.clear) output.out(await clearRules(client));
     else {
       const { readDocument } = await import("../cel/documents.ts");

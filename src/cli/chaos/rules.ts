@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { printable } from "../../lib/json/printable.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { ask, type Json, RequestRejected, type Sender } from "../client/ask.ts";
+import type { OutputFormat } from "../subcommands.ts";
 
 const path = "/testing/faults";
 /** How often hits are read. */
@@ -23,9 +24,10 @@ export async function addedRules(client: Sender, file: unknown): Promise<readonl
   return rulesOf(await control(client, "POST", path, file));
 }
 
-/** @returns a line for each rule */
-export async function listRules(client: Sender): Promise<string> {
+/** @returns a line for each rule, or the rules as JSON */
+export async function listRules(client: Sender, format: OutputFormat): Promise<string> {
   const rules = rulesOf(await control(client, "GET", path));
+  if (format === "json") return `${JSON.stringify(rules, undefined, 2)}\n`;
   return rules.length === 0 ? "No rules.\n" : rules.map(line).join("");
 }
 

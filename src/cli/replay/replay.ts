@@ -6,7 +6,7 @@ import { openReplayServer, titleOf } from "../../testing/recording/replay-server
 import { runChild } from "../child/run-child.ts";
 import { writeTemporaryKubeconfig } from "../child/temporary-kubeconfig.ts";
 import { durationMs } from "../flags/flag-types.ts";
-import type { Output } from "../output.ts";
+import { type Output, warn } from "../output.ts";
 import { environmentOf } from "../record/record.ts";
 
 /** The options of `coxswain replay`. */
@@ -58,11 +58,11 @@ export async function replayFile(
 }
 
 /** Prints what is missing in the file. @throws Error with the name of the file if it is no recording */
-export async function readRecording(file: string, { err }: Output): Promise<readonly RecordedRequest[]> {
+export async function readRecording(file: string, output: Output): Promise<readonly RecordedRequest[]> {
   const bytes = await readBoundedFile(file, { bytesMax: fileBytesMax });
   try {
     const { lines, warnings } = parseRecording(bytes);
-    for (const warning of warnings) err(`Warning: ${printable(file)}: ${warning}\n`);
+    for (const warning of warnings) warn(output, `${printable(file)}: ${warning}`);
     return recordedRequests(lines);
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });

@@ -583,6 +583,17 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       managers: [],
     },
     { request: `MERGE ${accounts}/s`, body: { secrets: null }, managers: [] },
+    {
+      request: `APPLY ${accounts}/s?fieldManager=one`,
+      body: account({ secrets: [{ name: "" }] }),
+      managers: ['one Apply v1 secrets{k:{"name":""}}'],
+    },
+    {
+      request: `APPLY ${accounts}/s?fieldManager=one`,
+      body: account({ secrets: [{ name: "" }, { name: "x" }] }),
+      status: 500,
+      message: `failed to create typed live object (n/s; /v1, Kind=ServiceAccount): .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)`,
+    },
   ],
   "raw values, whose members have an order": [
     { request: `POST ${revisions}`, body: revision({ b: 2, a: 1 }), status: 201 },

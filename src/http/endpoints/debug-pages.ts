@@ -8,7 +8,9 @@ import { apiRelease, versionBody } from "../../apimachinery/release.ts";
 import { send } from "../../request/answer.ts";
 import type { PathHandler } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
-import { namesOf, negotiateDebugPage, untyped } from "../representation/negotiate.ts";
+import type { Shown } from "../representation/contract.ts";
+import { namesOf } from "../representation/negotiate.ts";
+import { negotiateDebugPage, untyped } from "../representation/negotiate-debug-page.ts";
 
 const group = "config.k8s.io";
 /** The first is the one of text. */
@@ -64,19 +66,24 @@ export function flagsHandler(flags: Readonly<Record<string, string>>): PathHandl
 function pageHandler(page: Page): PathHandler<RequestContext> {
   const { kind } = page;
   return (context) => {
-    const form = negotiateDebugPage(context, { group, kind, versions });
-    if (form === "text") return send(context, 200, "text/plain; charset=utf-8", textOf(page));
+    const form = negotiateDebugPage(context, { group, kind, versions, text: () => textOf(page) });
     if (form === undefined) throw notAcceptable([...namesOf(untyped(context.encodings)), "text/plain"]);
     const { encoding, version } = form;
+    const shown = shownAs(page, version);
+    if (version === undefined) return send(context, 200, "text/plain; charset=utf-8", encoding.whole(shown));
     if (version !== versions[0])
       context.warnings.push(
         `This version of the ${kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`,
       );
-    const apiVersion = `${group}/${version}`;
-    const json = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: component }, ...page.fields() }));
-    const shown = { apiVersion, kind, json: () => json, message: () => json, schema: undefined };
     send(context, 200, `${encoding.mediaType};g=${group};v=${version};as=${kind}`, encoding.whole(shown));
   };
+}
+
+function shownAs({ kind, fields }: Page, version = ""): Shown {
+  const apiVersion = `${group}/${version}`;
+  const json = (): Buffer =>
+    Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: component }, ...fields() }));
+  return { apiVersion, kind, json, message: json, schema: undefined };
 }
 
 /** kube-apiserver chooses the separator at random, so that no program depends on it. */

@@ -8,7 +8,7 @@ import type { Resolved } from "../../catalog/contract.ts";
 import type { Connect } from "../../forwarding/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
-import { trackAnswer } from "../../registry/managed-fields/track.ts";
+import { trackAnswer } from "../../registry/managed-fields/track-answer.ts";
 import { admissionAttributes, checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import type { Endpoint, RequestContext } from "../contract.ts";
 import { sendStatus } from "../errors.ts";

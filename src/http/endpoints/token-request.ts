@@ -7,7 +7,7 @@ import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { ExpectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { type DecodeOptions, decodeBody, expectedSubresourceKind } from "../../registry/decode-body.ts";
-import { trackAnswer } from "../../registry/managed-fields/track.ts";
+import { trackAnswer } from "../../registry/managed-fields/track-answer.ts";
 import { admissionAttributes, checkNamespace } from "../../registry/prepare.ts";
 import type { Endpoint, RequestContext } from "../contract.ts";
 import { sendShown } from "../representation/object.ts";

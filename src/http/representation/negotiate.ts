@@ -64,43 +64,6 @@ export function negotiateAggregated(
   return chosen && { encoding: withPretty(context, chosen), profile: chosen.profile };
 }
 
-/** A page about the server: text, or a kind of an internal group. */
-interface DebugPage {
-  readonly group: string;
-  readonly kind: string;
-  readonly versions: readonly string[];
-}
-
-/**
- * Negotiates the form of a page about the server.
- * @returns `text`, also without Accept; undefined when no accepted form is supported
- */
-export function negotiateDebugPage(
-  context: Pick<RequestContext, "exchange" | "info" | "encodings">,
-  { group, kind, versions }: DebugPage,
-): "text" | { readonly encoding: Encoding; readonly version: string } | undefined {
-  const accept = context.exchange.header("accept") ?? "";
-  if (accept.trim() === "") return "text";
-  const chosen = choose<Encoding | typeof plainText>(accept, [...untyped(context.encodings), plainText], {
-    allows: (encoding, target) =>
-      encoding === plainText
-        ? target === undefined
-        : target?.group === group && target.kind === kind && versions.includes(target.version),
-    allowsServerVersion: () => false,
-  });
-  if (chosen === undefined) return undefined;
-  const { encoding, target } = chosen;
-  if (!("whole" in encoding) || target === undefined) return "text";
-  return { encoding: withPretty(context, { ...chosen, encoding }), version: target.version };
-}
-
-const plainText = { mediaType: "text/plain" } as const;
-
-/** Encodings that need no messages. */
-export function untyped(encodings: readonly Encoding[]): Encoding[] {
-  return encodings.filter(({ typed }) => !typed);
-}
-
 /** The context without encodings that apply only to resources of a group and version. */
 export function outsideGroups<Context extends Pick<RequestContext, "exchange" | "info" | "encodings">>({
   exchange,
@@ -156,29 +119,22 @@ interface Target {
   readonly kind: string;
 }
 
-/** What is needed to choose an encoding. */
-type Choice = Pick<Encoding, "mediaType"> & Partial<Pick<Encoding, "stream">>;
-
-interface Restrictions<One extends Choice> {
+interface Restrictions {
   /** @param target undefined for objects without conversion */
-  allows(encoding: One, target: Target | undefined): boolean;
+  allows(encoding: Encoding, target: Target | undefined): boolean;
   allowsServerVersion(version: string): boolean;
 }
 
-interface Chosen<One = Encoding> {
-  readonly encoding: One;
+interface Chosen {
+  readonly encoding: Encoding;
   readonly target: Target | undefined;
   /** `nopeer` excludes from discovery what only other servers over the same store serve. */
   readonly profile?: string | undefined;
   readonly pretty: boolean;
 }
 
-function choose<One extends Choice>(
-  accept: string,
-  encodings: readonly One[],
-  restrictions: Restrictions<One>,
-): Chosen<One> | undefined {
-  if (accept === "") return { encoding: encodings[0] as One, target: undefined, pretty: false };
+export function choose(accept: string, encodings: readonly Encoding[], restrictions: Restrictions): Chosen | undefined {
+  if (accept === "") return { encoding: encodings[0] as Encoding, target: undefined, pretty: false };
   for (const { type, parameters } of parseAccept(accept)) {
     for (const encoding of encodings) {
       if (!matches(type, encoding.mediaType) || !fits(encoding, parameters, restrictions)) continue;
@@ -193,10 +149,10 @@ function matches(range: string, mediaType: string): boolean {
   return range === mediaType || range === "*/*" || (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1)));
 }
 
-function fits<One extends Choice>(
-  encoding: One,
+function fits(
+  encoding: Encoding,
   parameters: ReadonlyMap<string, string>,
-  { allows, allowsServerVersion }: Restrictions<One>,
+  { allows, allowsServerVersion }: Restrictions,
 ): boolean {
   const stream = parameters.get("stream");
   if (stream !== undefined && (encoding.stream === undefined || stream !== "watch")) return false;
@@ -233,7 +189,7 @@ function includeObject(value: string | null): "None" | "Metadata" | "Object" {
 }
 
 /** Browsers, curl and wget receive indented text, unless `pretty` is set. */
-function withPretty(
+export function withPretty(
   { exchange, info }: Pick<RequestContext, "exchange" | "info">,
   { encoding, pretty }: Chosen,
 ): Encoding {

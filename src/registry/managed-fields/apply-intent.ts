@@ -102,13 +102,26 @@ function mergeOver(
   try {
     return applyKnown(context, live, requested, managers, id, intent);
   } catch (error) {
-    if (error instanceof TypedError) throw plainError(error.message);
+    if (error instanceof TypedError) throw plainError(liveProblem(kind, live.object, error) ?? error.message);
     if (!(error instanceof ApplyConflict)) throw error;
     const conflicts =
       intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
     if (conflicts.length > 0) throw applyConflict(conflicts);
     return applyKnown(context, live, requested, managers, id, { ...intent, force: true });
   }
+}
+
+/** @returns upstream's message, if the error is about an item of the live object without a key */
+function liveProblem(kind: AppliedKind, live: PlainMap, { message }: TypedError): string | undefined {
+  const { metadata, ...fields } = live as unknown as KubeObject;
+  try {
+    validateIntent(fields, kind.schema);
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    if (error.message.endsWith(`: ${message}`))
+      return `failed to create typed live object (${describeObject(kind, metadata)}): ${error.message}`;
+  }
+  return undefined;
 }
 
 function checkKind({ apiVersion, kind }: AppliedKind, value: PlainMap): void {

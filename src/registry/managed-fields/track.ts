@@ -12,7 +12,6 @@ import { isPrintable } from "../../lib/json/quote.ts";
 import { identical } from "../../lib/json/values.ts";
 import { type ManagerInfo, setEntries } from "../../lib/managed-fields/entries.ts";
 import { fastUpdate } from "../../lib/managed-fields/fast-update.ts";
-import type { Struct } from "../../lib/schema/schema.ts";
 import { type Comparison, compare, withoutFields } from "../../lib/structured-merge/compare.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
@@ -34,8 +33,7 @@ export async function trackManagers(
   pause = request.pause,
 ): Promise<void> {
   if (request.target.resource.definition.converter === undefined) {
-    const steps = trackingSteps(registry, request, next, old);
-    while (steps.next().done !== true) await pause?.();
+    for (const _ of trackingSteps(registry, request, next, old)) await pause?.();
     return;
   }
   const { managedFields: sent } = next.metadata;
@@ -64,8 +62,7 @@ export function trackManagedFields(
   old: KubeObject | undefined,
   conversions?: Conversions,
 ): void {
-  const steps = trackingSteps(registry, request, next, old, conversions);
-  while (steps.next().done !== true);
+  for (const _ of trackingSteps(registry, request, next, old, conversions));
 }
 
 /** Tracks managed fields in two steps, of which each takes some milliseconds for an object of 1 MiB. */
@@ -144,24 +141,4 @@ export function resetFields({ definition }: Resource, subresource: string): Path
   const paths =
     specialResets[`${group}/${resource}/${subresource}`] ?? usualResets(subresource, { custom, isolatesStatus });
   return paths.length === 0 ? emptySet : pathSetOf(paths.map((path) => path.map(fieldElement)));
-}
-
-/**
- * Sets `metadata.managedFields` of an object that a POST to a subresource returns without storing
- * it (TokenRequest).
- * @param sent as decoded and defaulted; its managed fields are ignored
- * @param of the version and schema of its kind, which is not the resource's
- */
-export function trackAnswer(
-  registry: RegistryContext,
-  request: WriteRequest,
-  sent: KubeObject,
-  of: { apiVersion: string; schema: Struct },
-): void {
-  setEntries(sent, undefined);
-  const changes = compare({}, sent, of.schema);
-  setEntries(
-    sent,
-    fastUpdate([], writerOf(request, of.apiVersion), changes, of.schema, formatTime(registry.clock.now())),
-  );
 }
