@@ -1,4 +1,5 @@
 /** The Prometheus Operator makes StatefulSets, Secrets and rule files of its custom resources. */
+import { gunzipSync } from "node:zlib";
 import type { Body, Stage, Study } from "../contract.ts";
 
 const operator = "github.com/prometheus-operator/prometheus-operator";
@@ -64,6 +65,14 @@ async function run(stage: Stage): Promise<void> {
   await stage.apply(rules(0, "this is not PromQL("));
   await stage.until("the change is made", `${statefulSets}/prometheus-main`, (body) =>
     JSON.stringify(body?.spec).includes("--storage.tsdb.retention.time=5d"),
+  );
+  await stage.until(
+    "the configuration is changed",
+    `/api/v1/namespaces/${namespace}/secrets/prometheus-main`,
+    (body) => {
+      const bytes = Buffer.from(body.data["prometheus.yaml.gz"], "base64");
+      return !gunzipSync(bytes).includes("serviceMonitor/monitoring/app-0/");
+    },
   );
   await stage.keep("changed", ...kept);
 
