@@ -55,12 +55,18 @@ export async function writeBundles(outdir: string): Promise<readonly Bundle[]> {
     "src/testing/servers.ts",
     "src/server/serving/certificate-structure.ts",
   ];
-  const merged = await writeMerged(server, roots, own);
-  for (const source of roots.slice(2)) await writeAsScript(fileOf(server.metafile, source), merged, own); // These are loaded by a start.
-  await writeMerged(commands, [], own);
+  const merged = await writeMerged(server, roots, own, isKit);
+  for (const source of roots.slice(2))
+    await writeAsScript(fileOf(server.metafile, source), merged, { ...own, minify: !isKit(source) }); // These are loaded by a start.
+  await writeMerged(commands, [], own, () => false);
   for (const file of globSync("*.json", { cwd: join(root, "src/apimachinery/data") }))
     cpSync(join(root, "src/apimachinery/data", file), join(root, outdir, file));
   return [server, commands];
+}
+
+/** Errors of tests have frames in the test kit, which is therefore readable. */
+function isKit(source: string): boolean {
+  return source.startsWith("src/testing/");
 }
 
 /** The command imports the bundled server, the test kit, and the libraries for certificates next to it. */

@@ -14,9 +14,9 @@ export interface Bundle {
 
 type Options = BuildOptions & { readonly absWorkingDir: string; readonly outdir: string };
 
-/** @returns the bundle, in memory */
+/** @returns the bundle, in memory, which is not minified */
 export async function bundle(options: Options): Promise<Bundle> {
-  const split = { ...options, banner: {}, splitting: true, metafile: true, write: false } as const;
+  const split = { ...options, minify: false, banner: {}, splitting: true, metafile: true, write: false } as const;
   const { metafile, outputFiles } = await build(split);
   const path = (file: string): string => join(options.outdir, basename(file));
   return { metafile, texts: new Map(outputFiles.map((file) => [path(file.path), file.text])) };
@@ -25,22 +25,32 @@ export async function bundle(options: Options): Promise<Bundle> {
 /**
  * Writes a bundle.
  * @param roots the sources of roots. Each takes in what earlier ones have not, so that loading an earlier root does not load a later one
+ * @param isReadable returns whether the file of a source is not minified
  * @returns what describes the written files
  */
-export async function writeMerged(bundled: Bundle, roots: readonly string[], options: Options): Promise<Metafile> {
+export async function writeMerged(
+  bundled: Bundle,
+  roots: readonly string[],
+  options: Options,
+  isReadable: (source: string) => boolean,
+): Promise<Metafile> {
   const rootOf = assignRoots(bundled.metafile, roots);
   const separate = [...bundled.texts.keys()].filter((path) => !rootOf.has(path));
   const files = new Set([...separate, ...rootOf.values()]);
-  const merge = {
-    ...options,
-    entryPoints: [...files].map((path) => ({ in: `chunk:${path}`, out: basename(path, ".js") })),
-  };
-  const { outputFiles } = await build({ ...merge, write: false, plugins: [chunkPlugin(bundled, rootOf, () => true)] });
+  const entries = (paths: readonly string[]): { in: string; out: string }[] =>
+    paths.map((path) => ({ in: `chunk:${path}`, out: basename(path, ".js") }));
+  const all = chunkPlugin(bundled, rootOf, () => true);
+  const { outputFiles } = await build({ ...options, write: false, entryPoints: entries([...files]), plugins: [all] });
   const statements = outputFiles.flatMap(({ text }) => text.match(/import\{[^}]*\}from"/g) ?? []);
   const imported = new Set(statements.flatMap((statement) => statement.match(/(?<=[{,])[\w$]+/g) ?? []));
   const plugins = [chunkPlugin(bundled, rootOf, (name) => imported.has(name))];
-  const { metafile } = await build({ ...merge, metafile: true, plugins });
-  return metafile;
+  const readable = [...files].filter((path) => isReadable(bundled.metafile.outputs[path]?.entryPoint ?? ""));
+  const others = [...files].filter((path) => !readable.includes(path));
+  const write = async (paths: readonly string[], minify: boolean): Promise<Metafile["outputs"]> => {
+    const { metafile } = await build({ ...options, minify, metafile: true, entryPoints: entries(paths), plugins });
+    return metafile.outputs;
+  };
+  return { inputs: {}, outputs: { ...(await write(others, true)), ...(await write(readable, false)) } };
 }
 
 /** @returns the root of each merged file, and of each root */

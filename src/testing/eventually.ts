@@ -22,6 +22,8 @@ const firstPauseMs = 2;
 const intervalMsDefault = 100;
 const defaultMs = 10_000;
 const defaultMsMax = 30_000;
+/** How much longer a wait may take on a busy machine. */
+const lateMsMax = 20_000;
 /** What is left to the runner, to report the failure. */
 const marginMs = 300;
 const marginShare = 0.06;
@@ -83,7 +85,7 @@ async function repeat<T>(
     }
     const remainingMs = waiting.remainingMs();
     if (remainingMs <= 0) throw waiting.notInTime();
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, intervalMs, remainingMs)));
+    await waiting.pause(Math.min(pauseMs, intervalMs, remainingMs));
   }
 }
 
@@ -93,6 +95,8 @@ class Waiting implements Wait {
   readonly #stopped = Promise.withResolvers<typeof expired>();
   readonly stopped = this.#stopped.promise;
   #end: number;
+  /** The end after all pauses that took longer. */
+  #endMax: number;
   /** That of the test, if it ends the wait. */
   readonly #limitMs: number | undefined;
   readonly #report: (() => string) | undefined;
@@ -108,6 +112,7 @@ class Waiting implements Wait {
     this.#limitMs = leftMs !== undefined && leftMs < desiredMs ? limitMs : undefined;
     this.#timeoutMs = Math.max(0, Math.round(Math.min(desiredMs, leftMs ?? desiredMs)));
     this.#end = now + this.#timeoutMs;
+    this.#endMax = now + Math.min(leftMs ?? Number.POSITIVE_INFINITY, this.#timeoutMs + lateMsMax);
     this.#report = server === undefined ? test?.report : () => reportRequests(server.timeline);
   }
 
@@ -115,7 +120,16 @@ class Waiting implements Wait {
     return this.#end - performance.now();
   }
 
+  /** A pause that takes longer, because the machine is busy, does not shorten the wait, unless the test must end. */
+  async pause(ms: number): Promise<void> {
+    const before = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    const lateMs = Math.max(0, performance.now() - before - ms);
+    this.#end = Math.min(this.#end + lateMs, this.#endMax);
+  }
+
   stop(): void {
+    this.#endMax = 0;
     this.#end = 0;
     this.#stopped.resolve(expired);
   }

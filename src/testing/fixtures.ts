@@ -1,7 +1,9 @@
 /** Servers whose life the hooks of a test runner decide. */
 import type { ServerFixture, Snapshot, TestRunner, TestServer } from "./contract.ts";
+import { waitUntil } from "./eventually.ts";
 import { expectOk } from "./expect-ok.ts";
 import type { Installation } from "./install/contract.ts";
+import { kitAgent } from "./kit-agent.ts";
 import { testsBegin, testsEnd } from "./open-servers.ts";
 import { reportRequests } from "./report-requests.ts";
 import { runnerLimitMs } from "./runner-limit.ts";
@@ -9,7 +11,8 @@ import { testStarts } from "./running-tests.ts";
 import { ensureServiceAccount, pathOf } from "./service-account-token.ts";
 import { type TestNamespaces, testNamespaces } from "./test-namespaces.ts";
 import { isObject, TestScopes } from "./test-scopes.ts";
-import type { TimelineMark } from "./timeline/contract.ts";
+import type { TimelineMark, TimelineRequest } from "./timeline/contract.ts";
+import { formatEntries } from "./timeline/format.ts";
 import type { TestWebhook } from "./webhooks/contract.ts";
 
 /** For busy machines: the runners' own limits are 5 and 10 seconds. */
@@ -28,9 +31,7 @@ export function fixtureOf(runner: TestRunner, start: FixtureStart): ServerFixtur
   checkRunner(runner);
   const life = serverLife(start, "beforeAll" in runner ? startTimeoutMs : undefined);
   const scopes = new TestScopes(() => life.server.faults.list());
-  /** By the context of the test, which is undefined with some runners. */
-  const ends: [context: unknown, end: () => void][] = [];
-  const marks = new WeakMap<object, TimelineMark>();
+  const tests = testsOf(() => life.server);
   const namespaces = testNamespaces(scopes, () => life.server);
   const forks = testForks(scopes, namespaces);
   if ("beforeAll" in runner) runner.beforeAll(life.begin, startTimeoutMs);
@@ -39,29 +40,20 @@ export function fixtureOf(runner: TestRunner, start: FixtureStart): ServerFixtur
     hook(async (context) => {
       await life.started(); // node:test does not wait for hooks of a file that awaits before it registers them.
       scopes.enter(context);
-      const since = life.server.timeline.mark();
-      if (isObject(context)) marks.set(context, since);
-      ends.push([
-        context,
-        testStarts({
-          context,
-          limitMs: runnerLimitMs(context),
-          report: () => reportRequests(life.server.timeline, since),
-        }),
-      ]);
+      tests.begin(context);
     }),
   );
   runner.afterEach(
     hook((context) => {
-      const at = ends.findLastIndex(([of]) => of === context);
-      for (const [, end] of ends.splice(at, at < 0 ? 0 : 1)) end();
+      const since = tests.end(context);
       const failed = isObject(context) && hasFailed(context);
-      if (failed) printTimeline(life.server, marks.get(context));
+      if (failed) printTimeline(life.server, since);
       return scopes.leave(context, failed);
     }),
   );
-  if ("afterAll" in runner) runner.afterAll(life.end);
-  else runner.after(life.end);
+  const end = (): Promise<void> => life.end(tests.openWatches);
+  if ("afterAll" in runner) runner.afterAll(end);
+  else runner.after(end);
   return {
     get server() {
       return life.server;
@@ -76,6 +68,45 @@ export function fixtureOf(runner: TestRunner, start: FixtureStart): ServerFixtur
   };
 }
 
+/** The tests that run, and the watches that they open by `fetch`. */
+interface Tests {
+  begin(context: unknown): void;
+  /** @returns the mark of its begin; undefined if it has not begun */
+  end(context: unknown): TimelineMark | undefined;
+  /** Watches of tests that have ended which are still open, as lines of the timeline. */
+  openWatches(): string[];
+}
+
+function testsOf(server: () => TestServer): Tests {
+  /** The context is undefined with some runners. */
+  const running: { readonly context: unknown; readonly since: TimelineMark; readonly end: () => void }[] = [];
+  const left = new Set<number>();
+  const watches = (): readonly TimelineRequest[] =>
+    server()
+      .timeline.openWatches()
+      .filter(({ userAgent }) => userAgent === kitAgent);
+  return {
+    begin(context) {
+      const { timeline } = server();
+      const since = timeline.mark();
+      const report = (): string => reportRequests(timeline, since);
+      running.push({ context, since, end: testStarts({ context, limitMs: runnerLimitMs(context), report }) });
+    },
+    end(context) {
+      const test = running.findLast((one) => one.context === context);
+      if (test === undefined) return undefined;
+      running.splice(running.indexOf(test), 1);
+      test.end();
+      for (const { sequence } of watches()) if (sequence >= test.since) left.add(sequence);
+      return test.since;
+    },
+    openWatches: () =>
+      watches()
+        .filter(({ sequence }) => left.has(sequence))
+        .map((watch) => formatEntries([watch]).trimEnd()),
+  };
+}
+
 /** The server of a fixture, from its start to its end. */
 interface ServerLife {
   /** @throws Error before it is started */
@@ -84,7 +115,8 @@ interface ServerLife {
   readonly prepared: Snapshot;
   begin(): Promise<void>;
   started(): Promise<void>;
-  end(): Promise<void>;
+  /** @param openWatches those that tests have left open */
+  end(openWatches: () => readonly string[]): Promise<void>;
 }
 
 /** @param limitMs of the start */
@@ -124,11 +156,20 @@ function serverLife({ start, setup }: FixtureStart, limitMs: number | undefined)
       return starting;
     },
     started: async () => starting,
-    async end() {
+    async end(openWatches) {
+      const watches = server === undefined ? [] : await leftOpen(openWatches);
       await server?.close();
-      testsEnd();
+      testsEnd(watches);
     },
   };
+}
+
+const closingMs = 200;
+
+/** The server sees the end of a watch that its client has just ended a moment later. */
+async function leftOpen(watches: () => readonly string[]): Promise<readonly string[]> {
+  if (watches().length > 0) await waitUntil(() => watches().length === 0, closingMs).catch(() => {}); // They are reported.
+  return watches();
 }
 
 /** @throws TypeError */

@@ -2,6 +2,7 @@
  * The servers that are open in this process, so that those which tests forget to close are named, and do not hold the process
  * of a test runner.
  */
+import { currentTest } from "./running-tests.ts";
 import type { Timeline } from "./timeline/contract.ts";
 import { formatEntries } from "./timeline/format.ts";
 
@@ -14,6 +15,8 @@ export interface Opener {
 interface Opened {
   readonly what: string;
   readonly opener: Opener;
+  /** Whether a test was running: what hooks open, hooks that are registered later may close. */
+  readonly isOfTest: boolean;
 }
 
 const open = new Map<object, Opened>();
@@ -25,24 +28,31 @@ const shownMax = 20;
 /** Remembers a server until {@link forgetServer}. @param what such as `server` */
 export function rememberServer(server: object, what: string, opener: Opener): void {
   if (!isTestRunner()) return;
-  if (open.size === 0) process.once("exit", reportOpenServers);
-  open.set(server, { what, opener });
+  if (open.size === 0) process.once("exit", reportAll);
+  open.set(server, { what, opener, isOfTest: currentTest() !== undefined });
 }
 
 /** Must be called before a server is closed. */
 export function forgetServer(server: object, timeline: Timeline): void {
-  if (open.delete(server) && open.size === 0) process.removeListener("exit", reportOpenServers);
+  if (open.delete(server) && open.size === 0) process.removeListener("exit", reportAll);
   if (!isTestRunner()) return;
   const watches = timeline.openWatches().map((watch) => formatEntries([watch]).trimEnd());
   cutWatches = [...cutWatches, ...watches].slice(-shownMax);
 }
 
-/** Prints which servers were not closed. */
-export function reportOpenServers(): void {
-  if (open.size === 0) return;
-  const lines = [...open.values()].map(({ what, opener }) => `  a ${what} opened ${placeOf(opener)}`);
-  open.clear();
-  console.error(["Not closed at the end of the tests:", ...lines.slice(0, shownMax)].join("\n"));
+/** Prints which servers are open. */
+function reportAll(): void {
+  report(() => true);
+}
+
+/** @param more lines about other things */
+function report(isMeant: (opened: Opened) => boolean, more: readonly string[] = []): void {
+  const found = [...open].filter(([, opened]) => isMeant(opened));
+  for (const [server] of found) open.delete(server);
+  if (open.size === 0) process.removeListener("exit", reportAll);
+  if (found.length + more.length === 0) return;
+  const lines = found.map(([, { what, opener }]) => `  a ${what} opened ${placeOf(opener)}`);
+  console.error(["Not closed at the end of the tests:", ...lines.slice(0, shownMax), ...more].join("\n"));
 }
 
 const heldMs = 3000;
@@ -53,11 +63,18 @@ export function testsBegin(): void {
   cutWatches = [];
 }
 
-/** Must be called after the tests of a file: prints what may hold the process when it has not ended a while later. */
-export function testsEnd(): void {
+/**
+ * Must be called after the tests of a file: prints what they left open, and what may hold the process a while later.
+ * @param openWatches as lines of the timeline
+ */
+export function testsEnd(openWatches: readonly string[]): void {
   if (!isTestRunner()) return;
+  report(
+    ({ isOfTest }) => isOfTest,
+    openWatches.slice(0, shownMax).map((line) => `  a watch: ${line}`),
+  );
   held = setTimeout(() => {
-    reportOpenServers();
+    reportAll();
     if (cutWatches.length > 0) console.error([stillRuns, ...cutWatches].join("\n"));
   }, heldMs);
   held.unref();

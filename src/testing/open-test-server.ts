@@ -54,8 +54,8 @@ export async function openTestServer(
     install: tools.install,
     async close() {
       forgetServer(server, kit.timeline);
-      await running.close().finally(close);
-      await tools.close();
+      // Requests that wait for a webhook of a test end with its listener.
+      await Promise.all([tools.close(), running.close().finally(close)]);
     },
   };
   keepTools(server, tools);

@@ -8,6 +8,7 @@ import { certificateTimes, issueClient, type KeyPair } from "../server/serving/c
 import { formatKubeconfig } from "../server/serving/kubeconfig.ts";
 import type { ServingSetup } from "../server/serving/serving-setup.ts";
 import type { TestClient, TestClients, TestRequest, TestResponse, TestUser } from "./contract.ts";
+import { kitAgent } from "./kit-agent.ts";
 import { tokenOf } from "./service-account-token.ts";
 
 /** Clients that are closed after their server. */
@@ -191,7 +192,7 @@ function defaultHeaders({ method, body }: TestRequest, payload: string | Uint8Ar
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   return {
     accept: "application/json",
-    "user-agent": "coxswain-testing",
+    "user-agent": kitAgent,
     ...(isObject && { "content-type": type }),
     ...(payload !== undefined && { "content-length": String(Buffer.byteLength(payload)) }),
   };

@@ -15,7 +15,7 @@ export interface TestNamespaces {
 }
 
 /** How long a controller that watches may take to remove its finalizers. */
-const graceMs = 500;
+const graceMs = 1000;
 const goneMs = 5000;
 
 /** @param server returns the server, when it is started */

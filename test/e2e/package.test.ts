@@ -103,10 +103,10 @@ test("the installed libraries evaluate expressions and apply intents", { skip },
   assert.equal(printed("applyIntent"), "{ a: 'x' }\n{ 'f:a': {} }\n");
 });
 
-test("the packed package has at most 1.7 MB", { skip }, (t) => {
+test("the packed package has at most 2.5 MB", { skip }, (t) => {
   const { size } = statSync(archive);
   t.diagnostic(`${size} bytes`);
-  assert.ok(size <= 1_700_000, `${size} bytes`);
+  assert.ok(size <= 2_500_000, `${size} bytes`);
 });
 
 test("the package has a file of types for each export", { skip }, () => {

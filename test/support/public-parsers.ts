@@ -52,6 +52,7 @@ import { decodeFieldsV1 } from "../../src/lib/structured-merge/fields-v1.ts";
 import { parseCertificates } from "../../src/lib/x509/pem.ts";
 import { pemBlocks } from "../../src/lib/x509/pem-blocks.ts";
 import { decodeYaml } from "../../src/lib/yaml/decode.ts";
+import { splitDocuments } from "../../src/lib/yaml/split-documents.ts";
 import { parseContinue } from "../../src/registry/continue-token.ts";
 import { parseResourceVersion } from "../../src/registry/list-options.ts";
 import { parseListOptions } from "../../src/request/list-options.ts";
@@ -219,6 +220,13 @@ const bodies: readonly PublicParser[] = [
     ['"', "\\", '"'],
     ["", "9", ""],
     ["[", "-0.1e5,", "x]"],
+  ]),
+  parser("documents of YAML", (text) => splitDocuments(bytesOf(text)), [
+    ["", "---\n", ""],
+    ["a: 1\n", "---\nb: 1\n", "...\n"],
+    ["", "%A\n", "---\n"],
+    ["", "...\n", "a"],
+    ["", "# a\n---\n", ""],
   ]),
   parser("YAML", (text) => decodeYaml(bytesOf(text)), [
     ["", "- ", "a"],

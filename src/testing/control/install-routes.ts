@@ -21,12 +21,16 @@ export function installRoutes(tools: TestTools): readonly ControlRoute[] {
     {
       method: "POST",
       path: "install",
-      async handle({ query, bytes }) {
+      async handle({ query, bytes, signal }) {
         const namespace = readNamespace(query.get("namespace"));
         const body = await bytes(manifestBytesMax);
         if (installations.size >= installationsMax)
           throw badRequest(`there can be ${installationsMax} installations at most`);
         const installation = await asBadRequest(async () => tools.installObjects(readBody(body), { namespace }));
+        if (signal.aborted) {
+          await installation.remove();
+          throw badRequest("the client has gone");
+        }
         const name = `install-${++count}`;
         installations.set(name, installation);
         return { status: 201, json: shown([name, installation]) };

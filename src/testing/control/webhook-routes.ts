@@ -24,6 +24,10 @@ export function webhookRoutes(tools: TestTools): readonly ControlRoute[] {
         const webhooks = await tools.webhooks();
         const target = { url, signal, ...(caBundle !== undefined && { caBundle }) };
         const added = await asBadRequest(() => webhooks.add(spec, target));
+        if (signal.aborted) {
+          await added.remove();
+          throw badRequest("the client has gone");
+        }
         return { status: 201, json: shown(added) };
       },
     },

@@ -30,7 +30,7 @@ export interface Installation {
  * What is installed: the path of a file or of a folder with `.yaml`, `.yml` and `.json` files, a `file:` URL, a manifest as
  * text (which has a line break), an object, or a list of these. Files are YAML with any number of documents, or JSON.
  */
-export type InstallSource = string | URL | object | readonly (string | URL | object)[];
+export type InstallSource = string | object | readonly (string | object)[];
 
 /** Options of an installation. */
 export interface InstallOptions {

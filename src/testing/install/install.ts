@@ -3,6 +3,7 @@
 import type { TestClients, TestResponse } from "../contract.ts";
 import { waitUntil } from "../eventually.ts";
 import type { Finalizers } from "../held-objects.ts";
+import { kitAgent } from "../kit-agent.ts";
 import type { Installation, InstalledObject, InstallOptions } from "./contract.ts";
 import { inInstallOrder, isDefinition } from "./install-order.ts";
 import type { ManifestObject } from "./manifest.ts";
@@ -15,7 +16,6 @@ export interface InstallNeeds {
   readonly finalizers: Finalizers;
 }
 
-const fieldManager = "coxswain-testing";
 const establishedMs = 20_000;
 
 /**
@@ -82,7 +82,7 @@ async function installOne(object: ManifestObject, run: Run): Promise<void> {
   const namespace = kind.namespaced ? object.namespace || (run.options.namespace ?? "default") : "";
   const collection = kind.collection(namespace);
   const headers = { "content-type": "application/json" };
-  const query = `fieldManager=${fieldManager}&fieldValidation=Strict`;
+  const query = `fieldManager=${kitAgent}&fieldValidation=Strict`;
   const creation = await fetch(`${collection}?${query}`, { method: "POST", headers, body: object.json });
   const isThere = creation.status === 409 && object.name !== "";
   const answer = isThere ? await apply(object, { fetch, kind, namespace, query }) : creation;

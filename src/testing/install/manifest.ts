@@ -10,6 +10,8 @@ import { ManifestError } from "./manifest-error.ts";
 export const manifestBytesMax = 16 << 20;
 /** Objects of one installation. */
 const objectsMax = 1000;
+/** Characters of JSON of one manifest: aliases can repeat what the bytes have once. */
+const jsonLengthMax = 64 << 20;
 /** Lists within lists. */
 const listDepthMax = 5;
 
@@ -34,10 +36,18 @@ export interface ManifestObject {
  * @throws ManifestError when it is not valid
  */
 export function readManifest(bytes: Buffer, source: string): ManifestObject[] {
-  return documentsOf(bytes, source).flatMap((document) => {
+  const documents = documentsOf(bytes, source);
+  if (documents.length > objectsMax) throw new ManifestError(source, tooMany(documents.length));
+  const objects: ManifestObject[] = [];
+  let length = 0;
+  for (const document of documents) {
     const place = `${source}, line ${document.line}`;
-    return objectsIn(decoded(document, place), place);
-  });
+    const found = objectsIn(decoded(document, place), place);
+    for (const { json } of found) length += json.length;
+    if (length > jsonLengthMax) throw new ManifestError(place, "aliases make too much of the text");
+    objects.push(...found);
+  }
+  return objects;
 }
 
 /**
@@ -53,8 +63,11 @@ export function readObject(value: unknown, place: string): ManifestObject[] {
 /** @throws ManifestError when there are more than an installation may have, or none */
 export function checkCount(objects: readonly ManifestObject[], source: string): void {
   if (objects.length === 0) throw new ManifestError(source, "there is no object in it");
-  if (objects.length > objectsMax)
-    throw new ManifestError(source, `there are ${objects.length} objects; ${objectsMax} can be installed together`);
+  if (objects.length > objectsMax) throw new ManifestError(source, tooMany(objects.length));
+}
+
+function tooMany(count: number): string {
+  return `there are ${count} objects; ${objectsMax} can be installed together`;
 }
 
 /** @throws ManifestError for bytes that are no text */

@@ -27,11 +27,22 @@ interface Budget {
 }
 
 async function readOne(source: InstallSource, place: string, budget: Budget): Promise<ManifestObject[]> {
-  if (source instanceof URL) return readPath(pathOf(source), budget);
+  if (isUrl(source)) return readPath(pathOf(new URL(source.href)), budget);
   if (typeof source !== "string") return readObject(JSON.parse(JSON.stringify(source ?? null)), place);
   if (source.includes("\n")) return readManifest(spend(Buffer.from(source), "the text", budget), "the text");
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(source)) return readPath(pathOf(new URL(source)), budget);
   return readPath(source, budget);
+}
+
+/** A test runner can have another class `URL`. */
+function isUrl(source: InstallSource): source is { readonly href: string } {
+  return (
+    typeof source === "object" &&
+    source !== null &&
+    "href" in source &&
+    "protocol" in source &&
+    typeof source.href === "string"
+  );
 }
 
 function pathOf(url: URL): string {

@@ -122,7 +122,7 @@ async function registerAdmission(
   const kind = type === "mutating" ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration";
   const collection = `${registration}/${kind.toLowerCase()}s`;
   const body = { metadata: { name: id }, webhooks: [webhookEntry(spec, id, clientConfig)] };
-  await expectOk(fetch(collection, { method: "POST", body }));
+  await expectOk(fetch(`${collection}?fieldValidation=Strict`, { method: "POST", body }));
   // A consistent list waits until the watch cache has the object, and admission reads that one.
   await expectOk(fetch(`${collection}?fieldSelector=metadata.name%3D${id}`));
   return {

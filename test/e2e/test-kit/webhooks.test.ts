@@ -156,6 +156,7 @@ describe("admission webhooks", () => {
       { conversion: { definition: "a.b", url: "x" } },
       /^conversion\.url: is not known: the fields are definition, conv/,
     ],
+    [{ validating: { rules, failurePolity: "Ignore" } }, /unknown field "webhooks\[0\]\.failurePolity"/],
     [{ validating: { rules, name: "short" } }, /webhooks\[0\]\.name: Invalid value: "short"/],
     [{ conversion: { definition: "none.example.com" } }, /customresourcedefinitions.* "none\.example\.com" not found/],
   ];
@@ -164,6 +165,19 @@ describe("admission webhooks", () => {
       await assert.rejects(server.webhook(spec as never, (() => undefined) as never), { message });
     });
   }
+});
+
+test("a server closes while a webhook does not answer", async () => {
+  const hanging = await startTestServer({ controllers: quietControllers });
+  const called = Promise.withResolvers<void>();
+  await hanging.webhook({ validating: { rules, timeoutSeconds: 30 } }, () => {
+    called.resolve();
+    return new Promise(() => {});
+  });
+  const creation = hanging.fetch(maps, { method: "POST", body: configMap("never") });
+  await called.promise;
+  await hanging.close();
+  assert.equal((await creation).status, 500);
 });
 
 describe("conversion webhooks", () => {

@@ -1,0 +1,2 @@
+/** The user agent of `fetch`, and the field manager of installations. */
+export const kitAgent = "coxswain-testing";
