@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
+import * as tls from "node:tls";
 import { main } from "../../../test/support/program.ts";
 import { runCommand } from "../../../test/support/run-command.ts";
 import { testCommand } from "./command.ts";
@@ -81,6 +82,8 @@ for (const [option, code, isPrinted] of timelineRows) {
   });
 }
 
+const urlOf = (url: string) => ({ host: new URL(url).hostname, port: Number(new URL(url).port) });
+
 const start = (...argv: string[]): ChildProcess =>
   spawn(process.execPath, [main, "test", ...argv], { stdio: ["pipe", "pipe", "inherit"] });
 
@@ -125,6 +128,29 @@ describe("--until-stdin-closes", () => {
     assert.deepEqual(await once(child, "close"), [0, null]);
     assert.equal(more, "");
     assert.equal(existsSync(dirname(kubeconfig)), false);
+  });
+
+  test("ends in order in a process of a test runner, while a connection is open", async () => {
+    const child = spawn(process.execPath, [main, "test", "--until-stdin-closes"], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { ...process.env, NODE_TEST_CONTEXT: "child-v8" },
+    });
+    const { url, kubeconfig } = await announced(child);
+    // This end of the connection stays open until the server destroys it.
+    const socket = tls.connect({
+      ...urlOf(url),
+      ALPNProtocols: ["h2"],
+      rejectUnauthorized: false,
+      allowHalfOpen: true,
+    });
+    await once(socket, "secureConnect");
+    socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    await once(socket, "data");
+    socket.on("error", () => {});
+    child.stdin?.end();
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+    assert.equal(existsSync(dirname(kubeconfig)), false);
+    socket.destroy();
   });
 
   test("ends on SIGTERM", async () => {

@@ -49,7 +49,7 @@ export interface Listener {
    * @throws Error when a certificate does not match its key; the old ones remain in use
    */
   replaceCertificates(serving: ServingMaterial): void;
-  /** From now on, neither the port nor its connections hold the process. */
+  /** From now on, neither the port nor its connections hold the process, until it is stopped. */
   unref(): void;
   /** Accepts no new connections; existing ones close after their open requests. */
   stop(): void;
@@ -110,6 +110,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     unref: () => unref(server, sockets),
     stop() {
       stopped = true;
+      for (const socket of sockets) socket.ref(); // The process must not end before they have.
       server.close();
       http1.stop();
       http2.stop();
