@@ -47,6 +47,9 @@ test("a program that imports the library ends with the sentence, not a stack", (
   );
   assert.equal(status, 1);
   const lines = stderr.split("\n").filter((line) => line !== "");
-  assert.ok(lines.some((line) => line.includes(problem)), stderr);
+  assert.ok(
+    lines.some((line) => line.includes(problem)),
+    stderr,
+  );
   assert.ok(lines.length <= 5, stderr); // The file, the line that throws, a mark, the sentence, Node's version.
 });

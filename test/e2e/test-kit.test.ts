@@ -193,7 +193,8 @@ describe("namespaces of tests", () => {
 
 describe("rules of faults", () => {
   const { before, after } = runner;
-  const add = (name: string): FaultHandle => kit.server.faults.add({ name, optional: true }, { type: "latency", ms: 0 });
+  const add = (name: string): FaultHandle =>
+    kit.server.faults.add({ name, optional: true }, { type: "latency", ms: 0 });
   const names = (): unknown[] => kit.server.faults.list().map(({ rule }) => rule.name);
   let shared: FaultHandle;
   let former = "";

@@ -101,8 +101,13 @@ describe("timeline", () => {
     await client.send({ path: "/version", headers: { authorization: "Bearer hunter-token" }, anonymous: true });
     await client.send({ path: `${path}/s`, anonymous: true });
     await client.send({ path: "/version?access_token=hunter-query" });
-    const denied = requests(server.timeline.entries()).find(({ resource, code }) => resource === "secrets" && code === 403);
-    assert.match(denied?.message ?? "", /^secrets "s" is forbidden: User "system:anonymous" cannot get resource "secrets"/);
+    const denied = requests(server.timeline.entries()).find(
+      ({ resource, code }) => resource === "secrets" && code === 403,
+    );
+    assert.match(
+      denied?.message ?? "",
+      /^secrets "s" is forbidden: User "system:anonymous" cannot get resource "secrets"/,
+    );
     const changed = requests(server.timeline.entries()).flatMap(({ changes }) => changes);
     const fields = changed.filter(({ kind }) => kind === "Secret").flatMap((change) => change.fields);
     assert.deepEqual(fields, [{ path: "data.password", before: "(hidden)", after: "(hidden)" }]);

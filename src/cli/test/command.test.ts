@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
@@ -138,10 +139,9 @@ describe("--until-stdin-closes", () => {
     const { url, kubeconfig } = await announced(child);
     // This end of the connection stays open until the server destroys it.
     const socket = tls.connect({
-      ...urlOf(url),
+      socket: net.connect({ ...urlOf(url), allowHalfOpen: true }),
       ALPNProtocols: ["h2"],
       rejectUnauthorized: false,
-      allowHalfOpen: true,
     });
     await once(socket, "secureConnect");
     socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
