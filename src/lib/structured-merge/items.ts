@@ -106,12 +106,7 @@ export class KnownElements {
  * @param isWritten see {@link itemElement}
  * @throws TypedError when an item has none of its keys
  */
-export function elementsOf(
-  type: List,
-  items: readonly unknown[],
-  like?: ListElements,
-  isWritten = true,
-): ListElements {
+export function elementsOf(type: List, items: readonly unknown[], like?: ListElements, isWritten = true): ListElements {
   const elements = items.map((item, index) =>
     like !== undefined && index < like.items.length && item === like.items[index]
       ? (like.elements[index] as string)
