@@ -12,12 +12,12 @@ const root = join(import.meta.dirname, "..");
 const programs = new Set(
   Object.entries(packageJson.scripts)
     .filter(([name]) => name !== "start")
-    .flatMap(([, script]) => script.match(/[\w/]+\.ts/g) ?? []),
+    .flatMap(([, script]) => script.match(/[\w/-]+\.ts/g) ?? []),
 );
 
 for (const program of programs)
   test(`${program} parses its arguments`, () =>
-    assert.match(readFileSync(join(root, program), "utf8"), /new Command\("npm (?:run )?[a-z]+(?: --)?"\)/));
+    assert.match(readFileSync(join(root, program), "utf8"), /new Command\("npm (?:run )?[a-z-]+(?: --)?"\)/));
 
 for (const program of ["tools/golden/run.ts", "tools/generate/main.ts", "tools/patterns/check.ts"])
   test(`${program} --help`, () => {

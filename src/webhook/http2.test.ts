@@ -81,7 +81,10 @@ interface SceneOptions {
 
 async function inScene(scene: SceneOptions, run: (scene: Scene) => Promise<void>): Promise<void> {
   const server = await serve(scene.reply ?? answer, scene.settings);
-  const client = webhookClient({ url: server.url, ca: authority.cert, ...scene.endpoint }, scene.options);
+  const client = webhookClient(
+    { url: server.url, ca: authority.cert, offersHttp2: true, ...scene.endpoint },
+    scene.options,
+  );
   const post = async (timeoutMs = 30_000): Promise<string> => {
     try {
       const { status, body } = await client.post("{}", { timeoutMs });
@@ -292,7 +295,7 @@ for (const [what, bytes, outcome] of hostile)
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/c`;
-    const client = webhookClient({ url, ca: authority.cert });
+    const client = webhookClient({ url, ca: authority.cert, offersHttp2: true });
     try {
       const failure = client.post("{}", { timeoutMs: 500 }).then(
         () => "an answer",

@@ -16,7 +16,7 @@ const second = 1000;
 const minute = 60 * second;
 
 const clock = manualClock(Date.now());
-const { client } = await startServerWithClient({ clock, requestTimeoutMs: 86_400_000 });
+const { client } = await startServerWithClient({ clock, requestTimeoutMs: 86_400_000, identityRenewMs: 86_400_000 });
 
 describe("reads", () => {
   before(async () => {
