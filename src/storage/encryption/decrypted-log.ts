@@ -47,8 +47,10 @@ export class DecryptedLog implements LogSubscriber {
 
   progress(revision: number): void {
     if (this.#ended) return;
-    if (this.#isBusy) this.#steps.push({ progress: revision });
-    else this.#subscriber.progress(revision);
+    if (!this.#isBusy) return this.#subscriber.progress(revision);
+    const last = this.#steps.at(-1);
+    if (last !== undefined && "progress" in last) this.#steps.pop(); // The newest one is enough.
+    this.#steps.push({ progress: revision });
   }
 
   end(error: Error | undefined): void {
