@@ -180,8 +180,8 @@ for (const [what, text, want] of rows) {
     writeFileSync(file, text);
     if (typeof want === "string") await assert.rejects(readWebhookKubeconfig(file, quiet), { message: want });
     else {
-      const shared = want.url.startsWith("https:") && { offersHttp2: true };
-      assert.deepEqual(await readWebhookKubeconfig(file, quiet), { ...want, ...shared });
+      const isSecure = (want as { url: string }).url.startsWith("https:");
+      assert.deepEqual(await readWebhookKubeconfig(file, quiet), { ...want, ...(isSecure && { offersHttp2: true }) });
     }
   });
 }
