@@ -18,7 +18,7 @@ import type {
 } from "../contract.ts";
 import { type Encryption, EncryptionFailed } from "./contract.ts";
 import { DecryptedLog } from "./decrypted-log.ts";
-import { checkReady, isReady, KeyNeeded, keepPlain, opened, prepare } from "./stored-values.ts";
+import { checkReady, forgetPlain, isReady, KeyNeeded, keepPlain, opened, prepare } from "./stored-values.ts";
 
 /** Attempts of a commit whose derived writes need keys of another process. */
 const attemptsMax = 10;
@@ -78,7 +78,7 @@ class EncryptedStorage implements Storage {
       if (outcome.ok || outcome.current === undefined) return outcome;
       return { ...outcome, current: await this.#read(outcome.current) };
     } finally {
-      for (const value of own) keepPlain(value, undefined);
+      for (const value of own) forgetPlain(value);
     }
   }
 

@@ -12,20 +12,22 @@ export class KeyNeeded extends Error {
   }
 }
 
-/** The value before its encryption, in a buffer that a commit of this process writes. */
-const before = Symbol("before");
-interface OwnValue extends Buffer {
-  [before]?: Buffer | undefined;
-}
+/** The values before their encryption, by the buffers that running commits of this process write. */
+const own = new Map<Buffer, Buffer>();
 
 /** Lets {@link opened} return the value of a running commit without decrypting it: its events have the same buffer. */
-export function keepPlain(sealed: Buffer, plain: Buffer | undefined): void {
-  (sealed as OwnValue)[before] = plain;
+export function keepPlain(sealed: Buffer, plain: Buffer): void {
+  own.set(sealed, plain);
+}
+
+/** Ends {@link keepPlain}. */
+export function forgetPlain(sealed: Buffer): void {
+  own.delete(sealed);
 }
 
 /** Whether {@link opened} has the key. */
 export function isReady({ key, value, damage }: Stored, encryption: Encryption): boolean {
-  if (damage !== undefined || (value as OwnValue)[before] !== undefined) return true;
+  if (damage !== undefined || own.has(value)) return true;
   return encryption.of(key)?.cipher.remote?.has(value) ?? true;
 }
 
@@ -46,8 +48,8 @@ export async function prepare({ key, value }: Stored, encryption: Encryption): P
 export function opened<One extends Stored>(stored: One, encryption: Encryption, isShared: boolean): One {
   const { key, value, damage, seal } = stored;
   if (damage !== undefined || (isShared && seal !== undefined)) return stored;
-  const own = (value as OwnValue)[before];
-  if (own !== undefined) return { ...stored, value: own };
+  const plain = own.get(value);
+  if (plain !== undefined) return { ...stored, value: plain };
   const found = encryption.of(key);
   if (found === undefined) return stored;
   try {
