@@ -49,7 +49,6 @@ var ownFlags = map[string]bool{
 	"feature-gates":                    true,
 	"storage-backend":                  true,
 	"external-hostname":                true,
-	"v":                                true,
 	"vmodule":                          true,
 	"watch-cache":                      true, // This server has no other mode.
 	"watch-cache-sizes":                true,
@@ -127,13 +126,18 @@ func flagsOf(o *options.ServerRunOptions, sets cliflag.NamedFlagSets, directory 
 	if values["service-account-signing-key-file"], values["service-account-key-file"], err = tokenKeys(o, directory); err != nil {
 		return nil, err
 	}
+	names := []string{}
+	for name := range values {
+		names = append(names, name)
+	}
+	sort.Strings(names)
 	flags := []string{}
-	for name, texts := range values {
-		for _, text := range texts {
+	for _, name := range names {
+		// The order of the values of a list has a meaning.
+		for _, text := range values[name] {
 			flags = append(flags, "--"+name+"="+text)
 		}
 	}
-	sort.Strings(flags)
 	return flags, nil
 }
 
