@@ -99,10 +99,10 @@ export class KmsProvider implements ValueCipher {
   check(): Promise<string | undefined> {
     const { clock } = this.#options;
     if (clock.now() < this.#checked.until) return Promise.resolve(this.#checked.problem);
-    this.#checking ??= this.#checkNow().then((problem) => {
+    this.#checking ??= this.#checkNow().then(({ problem, remembered }) => {
       this.#checking = undefined;
       this.#checked = {
-        problem,
+        problem: remembered,
         until: clock.now() + (problem === undefined ? healthyResultMs : failedResultMs),
       };
       return problem;
@@ -161,16 +161,20 @@ export class KmsProvider implements ValueCipher {
     });
   }
 
-  async #checkNow(): Promise<string | undefined> {
+  /** `remembered` is the text of the checks that follow: that of a failed call lacks the provider, as upstream's. */
+  async #checkNow(): Promise<{ problem: string | undefined; remembered: string | undefined }> {
     const { client, name } = this.#options;
     let status: StatusResponse;
     try {
       status = await client.status();
     } catch (error) {
-      return `failed to perform status section of the healthz check for KMS Provider ${name}, error: ${(error as Error).message}`;
+      const { message } = error as Error;
+      const problem = `failed to perform status section of the healthz check for KMS Provider ${name}, error: ${message}`;
+      return { problem, remembered: message };
     }
     const problems = joinErrors([...this.#statusProblems(status), ...(await this.#followKey(status.keyId))]);
-    return problems === "" ? undefined : `kmsv2 Provider ${name} is not healthy, error: ${problems}`;
+    const problem = problems === "" ? undefined : `kmsv2 Provider ${name} is not healthy, error: ${problems}`;
+    return { problem, remembered: problem };
   }
 
   #statusProblems({ healthz, version }: StatusResponse): string[] {
