@@ -8,9 +8,10 @@ import { ConfigurationError } from "../../apimachinery/configuration-file.ts";
 import { silentLogger } from "../../apimachinery/logger.ts";
 import { EncryptedValue } from "../encrypted-value.ts";
 import { readEncryptionConfiguration } from "./configuration.ts";
-import type { Encryption, EncryptionObserver } from "./contract.ts";
+import type { Encryption } from "./contract.ts";
 import { openEncryption } from "./open-encryption.ts";
 import { identity } from "./prefixed-ciphers.ts";
+import { silentObserver } from "./silent-observer.ts";
 
 interface Row {
   readonly what: string;
@@ -32,17 +33,6 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/golden.jsonl"), "u
   .filter((line) => line !== "")
   .map((line): Row => JSON.parse(line) as Row);
 
-const observer: EncryptionObserver = {
-  transformed() {},
-  keyMissed() {},
-  keyGenerated() {},
-  called() {},
-  keyUsed() {},
-  keyNamed() {},
-  keyRejected() {},
-  keysPresent() {},
-};
-
 /** Removes what differs: the location of upstream's program, the content of the file, and values with keys. */
 const comparable = (text: string | undefined): string | undefined =>
   text
@@ -57,7 +47,7 @@ async function open({ config, reload = false }: Row): Promise<{ encryption: Encr
     pathOf: (key) => key,
     clock: manualClock(),
     logger: silentLogger,
-    observer,
+    observer: silentObserver,
   });
   return { encryption: opened, close: () => opened.close() };
 }
