@@ -40,8 +40,8 @@ for (const kubectl of skip ? [] : chosen) {
     });
     after(() => runner.close());
     for (const block of commands) {
-      test(titleOf(block), () => {
-        const output = runner.run(block);
+      test(titleOf(block), async () => {
+        const output = await runner.run(block);
         if (block.language === "console") assert.match(withoutVarying(output), expectedOutput(block));
       });
     }

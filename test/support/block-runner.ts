@@ -1,5 +1,5 @@
 /** Runs the commands of documents with a server of the command, in a directory with example files. */
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ const preamble =
 
 export interface BlockRunner {
   /** @returns the output @throws Error with the output when a command fails */
-  run(block: CodeBlock): string;
+  run(block: CodeBlock): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -64,8 +64,8 @@ export async function openBlockRunner(kubectl: string): Promise<BlockRunner> {
     NODE_NO_WARNINGS: "1",
     NODE_COMPILE_CACHE: compiled,
   };
-  const shell = (script: string, cwd: string): string => runShell(script, cwd, env);
-  shell("kubectl create namespace shop", directory);
+  const shell = (script: string, cwd: string): Promise<string> => runShell(script, cwd, env);
+  await shell("kubectl create namespace shop", directory);
   return {
     run: (block) => shell(scriptOf(block), workingDirectory(directory, dataDir)),
     async close() {
@@ -106,15 +106,16 @@ function scriptOf({ check, language, setup, code }: CodeBlock): string {
   return `exec 3>&1 >&2\n${setup}\nexec >&3\n${command}`;
 }
 
-function runShell(script: string, cwd: string, env: NodeJS.ProcessEnv): string {
-  const { status, stdout, stderr } = spawnSync("bash", ["-c", preamble + script], {
-    cwd,
-    env,
-    encoding: "utf8",
-    timeout: timeoutMs,
+/** Without blocking the process, whose other tests have servers. */
+function runShell(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const options = { cwd, env, timeout: timeoutMs };
+  const child = execFile("bash", ["-c", preamble + script], options, (error, stdout, stderr) => {
+    if (error === null) resolve(stdout);
+    else reject(new Error(`${script}\nfailed: ${error.message}: ${stdout}${stderr}`));
   });
-  if (status !== 0) throw new Error(`${script}\nexited with ${status}: ${stdout}${stderr}`);
-  return stdout;
+  child.stdin?.end();
+  return promise;
 }
 
 /** The expected output of a `console` block: a line `…` is for any lines, durations and addresses vary. */
