@@ -13,6 +13,13 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
+/** Identifies a resource in one version. */
+export interface GroupVersionResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
 /** Identifies a resource in all versions. */
 export interface GroupResource {
   readonly group: string;

@@ -3,21 +3,9 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/condition.go, CreateAdmissionRequest and
  * CreateNamespaceObject
  */
-import type { KubeObject } from "../apimachinery/object.ts";
+import type { GroupVersionKind, GroupVersionResource, KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { JsonValue } from "../lib/cel/index.ts";
-
-interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
-interface GroupVersionResource {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-}
 
 /** The attributes of an admission request. */
 export interface RequestAttributes {

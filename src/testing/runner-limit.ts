@@ -17,7 +17,7 @@ interface VitestTask {
 
 /**
  * @param context that the runner passes to hooks, if any
- * @returns milliseconds; undefined where a test has no limit, and where none can be found: node:test says nothing about
+ * @returns milliseconds; undefined where a test has no limit, and where none can be found: node:test does not show
  *   the option `timeout` of a test
  */
 export function runnerLimitMs(context?: unknown): number | undefined {

@@ -1,7 +1,7 @@
 /** Calls of upstream's tests of admission, as tools/golden/admission-tests records them. */
 import { readFileSync } from "node:fs";
-import type { GroupVersionKind, GroupVersionResource, Match } from "../../src/admission/matching/contract.ts";
-import type { KubeObject } from "../../src/apimachinery/object.ts";
+import type { Match } from "../../src/admission/matching/contract.ts";
+import type { GroupVersionKind, GroupVersionResource, KubeObject } from "../../src/apimachinery/object.ts";
 import type { Catalog, Resolved, ResourceDefinition } from "../../src/catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionOperation } from "../../src/registry/admission-attributes.ts";
 

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { AuthorizationChecks } from "../../src/admission/expressions/authorization-checks.ts";
 import { requestBindings } from "../../src/admission/expressions/request-bindings.ts";
-import type { GroupVersionKind } from "../../src/admission/matching/contract.ts";
-import type { KubeObject } from "../../src/apimachinery/object.ts";
+import type { GroupVersionKind, KubeObject } from "../../src/apimachinery/object.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "../../src/authorization/contract.ts";
 import type { Compiled } from "../../src/cel-environment/compile-expression.ts";
 import { newExpressions, storedExpressions } from "../../src/cel-environment/environments.ts";

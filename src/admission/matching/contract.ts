@@ -1,20 +1,7 @@
 /** The requests that a webhook or policy selects. Source: k8s.io/api@v0.36.0/admissionregistration/v1/types.go. */
+import type { GroupVersionKind, GroupVersionResource } from "../../apimachinery/object.ts";
 import type { LabelSelectorObject } from "../../lib/selectors/label-object.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-
-/** A kind with its group and version. */
-export interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
-/** A resource with its group and version. */
-export interface GroupVersionResource {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-}
 
 /** `RuleWithOperations` or `NamedRuleWithOperations` of admissionregistration.k8s.io, as JSON. */
 export interface Rule {

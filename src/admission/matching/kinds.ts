@@ -2,9 +2,9 @@
  * The kind and resource of a request, and equivalent resources. Source: `EquivalentResourceMapper`
  * in k8s.io/apimachinery@v0.36.0/pkg/runtime/mapper.go.
  */
+import type { GroupVersionKind, GroupVersionResource } from "../../apimachinery/object.ts";
 import type { Catalog, Resolved, ResourceDefinition, ServedVersion } from "../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-import type { GroupVersionKind, GroupVersionResource } from "./contract.ts";
 
 /** The resource of a version, and its kinds by subresource. */
 interface Names {

@@ -3,13 +3,13 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/policy/matching/matching.go.
  */
 import { internalError } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import type { GroupVersionResource, KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { type LabelSelector, matchesLabels } from "../../lib/selectors/label.ts";
 import { type LabelSelectorObject, labelSelectorFromObject } from "../../lib/selectors/label-object.ts";
 import { SelectorError } from "../../lib/selectors/selector-error.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-import type { GroupVersionResource, Match, MatchCriteria, Matcher } from "./contract.ts";
+import type { Match, MatchCriteria, Matcher } from "./contract.ts";
 import {
   equivalentResources,
   type FindEquivalents,

@@ -2,8 +2,9 @@
  * Matches requests with rules. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/predicates/rules/rules.go.
  */
+import type { GroupVersionResource } from "../../apimachinery/object.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-import type { GroupVersionResource, Rule } from "./contract.ts";
+import type { Rule } from "./contract.ts";
 
 /** A rule with the parts of its resources. */
 export interface CompiledRule {

@@ -13,7 +13,7 @@ import {
   recordedBindings,
 } from "../../../test/support/recorded-expressions.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import type { GroupVersionKind, KubeObject } from "../../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { runtimeBudget } from "../../cel-environment/limits.ts";
@@ -24,7 +24,6 @@ import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
 import { decodeJson } from "../../lib/schema/decode.ts";
 import { encodeValue } from "../../lib/schema/encode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import type { GroupVersionKind } from "../matching/contract.ts";
 import { applyConfiguration, applyPatch, MutationError } from "./apply-mutation.ts";
 
 interface Mutation extends RecordedInput {

@@ -3,10 +3,11 @@
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/request/admissionreview.go,
  * k8s.io/api@v0.36.0/admission/v1/types.go.
  */
+import type { GroupVersionKind, GroupVersionResource } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { encodeAny, encodeSorted, encodeString } from "../../lib/json/encode-any.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
-import type { GroupVersionKind, GroupVersionResource, Match } from "../matching/contract.ts";
+import type { Match } from "../matching/contract.ts";
 import { requestedKind, requestedResource } from "../matching/kinds.ts";
 import type { ReviewedObjects, ReviewVersion } from "./contract.ts";
 

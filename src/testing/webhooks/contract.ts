@@ -2,6 +2,9 @@
  * Webhooks of tests: which requests they get, and what they answer. Source: Kubernetes docs, "Dynamic Admission Control"
  * and "Versions in CustomResourceDefinitions", https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/.
  */
+import type { GroupVersionKind, GroupVersionResource } from "../../apimachinery/object.ts";
+
+export type { GroupVersionKind, GroupVersionResource } from "../../apimachinery/object.ts";
 
 /** Which requests a webhook gets. Exactly one of the fields is set. */
 export type WebhookSpec =
@@ -77,20 +80,6 @@ export interface AdmissionUser {
   readonly uid?: string;
   readonly groups?: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** A kind in its version. */
-export interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
-/** A resource in its version. */
-export interface GroupVersionResource {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
 }
 
 /** What an admission webhook answers. Without `denied`, the request is allowed. */
