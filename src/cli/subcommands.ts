@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { type ColorMode, colored, colorModes } from "./colors.ts";
 import { type ExitCodes, exitFailed } from "./exit-codes.ts";
+import { FlagError } from "./flags/contract.ts";
 import { formatExamples, formatExitCodes } from "./help-text.ts";
 import { type Output, reportError } from "./output.ts";
 
@@ -38,8 +39,11 @@ export interface Program {
   commands(): readonly ListedCommand[];
 }
 
+/** What a command does. @param argv all arguments of the subcommand @returns the exit code */
+type Action = (output: Output, env: NodeJS.ProcessEnv, argv: readonly string[]) => Promise<number>;
+
 /** Runs the action of a command and keeps its exit code. */
-export type Run = (action: (output: Output, env: NodeJS.ProcessEnv) => Promise<number>) => Promise<void>;
+export type Run = (action: Action) => Promise<void>;
 
 /** What {@link defineSubcommand} needs. */
 interface SubcommandOptions {
@@ -68,11 +72,11 @@ async function runSubcommand(
   plain: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const { failureCode = exitFailed } = options;
+  const { name, failureCode = exitFailed } = options;
   let code = 0;
   let output = plain;
   const command = newCommand(options, async (action) => {
-    code = await action(output, env);
+    code = await action(output, env, argv);
   });
   command.on("option:color", (mode: ColorMode) => {
     const always = mode === "always";
@@ -84,6 +88,7 @@ async function runSubcommand(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failureCode;
     await reportError(error, output);
+    if (error instanceof FlagError) output.err(seeHelp(name));
     return failureCode;
   }
   return code;
@@ -98,6 +103,8 @@ function newCommand({ name, description, exitCodes, add }: SubcommandOptions, ru
   add(command, run);
   return command.addHelpText("afterAll", `\n${formatExitCodes(exitCodes, { isColored: true })}`);
 }
+
+const seeHelp = (name: string): string => `Run ${name} --help for its options.\n`;
 
 function configureOutput(command: Command, output: () => Output): void {
   const pathOf = (one: Command): string => (one.parent === null ? one.name() : `${pathOf(one.parent)} ${one.name()}`);
@@ -114,7 +121,7 @@ function configureOutput(command: Command, output: () => Output): void {
             .replace(/^error: /, `${colored("Error:", "red", errColors)} `)
             .replace(/\n\(Did you mean ([^()]*)\?\)\n$/, " (did you mean $1?)\n"),
         );
-        write(`Run ${pathOf(one)} --help for its options.\n`);
+        write(seeHelp(pathOf(one)));
       },
     });
     one.commands.forEach(apply);

@@ -4,84 +4,62 @@
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { enabledControllers } from "../../controllers/enabled.ts";
 import { ownCommand } from "../../lib/processes/own-command.ts";
 import type { ServerOptions } from "../../server/options.ts";
-import type { ExitCodes } from "../exit-codes.ts";
+import { type ExitCodes, exitFailed } from "../exit-codes.ts";
+import { addServerFlags } from "../flags/add-server-flags.ts";
+import { FlagError } from "../flags/contract.ts";
 import { stringSlice } from "../flags/flag-types.ts";
-import { parseFlags } from "../flags/parse-flags.ts";
-import { formatExamples, formatExitCodes } from "../help-text.ts";
-import { type Output, reportError } from "../output.ts";
-import type { Subcommand } from "../subcommands.ts";
+import { serverFlags } from "../flags/parse-flags.ts";
+import type { Output } from "../output.ts";
+import { addExamples, defineSubcommand, type Run } from "../subcommands.ts";
 import { answerHealth } from "./etcd.ts";
 import { exitWithStarter } from "./starter.ts";
 
-const exitInvalid = 1;
 const exitCodes: ExitCodes = [
   [0, "the programs were created"],
-  [exitInvalid, "the command line is invalid"],
+  [exitFailed, "the command line is invalid, or a program could not be written"],
 ];
 
-const help = `Usage: coxswain envtest <directory> [flags of kube-apiserver]
-
-Creates two programs in the directory, kube-apiserver and etcd, for tests that use controller-runtime's envtest:
+/** The command `coxswain envtest`, which passes flags of the server on. */
+export const envtestCommand = defineSubcommand({
+  name: "coxswain envtest",
+  description: `Creates two programs in the directory, kube-apiserver and etcd, for tests that use controller-runtime's envtest:
 
   export KUBEBUILDER_ASSETS=<directory>
 
-kube-apiserver runs this server with the flags, and with those that the test passes. It runs no controllers of
-kube-controller-manager except those that --controllers enables, such as --controllers=namespace. It stores its objects
-in the directory that envtest creates, and removes them when it ends; etcd only answers health checks. Both end when the
-test process ends.
-
-${formatExamples(["envtest bin", "envtest bin --controllers=namespace"], { isColored: false })}
-
-${formatExitCodes(exitCodes, { isColored: false })}
-`;
-
-/** The command `coxswain envtest`, which passes flags of the server on. */
-export const envtestCommand: Subcommand = {
+kube-apiserver runs this server with the flags, and with those that the test passes. It runs no controllers of kube-controller-manager except those that --controllers enables, such as --controllers=namespace. It stores its objects in the directory that envtest creates, and removes them when it ends; etcd only answers health checks. Both end when the test process ends.`,
   exitCodes,
-  definition: () => new Command("coxswain envtest").argument("<directory>").argument("[flags...]"),
-  run: (argv, output) => envtest(argv, output),
-};
+  add(command, run) {
+    const flags = serverFlags([]);
+    addExamples(command, ["envtest bin", "envtest bin --controllers=namespace"]);
+    addServerFlags(command, flags)
+      .usage("[options] <directory> [flags of the server]")
+      .argument("<directory>", "the directory of the programs, such as bin")
+      .enablePositionalOptions()
+      .helpCommand(false)
+      .action((directory: string) =>
+        run(async ({ out }) => {
+          enabledControllers(flags.settings().server.controllers); // Reports unknown names.
+          await createPrograms(resolve(directory), flags.words, out);
+          return 0;
+        }),
+      );
+    for (const program of ["etcd", "kube-apiserver"] as const) addProgram(program, command, run);
+  },
+});
 
-/**
- * @param argv the arguments after `envtest`
- * @returns the exit code; `envtest etcd` returns when a signal ends it, `envtest kube-apiserver`
- *   when the server has started
- */
-async function envtest(argv: readonly string[], output: Output): Promise<number> {
-  const [first, ...rest] = argv;
-  if (first === "--help" || first === "-h") {
-    output.out(help);
-    return 0;
-  }
-  if (first === "etcd" || first === "kube-apiserver") return run(first, rest, output.err);
-  const problem =
-    first === undefined || first.startsWith("-")
-      ? "expected a directory, such as: coxswain envtest bin"
-      : problemOf(rest);
-  if (problem !== undefined) {
-    await reportError(new Error(problem), output);
-    output.err("Run coxswain envtest --help for its arguments.\n");
-    return exitInvalid;
-  }
-  await createPrograms(resolve(first as string), rest, output.out);
-  return 0;
-}
-
-/** Validates the flags that each start of the server will have. */
-function problemOf(flags: readonly string[]): string | undefined {
-  try {
-    const line = parseFlags(flags);
-    if (line.run === "print") return "expected flags of the server";
-    enabledControllers(line.settings.server.controllers);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
+/** What the created programs run. Their arguments are those that envtest passes. */
+function addProgram(program: "etcd" | "kube-apiserver", command: Command, run: Run): void {
+  command
+    .command(program, { hidden: true })
+    .argument("<pid>", "the process that started it")
+    .argument("[flags...]", "those that envtest passes")
+    .passThroughOptions()
+    .action((pid: string, flags: readonly string[]) => run(() => runProgram(program, pid, flags)));
 }
 
 async function createPrograms(directory: string, flags: readonly string[], out: Output["out"]): Promise<void> {
@@ -97,19 +75,20 @@ async function createPrograms(directory: string, flags: readonly string[], out: 
   out(`export KUBEBUILDER_ASSETS=${quoted(directory)}\n`);
 }
 
-/** Runs one of the programs. The first argument is the process that started it. */
-async function run(
+/**
+ * Runs one of the programs.
+ *
+ * @returns the exit code; that of etcd when a signal ends it, that of kube-apiserver when the server has started
+ * @throws FlagError
+ */
+async function runProgram(
   program: "etcd" | "kube-apiserver",
-  [parent = "", ...argv]: readonly string[],
-  err: Output["err"],
+  parent: string,
+  argv: readonly string[],
 ): Promise<number> {
-  if (!/^\d+$/.test(parent)) {
-    err(`Usage: coxswain envtest ${program} <pid of the test process> [flags]\n`);
-    return exitInvalid;
-  }
+  if (!/^\d+$/.test(parent)) throw new FlagError(`${JSON.stringify(parent)} is no process ID`);
   exitWithStarter(Number(parent), argv);
-  if (program === "etcd") return etcd(argv, err);
-  await serveForTests(argv);
+  await (program === "etcd" ? etcd(argv) : serveForTests(argv));
   return 0;
 }
 
@@ -131,16 +110,12 @@ function removeAtExit({ certDir, dataDir }: Pick<ServerOptions, "certDir" | "dat
   process.once("exit", () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 }));
 }
 
-/** Accepts etcd's flags and ignores all except --listen-client-urls. */
-async function etcd(argv: readonly string[], err: Output["err"]): Promise<number> {
+/** Accepts etcd's flags and ignores all except --listen-client-urls. @throws FlagError */
+async function etcd(argv: readonly string[]): Promise<void> {
   const flag = "--listen-client-urls=";
   const urls = argv.filter((one) => one.startsWith(flag)).flatMap((one) => stringSlice(one.slice(flag.length)));
-  if (urls.length === 0) {
-    err(`Usage: coxswain envtest etcd ${flag}<urls>\n`);
-    return exitInvalid;
-  }
+  if (urls.length === 0) throw new FlagError(`${flag}<urls> is missing`);
   await answerHealth(urls);
-  return 0;
 }
 
 function quoted(text: string): string {

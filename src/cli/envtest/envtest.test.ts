@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { main } from "../../../test/support/program.ts";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { eventually } from "../../testing/eventually.ts";
+import { envtestCommand } from "./command.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain envtest's "));
 test.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -18,6 +20,17 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+test("passes the flags on in their order, wherever they are", async () => {
+  const assets = join(directory, "flags");
+  const flags = ["--feature-gates=A=true", assets, "--controllers", "namespace", "--feature-gates=B=false"];
+  const { code, err } = await runCommand((output) => envtestCommand.run(flags, output, {}));
+  assert.deepEqual([code, err], [0, ""]);
+  assert.match(
+    readFileSync(join(assets, "kube-apiserver"), "utf8"),
+    / '--controllers=' '--feature-gates=A=true' '--controllers=namespace' '--feature-gates=B=false' "\$@"\n$/,
+  );
+});
 
 test("creates an etcd that answers health checks and ends on a signal, and a kube-apiserver with envtest's flags", async () => {
   const assets = join(directory, "assets");
@@ -42,28 +55,25 @@ test("creates an etcd that answers health checks and ends on a signal, and a kub
   assert.doesNotMatch(help, /insecure-port/);
 });
 
+const missing = /^Error: missing required argument 'directory'\nRun coxswain envtest --help for its options\.\n$/;
 const rows: [argv: string[], code: number, text: RegExp][] = [
-  [["--help"], 0, /^Usage: coxswain envtest <directory> \[flags of kube-apiserver\]/],
-  [
-    [],
-    1,
-    /^Error: expected a directory, such as: coxswain envtest bin\nRun coxswain envtest --help for its arguments\.\n$/,
-  ],
-  [["--controllers=namespace"], 1, /^Error: expected a directory, such as: /],
-  [["a", "b"], 1, /^Error: unexpected arguments: only flags are accepted\n/],
-  [["a", "--help"], 1, /^Error: expected flags of the server\n/],
-  [["a", "--secure-prot=1"], 1, /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],
-  [["a", "--controllers=*,-foo"], 1, /^Error: "foo" is not in the list of known controllers\n/],
-  [["etcd"], 1, /^Usage: coxswain envtest etcd <pid of the test process> \[flags\]\n/],
-  [["kube-apiserver", "--secure-port=0"], 1, /^Usage: coxswain envtest kube-apiserver <pid of the test process>/],
-  [["etcd", String(process.ppid)], 1, /--listen-client-urls=<urls>/],
+  [["--help"], 0, /^Usage: coxswain envtest \[options\] <directory> \[flags of the server\]\n/],
+  [["a", "--help"], 0, /\nFlags of the server: coxswain serve --help\n/],
+  [[], 2, missing],
+  [["--controllers=namespace"], 2, missing],
+  [["a", "b"], 2, /^Error: too many arguments\. Expected 1 argument but got 2/],
+  [["a", "--secure-prot=1"], 2, /^Error: unknown option '--secure-prot=1' \(did you mean --secure-port\?\)\n/],
+  [["a", "--controllers=*,-foo"], 2, /^Error: "foo" is not in the list of known controllers\n/],
+  [["a", "--tls-cert-file=b"], 2, /^Error: --tls-cert-file and .* must be set together\nRun coxswain envtest --help/],
+  [["etcd"], 2, /^Error: missing required argument 'pid'\n/],
+  [["kube-apiserver", "--secure-port=0"], 2, /^Error: unknown option '--secure-port=0'/],
+  [["kube-apiserver", "a"], 2, /^Error: "a" is no process ID\n/],
+  [["etcd", String(process.ppid)], 2, /^Error: --listen-client-urls=<urls> is missing\n/],
 ];
 for (const [argv, code, text] of rows) {
   test(`envtest ${argv.join(" ")}`, async () => {
-    const { envtestCommand } = await import("./command.ts");
-    const printed: string[] = [];
-    const take = (more: string): void => void printed.push(more);
-    assert.equal(await envtestCommand.run(argv, { out: take, err: take }, {}), code);
-    assert.match(printed.join(""), text);
+    const ran = await runCommand((output) => envtestCommand.run(argv, output, {}));
+    assert.equal(ran.code, code);
+    assert.match(ran.out + ran.err, text);
   });
 }

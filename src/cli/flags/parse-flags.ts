@@ -21,8 +21,19 @@ interface Parsed {
   /** The last value of each flag, by its name. */
   readonly texts: Map<string, string>;
   readonly given: Map<OptionPath, { readonly flag: Flag; readonly value: unknown }>;
+  /** Each flag as `--name=value`, in their order. */
+  readonly words: string[];
   /** About deprecated flags. */
   readonly warnings: string[];
+}
+
+/** Flags of the server in the definition of another command. */
+export interface ServerFlags {
+  readonly options: readonly Option[];
+  /** The flags of the command line in their order, as `--name=value`. */
+  readonly words: readonly string[];
+  /** What the flags have set. @throws FlagError for flags that cannot be combined */
+  settings(): Settings;
 }
 
 /**
@@ -32,7 +43,7 @@ interface Parsed {
  * @throws FlagError
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
-  const parsed: Parsed = { texts: new Map(), given: new Map(), warnings: [] };
+  const parsed = nothingParsed();
   const command = newCommand(parsed);
   try {
     command.parse(argv, { from: "user" });
@@ -43,13 +54,38 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const { help, version } = command.opts<{ help?: true; version?: true }>();
   if (help) return { run: "print", text: helpText(command, { isColored: isColored(parsed.given) }) };
   if (version) return { run: "print", text: `${versionText()}\n` };
-  const flags = shownFlags(parsed.texts, optionsOf(parsed.given));
-  return { run: "server", settings: { ...settingsOf(parsed.given, parsed.warnings), flags } };
+  return { run: "server", settings: parsedSettings(parsed) };
+}
+
+/**
+ * Flags of the server for the definition of another command, which has its own `--color`.
+ *
+ * @param defaults flags of every server of the command; later ones replace them
+ */
+export function serverFlags(defaults: readonly string[]): ServerFlags {
+  const parsed = nothingParsed();
+  newCommand(parsed).parse(defaults, { from: "user" });
+  const flags = flagGroups.flatMap(([, group]) => group).filter(({ name }) => name !== "color");
+  return {
+    options: flags.map((flag) => optionOf(flag, parsed)),
+    get words() {
+      return parsed.words.slice(defaults.length);
+    },
+    settings: () => parsedSettings(parsed),
+  };
+}
+
+function nothingParsed(): Parsed {
+  return { texts: new Map(), given: new Map(), words: [], warnings: [] };
+}
+
+function parsedSettings({ texts, given, warnings }: Parsed): Settings {
+  return { ...settingsOf(given, warnings), flags: shownFlags(texts, optionsOf(given)) };
 }
 
 /** The definition of all flags, for shell completion. */
 export function serveDefinition(): Command {
-  return newCommand({ texts: new Map(), given: new Map(), warnings: [] });
+  return newCommand(nothingParsed());
 }
 
 function newCommand(parsed: Parsed): Command {
@@ -107,12 +143,13 @@ export function termOf({ name, short, type: { value, isSwitch } }: Flag): string
 }
 
 /** @throws FlagError */
-function apply(flag: Flag, text: string, { texts, given, warnings }: Parsed): void {
+function apply(flag: Flag, text: string, { texts, given, words, warnings }: Parsed): void {
   const { name, option, deprecated } = flag;
   const type: FlagType<unknown> = flag.type;
   try {
     const value = type.read(text, option && given.get(option)?.value);
     texts.set(name, text);
+    words.push(`--${name}=${text}`);
     if (option !== undefined && value === undefined) given.delete(option);
     else if (option !== undefined) given.set(option, { flag, value });
   } catch (error) {

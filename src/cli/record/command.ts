@@ -1,5 +1,6 @@
 /** `coxswain record`: records the session of a command with a cluster. */
 import type { Command } from "commander";
+import { checkCommandWords } from "../child/command-words.ts";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { addServerOptions } from "../client/with-client.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
@@ -24,7 +25,8 @@ export const recordCommand = defineSubcommand({
   failureCode: exitOwnFailure,
   add(command, run) {
     addOptions(command).action((words: string[], options: RecordOptions) =>
-      run(async (output, env) => {
+      run(async (output, env, argv) => {
+        checkCommandWords("coxswain record", words, argv);
         const { recordCommandLine } = await import("./record.ts");
         return recordCommandLine(words, options, output, env);
       }),
@@ -37,7 +39,7 @@ function addOptions(command: Command): Command {
     "record --to session.jsonl -- kubectl get pods",
     "record --kubeconfig staging.kubeconfig --to session.jsonl -- go test ./...",
   ]);
-  return addServerOptions(command.usage("[options] -- <command> [arguments]"))
+  return addServerOptions(command.usage("[options] -- <command> [arguments]").passThroughOptions())
     .argument("<command...>", "the command and its arguments, after --")
     .requiredOption("--to <file>", "writes the recording to this file, which must not exist")
     .option("--force", "replaces the file of --to")

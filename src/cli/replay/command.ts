@@ -1,5 +1,6 @@
 /** `coxswain replay`: serves a recorded session. */
 import { type Command, Option } from "commander";
+import { checkCommandWords } from "../child/command-words.ts";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
 import { addExamples, defineSubcommand } from "../subcommands.ts";
@@ -32,7 +33,8 @@ export const replayCommand = defineSubcommand({
   failureCode: exitOwnFailure,
   add(command, run) {
     addOptions(command).action((file: string, words: string[], options: ReplayCommandOptions) =>
-      run(async (output, env) => {
+      run(async (output, env, argv) => {
+        checkCommandWords("coxswain replay", words, argv);
         const { code, isSame } =
           options.live === true
             ? await (await import("./replay-live.ts")).replayLive(file, words, output, env)

@@ -4,8 +4,8 @@ import { initialState } from "../../testing/recording/initial-state.ts";
 import { withClient } from "../client/with-client.ts";
 import type { Output } from "../output.ts";
 import { environmentOf } from "../record/record.ts";
-import { serverSettings } from "../test/command-line.ts";
 import { openCommandServer } from "../test/open-server.ts";
+import { testServerFlags, testSettings } from "../test/settings.ts";
 import { printedMax, type Replayed, readRecording, serveCommand } from "./replay.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function replayLive(
   env: NodeJS.ProcessEnv,
 ): Promise<Replayed> {
   const objects = initialState(await readRecording(file, output));
-  const server = await openCommandServer(serverSettings([]), output.err);
+  const server = await openCommandServer(testSettings(testServerFlags()), output.err);
   try {
     const { createObjects } = await import("./create-objects.ts");
     const { kubeconfig } = server;

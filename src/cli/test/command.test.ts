@@ -8,9 +8,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import * as tls from "node:tls";
+import { Command } from "commander";
 import { main } from "../../../test/support/program.ts";
 import { runCommand } from "../../../test/support/run-command.ts";
+import { addServerFlags } from "../flags/add-server-flags.ts";
 import { testCommand } from "./command.ts";
+import { testServerFlags, testSettings } from "./settings.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-test-command-"));
 test.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -24,13 +27,8 @@ const rows: [title: string, argv: string[], code: number, err: RegExp][] = [
   ["a signal ends the command", [noTimeline, "--", "sh", "-c", "kill -9 $$"], 137, /^$/],
   ["there is no such command", [noTimeline, "--", "no-such-program"], 127, /^Error: no-such-program is not found\n$/],
   ["the command is no program", [noTimeline, "--", directory], 126, /^Error: \S+ cannot be executed: .*EACCES\n$/],
-  [
-    "the command line is invalid",
-    ["true"],
-    125,
-    /^Error: -- is missing before the command: coxswain test -- true\nRun coxswain test --help for its options\.\n$/,
-  ],
-  ["the server cannot start", ["--tls-cert-file=/nothing", "--", "true"], 125, /^Error: [^\n]+\nRun [^\n]+\n$/],
+  ["the command line is invalid", ["true"], 125, /^Error: -- is missing [^\n]+\nRun [^\n]+\n$/],
+  ["the server cannot start", ["--audit-policy-file=/nothing", "--", "true"], 125, /^Error: [^\n]+\n$/],
 ];
 describe("the exit code when", () => {
   for (const [title, argv, code, err] of rows) {
@@ -40,6 +38,62 @@ describe("the exit code when", () => {
       assert.match(ran.err, err);
     });
   }
+});
+
+const until = "--until-stdin-closes";
+const invalid: [argv: string[], message: string][] = [
+  [[], "a command is missing: coxswain test -- npm test"],
+  [["--"], "a command is missing: coxswain test -- npm test"],
+  [["--bind-address", "::1"], "a command is missing: coxswain test --bind-address ::1 -- npm test"],
+  [["go", "test", "-v"], "-- is missing before the command: coxswain test -- go test -v"],
+  [["--timeline=never", "go"], "-- is missing before the command: coxswain test --timeline=never -- go"],
+  [["go", "test", "--"], "unexpected before --: go test"],
+  [["--secure-prot=1", "--", "a"], "unknown option '--secure-prot=1' (did you mean --secure-port?)"],
+  [
+    ["--secure-port=x", "--", "a"],
+    'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax',
+  ],
+  [["--version", "--", "a"], "unknown option '--version'"],
+  [
+    ["--timeline=sometimes", "--", "a"],
+    "option '--timeline <when>' argument 'sometimes' is invalid. Allowed choices are on-failure, always, never.",
+  ],
+  [[until, "--timeline=always"], "--until-stdin-closes prints no timeline"],
+  [[until, "--", "a"], "--until-stdin-closes runs no command"],
+  [["--storage=lmdb", "--", "a"], "the server keeps its objects in memory, not in lmdb"],
+  [
+    ["--etcd-servers=http://127.0.0.1:1", "--storage=etcd", "--", "a"],
+    "the server keeps its objects in memory, not in etcd",
+  ],
+  [["--data-dir=.coxswain", "--", "a"], "the server keeps its objects in memory: it has no --data-dir"],
+  [["--virtual-clock", "--enable-test-control=false", "--", "a"], "--virtual-clock needs --enable-test-control"],
+];
+for (const [argv, message] of invalid) {
+  test(`coxswain test ${argv.join(" ")} is an error`, async () => {
+    const err = `Error: ${message}\nRun coxswain test --help for its options.\n`;
+    assert.deepEqual(await runTest(...argv), { code: 125, out: "", err });
+  });
+}
+
+test("words after -- are those of the command", async () => {
+  const script = 'test "$*" = "-- --timeline=x --help"';
+  assert.equal((await runTest(noTimeline, "--", "sh", "-c", script, "sh", "--", "--timeline=x", "--help")).code, 0);
+});
+
+test("the last --timeline counts", async () => {
+  const ran = await runTest("--timeline=always", noTimeline, "--", "false");
+  assert.deepEqual(ran, { code: 1, out: "", err: "" });
+});
+
+test("the server is in memory, on a free port unless a flag chooses one", () => {
+  const settingsOf = (...argv: string[]): unknown[] => {
+    const flags = testServerFlags();
+    addServerFlags(new Command(), flags).parse(argv, { from: "user" });
+    const { securePort, storage, dataDir } = testSettings(flags).server;
+    return [securePort, storage, dataDir];
+  };
+  assert.deepEqual(settingsOf(), [0, "memory", undefined]);
+  assert.deepEqual(settingsOf("--secure-port", "7443"), [7443, "memory", undefined]);
 });
 
 test("the command gets a private kubeconfig, which is removed", async () => {

@@ -1,14 +1,14 @@
 /** `coxswain test`: a server for the tests of any language. */
 import { constants } from "node:os";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
+import { checkCommandWords } from "../child/command-words.ts";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
-import { FlagError } from "../flags/contract.ts";
-import { serveDefinition } from "../flags/parse-flags.ts";
-import { formatExamples, formatExitCodes } from "../help-text.ts";
-import { type Output, reportError } from "../output.ts";
-import type { Subcommand } from "../subcommands.ts";
-import { parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
+import { addServerFlags } from "../flags/add-server-flags.ts";
+import { FlagError, type Settings } from "../flags/contract.ts";
+import type { Output } from "../output.ts";
+import { addExamples, defineSubcommand } from "../subcommands.ts";
+import { testServerFlags, testSettings } from "./settings.ts";
 
 const exitCodes: ExitCodes = [
   [0, "the command succeeded, or standard input closed"],
@@ -22,63 +22,91 @@ const exitCodes: ExitCodes = [
 /** Of a printed timeline. */
 const timelineLinesMax = 500;
 
-const help = `Usage: coxswain test [flags of the server] -- <command> [arguments]
-       coxswain test [flags of the server] ${untilStdinCloses}
+/** When the timeline is printed: the default is `on-failure` of the command. */
+const timelineModes = ["on-failure", "always", "never"] as const;
 
-Starts a server in memory, on a free port of 127.0.0.1, runs the command, and stops the server. The command has two
-environment variables: KUBECONFIG, the path of a file whose user is in system:masters, and COXSWAIN_URL. SIGTERM, SIGHUP
-and SIGINT are passed on to the command. The file is removed at the end. Clients of that user can control the server by
-paths under /testing/.
+interface TestOptions {
+  readonly timeline?: (typeof timelineModes)[number];
+  readonly untilStdinCloses?: true;
+}
 
-If the command fails, the end of the timeline is printed to standard error: the requests of all clients, their results,
-and what they changed.
-
-Options:
-  --timeline=<when>     when to print the timeline: on-failure (default), always or never
-  ${untilStdinCloses}  prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves
-                        until standard input closes: for libraries that start a server for tests
-
-${formatExamples(["test -- go test ./...", "test --authorization-mode=AlwaysAllow -- pytest", `test ${untilStdinCloses}`], { isColored: false })}
-
-${formatExitCodes(exitCodes, { isColored: false })}
-`;
+/** What the command line asks for. */
+interface TestRun extends TestOptions {
+  readonly settings: Settings;
+  readonly words: readonly string[];
+}
 
 /** The command `coxswain test`, which passes flags on to the server. */
-export const testCommand: Subcommand = { exitCodes, definition, run };
+export const testCommand = defineSubcommand({
+  name: "coxswain test",
+  description: `Starts a server in memory, on a free port of 127.0.0.1, runs the command, and stops the server. The command has two environment variables: KUBECONFIG, the path of a file whose user is in system:masters, and COXSWAIN_URL. SIGTERM, SIGHUP and SIGINT are passed on to the command. The file is removed at the end. Clients of that user can control the server by paths under /testing/.
 
-/** Own options, and the flags of the server. */
-function definition(): Command {
-  const command = new Command("coxswain test").argument("[command...]");
-  command.addOption(new Option("--timeline <when>", "when to print the timeline").choices(timelineModes));
-  command.addOption(new Option(untilStdinCloses, "serves until standard input closes"));
-  for (const option of serveDefinition().options) command.addOption(option);
-  return command;
+If the command fails, the end of the timeline is printed to standard error: the requests of all clients, their results, and what they changed.`,
+  exitCodes,
+  failureCode: exitOwnFailure,
+  add(command, run) {
+    const flags = testServerFlags();
+    addServerFlags(addOptions(command), flags).action((words: string[], options: TestOptions) =>
+      run(async (output, env, argv) => {
+        checkWords(words, options, argv);
+        return runTest({ ...options, words, settings: testSettings(flags) }, output, env);
+      }),
+    );
+  },
+});
+
+function addOptions(command: Command): Command {
+  addExamples(command, [
+    "test -- go test ./...",
+    "test --authorization-mode=AlwaysAllow -- pytest",
+    "test --until-stdin-closes",
+  ]);
+  return command
+    .usage("[options] [flags of the server] -- <command> [arguments]")
+    .argument("[command...]", "the command and its arguments, after --")
+    .passThroughOptions()
+    .addOption(
+      new Option("--timeline <when>", "when to print the timeline; on-failure if unset").choices(timelineModes),
+    )
+    .option(
+      "--until-stdin-closes",
+      'prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves until standard input closes: for libraries that start a server for tests',
+    );
 }
 
-async function run(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
-  try {
-    return await runTest(parseTestCommandLine(argv), output, env);
-  } catch (error) {
-    await reportError(error, output);
-    if (error instanceof FlagError) output.err("Run coxswain test --help for its options.\n");
-    return exitOwnFailure;
+/** @throws FlagError */
+function checkWords(
+  words: readonly string[],
+  { untilStdinCloses, timeline }: TestOptions,
+  argv: readonly string[],
+): void {
+  if (untilStdinCloses) {
+    if (words.length > 0) throw new FlagError("--until-stdin-closes runs no command");
+    if (timeline !== undefined) throw new FlagError("--until-stdin-closes prints no timeline");
+    return;
   }
+  const own = ["coxswain", "test", ...argv.filter((word) => word !== "--")];
+  if (words.length === 0) throw new FlagError(`a command is missing: ${[...own, "--"].join(" ")} npm test`);
+  checkCommandWords("coxswain test", words, argv);
 }
 
-async function runTest(line: TestCommandLine, { out, err }: Output, env: NodeJS.ProcessEnv): Promise<number> {
-  if (line.run === "help") {
-    out(help);
-    return 0;
-  }
-  for (const warning of line.settings.warnings) err(`${warning}\n`);
+async function runTest(
+  { settings, words, untilStdinCloses, timeline: when = "on-failure" }: TestRun,
+  { out, err }: Output,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  for (const warning of settings.warnings) err(`${warning}\n`);
   const { openCommandServer } = await import("./open-server.ts");
-  const server = await openCommandServer(line.settings, err);
+  const server = await openCommandServer(settings, err);
   try {
     const { url, kubeconfig } = server;
-    if (line.run === "command") {
+    if (!untilStdinCloses) {
       const { runChild } = await import("../child/run-child.ts");
-      const code = await runChild(line.command, { ...env, KUBECONFIG: kubeconfig, COXSWAIN_URL: url }, err);
-      const { timeline: when } = line;
+      const code = await runChild(
+        words as [string, ...string[]],
+        { ...env, KUBECONFIG: kubeconfig, COXSWAIN_URL: url },
+        err,
+      );
       if (when === "always" || (when === "on-failure" && code !== 0)) err(formatTimeline(server.timeline()));
       return code;
     }
