@@ -84,6 +84,20 @@ export const encryptionRows = {
     help: "Invalid ids of keys that key management services have named.",
     labels: ["error", "provider_name"],
   },
+  filled: {
+    name: "apiserver_envelope_encryption_dek_cache_fill_percent",
+    type: "gauge",
+    stability: "ALPHA",
+    help: "Part of the cache of keys of a key management service of version 1 that is in use, from 0 to 1.",
+  },
+  arrivals: {
+    name: "apiserver_envelope_encryption_dek_cache_inter_arrival_time_seconds",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Time between values of key management services of version 1 in seconds, by direction.",
+    labels: ["transformation_type"],
+    buckets: doubling(60, 10),
+  },
   present: {
     name: "apiserver_envelope_encryption_dek_source_cache_size",
     type: "gauge",
@@ -112,11 +126,14 @@ export function encryptionMetrics({ clock, identity }: { readonly clock: Clock; 
   const generated = new Histograms(encryptionRows.generated);
   const calls = new Histograms(encryptionRows.calls);
   const rejected = new Counters(encryptionRows.rejected);
+  const arrivals = new Histograms(encryptionRows.arrivals);
+  const arrivedMs = new Map<string, number>();
   const uses = new Map<string, KeyUse>();
   const present = new Map<string, number>();
   const server = hashOf(identity);
   let misses = 0;
   let failures = 0;
+  let filled = 0;
   const used = (direction: string, provider: string, keyId: string): void => {
     const name = `${direction}\0${provider}\0${keyId}`;
     const use = uses.get(name) ?? {
@@ -149,14 +166,23 @@ export function encryptionMetrics({ clock, identity }: { readonly clock: Clock; 
       keyNamed: (provider, keyId) => used(named, provider, keyId),
       keyRejected: (provider, code) => rejected.count([code, provider]),
       keysPresent: (provider, keys) => void present.set(provider, keys),
+      arrived(direction) {
+        const now = clock.now();
+        arrivals.observe([direction], (now - (arrivedMs.get(direction) ?? now)) / 1000);
+        arrivedMs.set(direction, now);
+      },
+      keysFilled(fraction) {
+        filled = fraction;
+      },
     },
     collect() {
       const all = [...uses.values()];
       const [byStatus, byUse] = [all.filter(isNamed), all.filter((use) => !isNamed(use))];
       return [
-        ...[operations, durations, generated, calls, rejected].map((one) => one.metric()),
+        ...[operations, durations, generated, calls, rejected, arrivals].map((one) => one.metric()),
         single(encryptionRows.misses, misses),
         single(encryptionRows.generationFailures, failures),
+        single(encryptionRows.filled, filled),
         measured(
           encryptionRows.keyUses,
           byUse.map(({ labels, count }) => [labels, count] as const),

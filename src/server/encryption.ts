@@ -1,4 +1,5 @@
 /** Opens the encryption of stored values. Loaded only with an EncryptionConfiguration. */
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { resourcesOfKeys } from "../catalog/resource-of-key.ts";
 import type { HealthCheck } from "../http/endpoints/health.ts";
 import { encryptionMetrics } from "../metrics/encryption-metrics.ts";
@@ -6,7 +7,7 @@ import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { Storage } from "../storage/contract.ts";
 import { encryptStorage } from "../storage/encryption/encrypted-storage.ts";
-import { followEncryption } from "../storage/encryption/follow-encryption.ts";
+import { type FollowedEncryption, followEncryption } from "../storage/encryption/follow-encryption.ts";
 import { keysWithPrefix } from "../storage/etcd/keys.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerOptions } from "./options.ts";
@@ -21,11 +22,16 @@ export interface ServerEncryption {
   collect: MetricsCollector;
 }
 
+interface Needs {
+  readonly options: ServerOptions;
+  readonly gates: FeatureGates;
+  readonly closers: Closers;
+}
+
 /** @throws Error when the file cannot be read, or ConfigurationError with upstream's message */
 export async function openServerEncryption(
   file: string,
-  options: ServerOptions,
-  closers: Closers,
+  { options, gates, closers }: Needs,
 ): Promise<ServerEncryption> {
   const { clock, logger, storage, etcd, reloadsEncryptionConfig: reloads = false } = options;
   const identified = { clock, identity: identityOf(options) };
@@ -35,6 +41,7 @@ export async function openServerEncryption(
   const encryption = await followEncryption({
     file,
     reloads,
+    allowsFirstKms: gates.enabled("KMSv1"),
     reloadObserver: reloadsCounted,
     resourceOf: resourcesOfKeys(),
     pathOf: (key) => keys.toEtcd(key).toString(),
@@ -43,14 +50,22 @@ export async function openServerEncryption(
     observer: counted.observer,
   });
   closers.add(() => encryption.close());
-  const all: HealthCheck = {
-    name: "kms-providers",
-    check: () => encryption.check(),
-    endpoints: ["readyz", "healthz"],
-  };
   return {
     encrypt: (inner) => encryptStorage(inner, encryption),
-    checks: reloads || encryption.services().length > 0 ? [all] : [],
+    checks: checksOf(encryption, reloads),
     collect: () => [...counted.collect(), ...reloadsCounted.collect()],
   };
+}
+
+/** One check for all services; one for each while one of them is of version 1 and the file is not read again. */
+function checksOf(encryption: FollowedEncryption, reloads: boolean): HealthCheck[] {
+  const services = encryption.services();
+  const named = (name: string, check: HealthCheck["check"]): HealthCheck => ({
+    name,
+    check,
+    endpoints: ["readyz", "healthz"],
+  });
+  if (!reloads && services.some(({ apiVersion }) => apiVersion === "v1"))
+    return services.map((service, index) => named(`kms-provider-${index}`, () => service.check()));
+  return reloads || services.length > 0 ? [named("kms-providers", () => encryption.check())] : [];
 }

@@ -53,7 +53,7 @@ export async function openStorage(
   { gates, etcd, closers, unexpected }: Needs,
   { storage: shared, snapshot }: Existing = {},
 ): Promise<ServerStorage> {
-  const encryption = await openEncryption(options, closers);
+  const encryption = await openEncryption(options, gates, closers);
   const encrypt = encryption?.encrypt ?? asItIs;
   const memory = shared === undefined && options.storage === "memory" ? await openMemory(options, snapshot) : undefined;
   const embedded = shared ?? memory;
@@ -80,10 +80,14 @@ export async function openStorage(
   return { storage, installer, isShared: shared !== undefined || storage.isShared, memory, encryption };
 }
 
-async function openEncryption(options: ServerOptions, closers: Closers): Promise<ServerEncryption | undefined> {
+async function openEncryption(
+  options: ServerOptions,
+  gates: FeatureGates,
+  closers: Closers,
+): Promise<ServerEncryption | undefined> {
   if (options.encryptionConfigFile === undefined) return undefined;
   const { openServerEncryption } = await import("./encryption.ts");
-  return openServerEncryption(options.encryptionConfigFile, options, closers);
+  return openServerEncryption(options.encryptionConfigFile, { options, gates, closers });
 }
 
 const asItIs = (storage: Storage): Storage => storage;

@@ -269,6 +269,77 @@ test("while a key management service is down, values with known keys are served,
   assert.equal(await textOf(server, "b"), "written with the last key");
 });
 
+const firstKms = (socket: string): object => ({
+  kms: { apiVersion: "v1", name: "old", endpoint: `unix://${socket}`, timeout: "1s", cachesize: -1 },
+});
+
+test("a key management service of version 1 encrypts a key for each value, behind its gate", async () => {
+  const socket = path("kms.sock");
+  const service = await startKms(socket);
+  after(() => service.close());
+  const dataDir = path("data");
+  const encryptionConfigFile = configuration([firstKms(socket), kms(socket), identity]);
+  await assert.rejects(startTestServer({ encryptionConfigFile }), /Set --feature-gates=KMSv1=true to use the deprecated/);
+  const options = { storage: "lmdb", dataDir, encryptionConfigFile, featureGates: "KMSv1=true" } as const;
+  const clock = manualClock(Date.now());
+  const server = await start({ ...options, clock });
+  service.calls.length = 0;
+  await Promise.all(["a", "b", "c"].map((name) => create(server, name, `the text of ${name}`)));
+  assert.deepEqual(service.calls.toSorted(), ["Encrypt", "Encrypt", "Encrypt", "Version"]);
+  const { body } = await server.client.send({ path: `${secrets}/a` });
+  const [put, patched] = await Promise.all([
+    server.client.send({ method: "PUT", path: `${secrets}/b`, body: make("b", "a new text") }),
+    server.client.send({
+      method: "PATCH",
+      path: `${secrets}/a`,
+      headers: { "content-type": "application/merge-patch+json" },
+      body: { stringData: { text: "patched" } },
+    }),
+  ]);
+  assert.deepEqual([put.status, patched.status], [200, 200]);
+  assert.notEqual(patched.body.metadata.resourceVersion, body.metadata.resourceVersion);
+  assert.deepEqual(await health(server, "/readyz/kms-provider-0"), [200, "ok"]);
+  assert.deepEqual(await health(server, "/healthz/kms-provider-1"), [200, "ok"]);
+  assert.equal((await health(server, "/readyz/kms-providers"))[0], 404);
+  assert.equal((await health(server, "/livez/kms-provider-0"))[0], 404);
+
+  service.failure = unavailable;
+  const failed = await server.client.send({ method: "POST", path: secrets, body: make("d", "lost") });
+  assert.deepEqual([failed.status, failed.body.message], [500, downMessage]);
+  assert.equal((await server.client.send({ path: `${secrets}/d` })).status, 404);
+  clock.advance(20_000);
+  assert.match((await health(server, "/readyz"))[1], /\[-\]kms-provider-0 failed/);
+  service.failure = undefined;
+  await server.stop();
+
+  const stored = bytesIn(dataDir);
+  assert.ok(stored.includes("k8s:enc:kms:v1:old:"));
+  for (const text of ["the text of", "patched"])
+    assert.ok(!stored.includes(Buffer.from(text).toString("base64").slice(0, 9)), text);
+  const again = await start(options);
+  const texts = [];
+  for (const name of ["a", "b", "c"]) texts.push(await textOf(again, name));
+  assert.deepEqual(texts, ["patched", "a new text", "the text of c"]);
+  assert.match(
+    (await again.client.send({ path: "/metrics" })).text,
+    /apiserver_envelope_encryption_dek_cache_inter_arrival_time_seconds_count\{transformation_type="from_storage"\} \d/,
+  );
+  await again.stop();
+
+  const moved = configuration([kms(socket), firstKms(socket)]);
+  const status = async () =>
+    secretsIn((await encryptionCommand("status", dataDir, "--encryption-provider-config", moved)).out);
+  assert.deepEqual(await status(), [["secrets", "kms:v1:old", "3", "3", "0"]]);
+  const rewritten = await encryptionCommand("rewrite", dataDir, "--encryption-provider-config", moved);
+  assert.equal(rewritten.code, 0, rewritten.err);
+  assert.deepEqual(await status(), [["secrets", "kms:v2:vault", "3", "0", "0"]]);
+  const back = configuration([firstKms(socket), kms(socket)]);
+  assert.equal((await encryptionCommand("rewrite", dataDir, "--encryption-provider-config", back)).code, 0);
+  assert.deepEqual(await status(), [["secrets", "kms:v1:old", "3", "3", "0"]]);
+});
+
+const downMessage = `Internal error occurred: rpc error: code = Unavailable desc = ${unavailable.details}`;
+
 /** Runs a command of `coxswain store encryption`. */
 async function encryptionCommand(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let [out, err] = ["", ""];

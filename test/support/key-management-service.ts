@@ -1,4 +1,4 @@
-/** A key management service on a Unix socket, as the provider `kms` of an EncryptionConfiguration needs one. */
+/** A key management service of both versions on a Unix socket, as the provider `kms` of an EncryptionConfiguration needs one. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { Method } from "../../src/lib/grpc/socket-client.ts";
 import {
@@ -7,6 +7,7 @@ import {
   methods,
   type StatusResponse,
 } from "../../src/storage/encryption/kms/messages.ts";
+import { firstMethods } from "../../src/storage/encryption/kms/first-client.ts";
 import { type ServiceState, startService } from "./socket-service.ts";
 
 /** What the service answers; tests replace its parts. */
@@ -15,7 +16,7 @@ export interface KmsState extends ServiceState {
   keyId: string;
   healthz: string;
   version: string;
-  /** Changes an answer of Encrypt. */
+  /** Changes an answer of Encrypt of version 2. */
   change: (response: EncryptResponse) => EncryptResponse;
 }
 
@@ -49,6 +50,19 @@ export async function startKms(socket: string): Promise<KmsState & { close(): vo
       methods.decrypt,
       ({ ciphertext, keyId }: DecryptRequest) => ({
         plaintext: transformed(createDecipheriv("aes-128-ctr", keyOf(keyId), vector), ciphertext),
+      }),
+    ],
+    [firstMethods.version, () => ({ version: "v1beta1" })],
+    [
+      firstMethods.encrypt,
+      ({ plain }: { plain: Buffer }) => ({
+        cipher: transformed(createCipheriv("aes-128-ctr", keyOf("v1"), vector), plain),
+      }),
+    ],
+    [
+      firstMethods.decrypt,
+      ({ cipher }: { cipher: Buffer }) => ({
+        plain: transformed(createDecipheriv("aes-128-ctr", keyOf("v1"), vector), cipher),
       }),
     ],
   ];

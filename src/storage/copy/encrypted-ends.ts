@@ -1,8 +1,8 @@
 /** Stores whose values are decrypted when they are read, and encrypted when they are written. */
 import type { Stored } from "../contract.ts";
 import type { Encryption } from "../encryption/contract.ts";
-import { isReady, opened, prepare } from "../encryption/stored-values.ts";
-import type { CopiedEntry, CopyTarget, HistoricChange, StoreReader, TargetEntry } from "./contract.ts";
+import { isReady, opened, prepare, sealed } from "../encryption/stored-values.ts";
+import type { CopiedChange, CopiedEntry, CopyTarget, HistoricChange, StoreReader, TargetEntry } from "./contract.ts";
 
 /** @param reader its values that cannot be decrypted are damaged; it is closed together with the new one */
 export function decryptedReader(reader: StoreReader, encryption: Encryption): StoreReader {
@@ -59,14 +59,15 @@ export function encryptedTarget(target: CopyTarget, encryption: Encryption): Cop
         yield { ...entry, value, ...(unreadable !== undefined && { damage: unreadable }) };
       }
     },
-    write: (changes) =>
-      target.write(
-        changes.map((change) => {
-          const found = change.value === null ? undefined : encryption.of(change.key);
-          if (found === undefined || change.value === null) return change;
-          return { ...change, value: found.cipher.seal(change.value, found.context) };
-        }),
-      ),
+    async write(changes) {
+      const encrypted: CopiedChange[] = [];
+      for (const change of changes) {
+        const found = change.value === null ? undefined : encryption.of(change.key);
+        if (found === undefined || change.value === null) encrypted.push(change);
+        else encrypted.push({ ...change, value: await sealed(change.value, found) });
+      }
+      return target.write(encrypted);
+    },
     finish: () => target.finish(),
     close: () => target.close(),
   };

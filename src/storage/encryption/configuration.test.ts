@@ -45,6 +45,7 @@ async function open({ config, reload = false }: Row): Promise<{ encryption: Encr
   const opened = await openEncryption(configuration, {
     resourceOf: (key) => key,
     pathOf: (key) => key,
+    allowsFirstKms: false,
     clock: manualClock(),
     logger: silentLogger,
     observer: silentObserver,

@@ -18,10 +18,24 @@ export interface OpenedValue {
   readonly isStale: boolean;
 }
 
+/** The key of one value, which another process has encrypted. */
+export interface ValueKey {
+  readonly secret: Buffer;
+  /** Stored with the value. */
+  readonly encrypted: Buffer;
+  /** A time of `performance.now`. */
+  readonly requestedAt: number;
+}
+
 /** Encrypts and decrypts values without waiting. */
 export interface ValueCipher {
-  /** @throws Error when there is no key that may be used */
-  seal(plain: Buffer, context: ValueContext): Buffer;
+  /**
+   * @param key of `newKey`, if the cipher has it
+   * @throws Error when there is no key that may be used
+   */
+  seal(plain: Buffer, context: ValueContext, key?: ValueKey): Buffer;
+  /** Makes the key of a value, if each value needs one of another process. @throws Error with upstream's reason */
+  newKey?(context: ValueContext): Promise<ValueKey>;
   /**
    * Decrypts a value whose key is present, see {@link RemoteKeys.has}.
    * @throws Error with upstream's reason when that is not possible
@@ -60,12 +74,22 @@ export interface EncryptionObserver {
   keyRejected(provider: string, code: string): void;
   /** Reports how many keys are present. */
   keysPresent(provider: string, keys: number): void;
+  /** Reports a value of a service of version 1. */
+  arrived(direction: Direction): void;
+  /** Reports how much of the cache of keys of such a service is in use. @param fraction 0 to 1 */
+  keysFilled(fraction: number): void;
+}
+
+/** How the values of a key are encrypted. */
+export interface KeyEncryption {
+  readonly cipher: ValueCipher;
+  readonly context: ValueContext;
 }
 
 /** Decides how the values of keys are encrypted. */
 export interface Encryption {
   /** @returns undefined for a key whose values are not encrypted */
-  of(key: string): { readonly cipher: ValueCipher; readonly context: ValueContext } | undefined;
+  of(key: string): KeyEncryption | undefined;
 }
 
 /** A value could not be encrypted, so that nothing was written. The message is upstream's. */

@@ -63,24 +63,31 @@ export class DecryptedLog implements LogSubscriber {
     if (this.#isBusy) return;
     this.#isBusy = true;
     for (let step = this.#steps.shift(); step !== undefined && !this.#ended; step = this.#steps.shift()) {
-      if ("batch" in step) await this.#fetchKeys(step.batch);
-      if (!this.#ended) this.#deliver(step);
+      const ready = "batch" in step ? { batch: await this.#decrypted(step.batch) } : step;
+      if (!this.#ended) this.#deliver(ready);
     }
     this.#isBusy = false;
   }
 
-  async #fetchKeys(batch: readonly LogEvent[]): Promise<void> {
+  /** Decrypts each value as soon as its key is present, as keys are kept within a limit. */
+  async #decrypted(batch: readonly LogEvent[]): Promise<LogEvent[]> {
+    const open = async <One extends Stored>(stored: One): Promise<One> => {
+      if (!isReady(stored, this.#encryption)) await prepare(stored, this.#encryption);
+      return opened(stored, this.#encryption, this.#isShared);
+    };
+    const events: LogEvent[] = [];
     for (const event of batch) {
-      for (const state of statesOf(event)) {
-        if (!isReady(state, this.#encryption)) await prepare(state, this.#encryption);
-      }
+      const before = event.previous && (await open(event.previous()));
+      const now = await open(event);
+      events.push(before === undefined ? now : { ...now, previous: () => before });
     }
     this.#waiting -= batch.length;
+    return events;
   }
 
   #deliver(step: Step): void {
     try {
-      if ("batch" in step) this.#subscriber.events(step.batch.map((event) => this.#opened(event)));
+      if ("batch" in step) this.#subscriber.events(step.batch);
       else this.#subscriber.progress(step.progress);
     } catch (error) {
       this.#end(error as Error);

@@ -16,12 +16,23 @@ import type {
   Subscription,
   Write,
 } from "../contract.ts";
-import { type Encryption, EncryptionFailed } from "./contract.ts";
+import { type Encryption, EncryptionFailed, type ValueCipher, type ValueKey } from "./contract.ts";
 import { DecryptedLog } from "./decrypted-log.ts";
 import { checkReady, forgetPlain, isReady, KeyNeeded, keepPlain, opened, prepare } from "./stored-values.ts";
 
-/** Attempts of a commit whose derived writes need keys of another process. */
+/** Attempts of a commit that needs keys of another process. */
 const attemptsMax = 10;
+
+/** The keys for the values of a commit, by the keys of the store. */
+type NewKeys = Map<string, { readonly cipher: ValueCipher; readonly valueKey: ValueKey }>;
+const noKeys: NewKeys = new Map();
+
+/** What a commit encrypts its values with. */
+interface Sealing {
+  readonly keys: NewKeys;
+  /** Receives the buffers whose values must be forgotten after the commit. */
+  readonly own: Buffer[];
+}
 
 /** @param encryption decides about each key when it is read or written */
 export function encryptStorage(inner: Storage, encryption: Encryption): Storage {
@@ -72,9 +83,8 @@ class EncryptedStorage implements Storage {
   /** @throws EncryptionFailed when a value cannot be encrypted, and the errors of the engine */
   async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
     const own: Buffer[] = [];
-    const sealed = writes.map((write) => (isDerived(write) ? this.#derived(write, own) : this.#sealed(write, own)));
     try {
-      const outcome = await this.#commit(checks, sealed);
+      const outcome = await this.#commit(checks, writes, own);
       if (outcome.ok || outcome.current === undefined) return outcome;
       return { ...outcome, current: await this.#read(outcome.current) };
     } finally {
@@ -82,14 +92,23 @@ class EncryptedStorage implements Storage {
     }
   }
 
-  /** Repeats a commit whose derived writes need a key that is not present. */
-  async #commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
+  /** Repeats a commit that needs a key which is not present. */
+  async #commit(
+    checks: readonly Check[],
+    writes: readonly (Write | DerivedWrite)[],
+    own: Buffer[],
+  ): Promise<Committed | Conflict> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#inner.commit(checks, writes);
+        const keys = this.#needsKeys(writes) ? await this.#newKeys(writes) : noKeys;
+        const sealing: Sealing = { keys, own };
+        return await this.#inner.commit(
+          checks,
+          writes.map((write) => (isDerived(write) ? this.#derived(write, sealing) : this.#sealed(write, sealing))),
+        );
       } catch (error) {
         if (!(error instanceof KeyNeeded) || attempt === attemptsMax) throw error;
-        await prepare(error.stored, this.#encryption);
+        if (error.stored !== undefined) await prepare(error.stored, this.#encryption);
       }
     }
   }
@@ -144,29 +163,49 @@ class EncryptedStorage implements Storage {
     return opened(stored, this.#encryption, this.isShared);
   }
 
-  #derived({ key, derive }: DerivedWrite, own: Buffer[]): DerivedWrite {
+  #needsKeys(writes: readonly (Write | DerivedWrite)[]): boolean {
+    return writes.some(({ key }) => this.#encryption.of(key)?.cipher.newKey !== undefined);
+  }
+
+  /** @throws EncryptionFailed */
+  async #newKeys(writes: readonly (Write | DerivedWrite)[]): Promise<NewKeys> {
+    const keys: NewKeys = new Map();
+    const make = async ({ key }: Write | DerivedWrite): Promise<void> => {
+      const found = this.#encryption.of(key);
+      if (found?.cipher.newKey === undefined) return;
+      keys.set(key, { cipher: found.cipher, valueKey: await found.cipher.newKey(found.context) });
+    };
+    try {
+      await Promise.all(writes.map(make));
+      return keys;
+    } catch (cause) {
+      throw new EncryptionFailed((cause as Error).message, { cause });
+    }
+  }
+
+  #derived({ key, derive }: DerivedWrite, sealing: Sealing): DerivedWrite {
     return {
       key,
       derive: (newest) => {
         if (newest !== undefined) checkReady(newest, this.#encryption);
         const value = derive(newest && this.#opened(newest));
-        return value && this.#sealed({ key, ...value }, own);
+        return value && this.#sealed({ key, ...value }, sealing);
       },
     };
   }
 
-  /**
-   * An engine that other servers share stores `shared`, and keeps the value of its own writes as it is.
-   * @param own receives the buffers whose values must be forgotten after the commit
-   */
-  #sealed<One extends Write>(write: One, own: Buffer[]): One {
+  /** An engine that other servers share stores `shared`, and keeps the value of its own writes as it is. */
+  #sealed<One extends Write>(write: One, { keys, own }: Sealing): One {
     const { key, value, shared } = write;
     const found = value === null ? undefined : this.#encryption.of(key);
     if (found === undefined || value === null) return write;
     const { cipher, context } = found;
+    const made = keys.get(key);
+    // The configuration may have changed since the keys were made.
+    if (cipher.newKey !== undefined && made?.cipher !== cipher) throw new KeyNeeded();
     try {
-      if (this.isShared) return { ...write, shared: cipher.seal(shared ?? value, context) };
-      const sealed = cipher.seal(value, context);
+      if (this.isShared) return { ...write, shared: cipher.seal(shared ?? value, context, made?.valueKey) };
+      const sealed = cipher.seal(value, context, made?.valueKey);
       if (sealed !== value) {
         keepPlain(sealed, value);
         own.push(sealed);

@@ -15,12 +15,17 @@ import type {
 } from "./configuration-types.ts";
 import type { Encryption, EncryptionObserver, ValueCipher } from "./contract.ts";
 import { kmsClient } from "./kms/client.ts";
+import { firstKmsClient } from "./kms/first-client.ts";
+import { FirstKmsProvider } from "./kms/first-version.ts";
+import { keysMinimum } from "./kms/key-cache.ts";
 import { KmsProvider } from "./kms/provider.ts";
 import { identity, type PrefixedCipher, prefixedCiphers } from "./prefixed-ciphers.ts";
 import { formatNamed, parseGroupResource } from "./resource-names.ts";
 import { keyBytesOf } from "./validate-configuration.ts";
 
 export interface EncryptionOptions {
+  /** Whether services of version 1 can be used: the gate KMSv1. */
+  readonly allowsFirstKms: boolean;
   /** Names the resource of a key, such as `deployments.apps`. */
   readonly resourceOf: (key: string) => string;
   /** Returns the key as it is in the store, to which values are bound. */
@@ -30,10 +35,17 @@ export interface EncryptionOptions {
   readonly observer: EncryptionObserver;
 }
 
+/** A key management service. */
+export interface KeyService {
+  readonly apiVersion: string;
+  /** @returns the problem, with upstream's text */
+  check(): Promise<string | undefined>;
+}
+
 /** The ciphers of a configuration. */
 export interface OpenedEncryption extends Encryption {
   /** The services, in the order of the file. */
-  readonly services: readonly { check(): Promise<string | undefined> }[];
+  readonly services: readonly KeyService[];
   /** How long calls of the services can still take. */
   readonly closeAfterMs: number;
   close(): void;
@@ -44,18 +56,19 @@ export async function openEncryption(
   { resources }: EncryptionConfiguration,
   options: EncryptionOptions,
 ): Promise<OpenedEncryption> {
-  const services: KmsProvider[] = [];
+  const services: (KeyService & { close(): void })[] = [];
   const close = (): void => {
     for (const service of services) service.close();
   };
   let timeoutsMs = 0;
   const ciphersOf = async ({ kms, ...provider }: ProviderConfiguration): Promise<PrefixedCipher> => {
     if (kms === undefined) return localCipher(provider, options.observer);
-    const service = openService(kms, options);
-    services.push(service);
-    timeoutsMs += kms.timeoutMs;
-    await service.start();
-    return { prefix: `k8s:enc:kms:v2:${kms.name}:`, cipher: service };
+    const { apiVersion, name, timeoutMs } = kms;
+    const cipher = await openService(kms, options);
+    services.push({ apiVersion, check: () => cipher.check(), close: () => cipher.close() });
+    // A check of version 1 has two calls.
+    timeoutsMs += apiVersion === "v1" ? 2 * timeoutMs : timeoutMs;
+    return { prefix: `k8s:enc:kms:${apiVersion}:${name}:`, cipher };
   };
   try {
     const rules = new Map<string, PrefixedCipher[]>();
@@ -111,16 +124,26 @@ function keyed(
   return { prefix: `k8s:enc:${provider}:v1:`, cipher: prefixedCiphers(ciphers, unknown, observer) };
 }
 
-/** @throws ConfigurationError for version 1 */
-function openService(kms: KmsConfiguration, { clock, logger, observer }: EncryptionOptions): KmsProvider {
-  if (kms.apiVersion === "v1") throw new ConfigurationError(versionOne);
-  const client = kmsClient({ ...kms, observer });
-  return new KmsProvider({ name: kms.name, client, clock: realClock(clock), logger, observer });
+/** @throws ConfigurationError for version 1 while its gate is disabled */
+async function openService(
+  kms: KmsConfiguration,
+  { clock, logger, observer, allowsFirstKms }: EncryptionOptions,
+): Promise<FirstKmsProvider | KmsProvider> {
+  const { apiVersion, name, cachesize: cacheSize = keysMinimum } = kms;
+  const shared = { name, clock: realClock(clock), observer };
+  if (apiVersion === "v1") {
+    if (!allowsFirstKms) throw new ConfigurationError(`error while building transformers: ${deprecated}${enabling}`);
+    logger.info(deprecated);
+    return new FirstKmsProvider({ ...shared, client: firstKmsClient(kms), cacheSize });
+  }
+  const provider = new KmsProvider({ ...shared, client: kmsClient({ ...kms, observer }), logger });
+  await provider.start();
+  return provider;
 }
 
-/** Upstream's text while its gate is disabled, which is the default. */
-const versionOne =
-  "error while building transformers: KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
+/** Upstream's texts. */
+const deprecated = "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.";
+const enabling = "  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
 
 /** Keys that are not those of resources, which upstream does not encrypt. */
 const unencrypted = ["/registry/ranges/", "/registry/masterleases/", "/registry/peerserverleases/"];

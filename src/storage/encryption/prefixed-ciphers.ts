@@ -52,11 +52,12 @@ export function prefixedCiphers(
       for (const { bytes, cipher } of matching(data)) await cipher.remote?.fetch(data.subarray(bytes.length));
     },
   };
+  const { newKey } = first.cipher;
   return {
-    seal(plain, context) {
-      const observed = observing(observer, context, "to_storage");
+    seal(plain, context, key) {
+      const observed = observing(observer, context, "to_storage", key?.requestedAt);
       try {
-        const sealed = first.cipher.seal(plain, context);
+        const sealed = first.cipher.seal(plain, context, key);
         observed(first.prefix, "OK");
         return first.bytes.length === 0 ? sealed : Buffer.concat([first.bytes, sealed]);
       } catch (error) {
@@ -84,6 +85,17 @@ export function prefixedCiphers(
       throw failureOf(failures, unknown);
     },
     ...(all.some(({ cipher }) => cipher.remote !== undefined) && { remote }),
+    ...(newKey !== undefined && {
+      async newKey(context: ValueContext) {
+        const observed = observing(observer, context, "to_storage");
+        try {
+          return await newKey.call(first.cipher, context);
+        } catch (error) {
+          observed(first.prefix, codeOf(error));
+          throw error;
+        }
+      },
+    }),
   };
 }
 
@@ -91,8 +103,12 @@ function startsWith(data: Buffer, prefix: Buffer): boolean {
   return data.length >= prefix.length && data.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
 }
 
-function observing(observer: EncryptionObserver, { resource }: ValueContext, direction: Direction) {
-  const startedAt = performance.now();
+function observing(
+  observer: EncryptionObserver,
+  { resource }: ValueContext,
+  direction: Direction,
+  startedAt = performance.now(),
+) {
   return (prefix: string, code: string): void =>
     observer.transformed(resource, direction, prefix, (performance.now() - startedAt) / 1000, code);
 }

@@ -10,4 +10,6 @@ export const silentObserver: EncryptionObserver = {
   keyNamed() {},
   keyRejected() {},
   keysPresent() {},
+  arrived() {},
+  keysFilled() {},
 };

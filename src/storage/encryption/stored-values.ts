@@ -1,12 +1,13 @@
 /** Decrypts values that an engine has returned. */
 import type { Stored } from "../contract.ts";
-import type { Encryption } from "./contract.ts";
+import type { Encryption, KeyEncryption } from "./contract.ts";
 
-/** A derived write needs the key of a value, which is not present. */
+/** A commit needs a key that is not present. */
 export class KeyNeeded extends Error {
-  readonly stored: Stored;
+  /** The value to decrypt; undefined when a value is to be encrypted. */
+  readonly stored: Stored | undefined;
 
-  constructor(stored: Stored) {
+  constructor(stored?: Stored) {
     super("the key of the value is not present");
     this.stored = stored;
   }
@@ -58,4 +59,9 @@ export function opened<One extends Stored>(stored: One, encryption: Encryption, 
   } catch (error) {
     return { ...stored, unreadable: (error as Error).message };
   }
+}
+
+/** Encrypts a value with a new key, if the cipher needs one. @throws Error with upstream's reason */
+export async function sealed(plain: Buffer, { cipher, context }: KeyEncryption): Promise<Buffer> {
+  return cipher.seal(plain, context, await cipher.newKey?.(context));
 }

@@ -21,6 +21,7 @@ export async function openStoreEncryption(file: string, location: StoreLocation)
   return openEncryption(configuration, {
     resourceOf: resourcesOfKeys(),
     pathOf: (key) => keys.toEtcd(key).toString(),
+    allowsFirstKms: true, // A command reads what a server with the gate has stored.
     clock: systemClock,
     logger: silentLogger,
     observer: silentObserver,

@@ -40,7 +40,7 @@ export function kmsClient({ name, endpoint, timeoutMs, observer }: KmsOptions): 
 }
 
 /** The path of the socket; `unix:///@name` is an abstract one. */
-function socketOf(endpoint: string): string {
+export function socketOf(endpoint: string): string {
   const { path } = parseGoUrl(endpoint);
   return path.startsWith("/@") ? path.slice(1) : path;
 }

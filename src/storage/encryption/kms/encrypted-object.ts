@@ -14,7 +14,7 @@ import { type Annotation, type EncryptedObject, encryptedObject, sourceTypes } f
 export type KeySource = Omit<EncryptedObject, "encryptedData">;
 
 /** A decrypted key, or the seed of keys. */
-export interface ValueKey {
+export interface DataKey {
   readonly sourceType: number;
   readonly secret: Buffer;
 }
@@ -103,7 +103,7 @@ export function sealWithSeed(seed: Buffer, random: Buffer, plain: Buffer, path: 
 }
 
 /** @throws Error */
-export function openWithKey({ sourceType, secret }: ValueKey, data: Buffer, path: string): Buffer {
+export function openWithKey({ sourceType, secret }: DataKey, data: Buffer, path: string): Buffer {
   if (sourceType === sourceTypes.key) return openGcm(secret, data, path);
   if (data.length < seedBytes) throw new Error(tooShort);
   return openGcm(derivedKey(secret, data.subarray(0, seedBytes)), data.subarray(seedBytes), path);

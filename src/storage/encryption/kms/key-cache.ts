@@ -1,36 +1,38 @@
-/** The decrypted keys of values, the most recently used ones: about one for each start of a server and key of the service. */
-import type { ValueKey } from "./encrypted-object.ts";
+/** The decrypted keys of values, the most recently used ones. */
 
-const keysMax = 1000;
+/** How many keys are kept at least: a key that was fetched must be there when its value is decrypted. */
+export const keysMinimum = 1000;
 /** Failures that are kept until the value is read. */
 const failuresMax = 100;
 
-export class KeyCache {
+export class KeyCache<Key> {
   /** By the id of the source, the one that was used last at the end. */
-  readonly #keys = new Map<string, ValueKey>();
+  readonly #keys = new Map<string, Key>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, Error>();
+  readonly #keysMax: number;
   readonly #sized: (size: number) => void;
 
   /** @param sized receives the number of keys */
-  constructor(sized: (size: number) => void) {
+  constructor(keysMax: number, sized: (size: number) => void) {
+    this.#keysMax = keysMax;
     this.#sized = sized;
   }
 
-  get(id: string): ValueKey | undefined {
+  get(id: string): Key | undefined {
     return this.#keys.get(id);
   }
 
-  set(id: string, key: ValueKey): void {
+  set(id: string, key: Key): void {
     if (this.#keys.get(id) === key) return;
     this.#keys.delete(id);
     this.#keys.set(id, key);
-    trim(this.#keys, keysMax);
+    trim(this.#keys, this.#keysMax);
     this.#sized(this.#keys.size);
   }
 
   /** Loads a key once for all that wait for it. A failure is kept for `failure`. */
-  load(id: string, load: () => Promise<ValueKey>): Promise<void> {
+  load(id: string, load: () => Promise<Key>): Promise<void> {
     const running = this.#loading.get(id);
     if (running !== undefined) return running;
     const loading = load()

@@ -12,6 +12,7 @@ import type { EncryptionObserver, OpenedValue, RemoteKeys, ValueCipher, ValueCon
 import type { KmsClient } from "./client.ts";
 import {
   checkSource,
+  type DataKey,
   type KeySource,
   keyIdProblem,
   openWithKey,
@@ -19,19 +20,16 @@ import {
   sealWithSeed,
   seedBytes,
   sourceId,
-  type ValueKey,
   writeObject,
 } from "./encrypted-object.ts";
-import { KeyCache } from "./key-cache.ts";
+import { failedResultMs, healthyResultMs } from "./health.ts";
+import { KeyCache, keysMinimum } from "./key-cache.ts";
 import { type StatusResponse, sourceTypes } from "./messages.ts";
 
 const healthyIntervalMs = 60_000;
 const failedIntervalMs = 10_000;
 /** How long values may be encrypted after the last successful check. */
 const writableMs = 180_000;
-/** How long the result of a check is used for health checks. */
-const healthyResultMs = 20_000;
-const failedResultMs = 3_000;
 const versions = ["v2", "v2beta1"];
 
 interface KmsProviderOptions {
@@ -45,7 +43,7 @@ interface KmsProviderOptions {
 /** The seed for new values. */
 interface CurrentSeed {
   readonly source: KeySource;
-  readonly key: ValueKey;
+  readonly key: DataKey;
   readonly id: string;
   readonly expiresAt: number;
 }
@@ -54,7 +52,7 @@ interface CurrentSeed {
 export class KmsProvider implements ValueCipher {
   readonly remote: RemoteKeys;
   readonly #options: KmsProviderOptions;
-  readonly #keys: KeyCache;
+  readonly #keys: KeyCache<DataKey>;
   #current: CurrentSeed | undefined;
   #version = "";
   #checked: { readonly problem: string | undefined; readonly until: number } = { problem: undefined, until: 0 };
@@ -64,7 +62,7 @@ export class KmsProvider implements ValueCipher {
 
   constructor(options: KmsProviderOptions) {
     this.#options = options;
-    this.#keys = new KeyCache((size) => options.observer.keysPresent(options.name, size));
+    this.#keys = new KeyCache(keysMinimum, (size) => options.observer.keysPresent(options.name, size));
     this.remote = {
       has: (data) => {
         const source = sourceOf(data);
@@ -151,7 +149,7 @@ export class KmsProvider implements ValueCipher {
     const { client, observer } = this.#options;
     observer.keyMissed();
     const { encryptedSource: ciphertext, keyId, annotations = [], sourceType } = source;
-    await this.#keys.load(id, async (): Promise<ValueKey> => {
+    await this.#keys.load(id, async (): Promise<DataKey> => {
       try {
         const secret = await client.decrypt({ ciphertext, keyId, annotations, uid: randomUUID() });
         return { sourceType, secret: checkedSecret(sourceType, secret) };
