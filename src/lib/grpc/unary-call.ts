@@ -39,6 +39,7 @@ export function callUnary(
 
 const noMessage = { code: status.UNIMPLEMENTED, details: "No message received" };
 
-function serviceError(answer: StatusObject): ServiceError {
-  return Object.assign(new Error(`${answer.code} ${status[answer.code]}: ${answer.details}`), answer);
+/** The status of a stream that was reset can lack details. */
+function serviceError({ details = "", ...answer }: Omit<StatusObject, "details"> & { details?: string }): ServiceError {
+  return Object.assign(new Error(`${answer.code} ${status[answer.code]}: ${details}`), { ...answer, details });
 }

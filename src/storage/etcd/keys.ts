@@ -4,12 +4,18 @@ import { trimOf } from "../../lib/text/trim.ts";
 /** The prefix of all keys of the contract. */
 const contractRoot = "/registry";
 
+/** A range of keys, as in etcd's API. */
+export interface KeyRange {
+  readonly key: Buffer;
+  readonly rangeEnd: Buffer;
+}
+
 /** Converts keys of the contract to keys of etcd and back. */
 export interface Keys {
   toEtcd(key: string): Buffer;
   fromEtcd(key: Buffer): string;
   /** The range of all keys with the prefix. */
-  rangeOf(prefix: string): { readonly key: Buffer; readonly rangeEnd: Buffer };
+  rangeOf(prefix: string): KeyRange;
 }
 
 /** @param prefix replaces `/registry`; a leading slash is added */
@@ -44,4 +50,9 @@ export function endOfPrefix(prefix: Buffer): Buffer {
 /** The first key after the key. */
 export function afterKey(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.from([0])]);
+}
+
+/** Whether the key is in the range; an end of one zero byte is that of all keys. */
+export function isIn({ key: first, rangeEnd: end }: KeyRange, key: Buffer): boolean {
+  return key.compare(first) >= 0 && ((end.length === 1 && end[0] === 0) || key.compare(end) < 0);
 }

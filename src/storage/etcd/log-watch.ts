@@ -1,7 +1,14 @@
 /** A subscription of the log: a watch of etcd whose events are those of the storage contract. */
 import type { Clock } from "../../apimachinery/clock.ts";
-import type { LogEvent, LogSubscriber, RevisionCompacted, Stored } from "../contract.ts";
+import {
+  type LogEvent,
+  type LogSubscriber,
+  type RevisionCompacted,
+  StorageUnavailable,
+  type Stored,
+} from "../contract.ts";
 import type { KeyValue, WatchEvent } from "./api/messages.ts";
+import { isIn } from "./keys.ts";
 import type { Watch } from "./watch-stream.ts";
 
 export interface LogWatchOptions {
@@ -51,6 +58,10 @@ export class LogWatch implements Watch {
   }
 
   events(events: readonly WatchEvent[]): void {
+    if (!this.#follows(events)) {
+      this.end({ error: new StorageUnavailable("etcd sent other changes than those that follow the last one") });
+      return;
+    }
     for (let at = 0; at < events.length && !this.#ended; ) {
       const end = endOfBatch(events, at);
       const batch = events.slice(at, end);
@@ -97,6 +108,13 @@ export class LogWatch implements Watch {
     this.#options.ended();
     for (const check of [...this.#waiters]) check();
     if (reported !== undefined) this.#options.subscriber.end(reported.error);
+  }
+
+  /** Whether the changes are those of a range of keys after `delivered`. */
+  #follows(events: readonly WatchEvent[]): boolean {
+    const [first] = events;
+    if (first !== undefined && first.kv.mod_revision <= this.#delivered) return false;
+    return events.every(({ kv }) => isIn(this, kv.key));
   }
 
   #advance(revision: number): void {

@@ -5,13 +5,8 @@
  */
 import type { RevisionCompacted } from "../contract.ts";
 import type { WatchEvent } from "./api/messages.ts";
+import { isIn, type KeyRange } from "./keys.ts";
 import type { Watch } from "./watch-stream.ts";
-
-/** A range of keys, as in etcd's API. */
-export interface KeyRange {
-  readonly key: Buffer;
-  readonly rangeEnd: Buffer;
-}
 
 interface SharedWatchesOptions {
   /** Opens a watch, and keeps it open. */
@@ -163,13 +158,4 @@ class SharedWatch implements Watch {
     this.#options.ended();
     for (const watch of members) watch.compacted(error);
   }
-}
-
-/** Whether the key is in the range; an end of one zero byte is that of all keys. */
-function isIn({ key: first, rangeEnd: end }: KeyRange, key: Buffer): boolean {
-  return key.compare(first) >= 0 && (isZero(end) || key.compare(end) < 0);
-}
-
-function isZero(end: Buffer): boolean {
-  return end.length === 1 && end[0] === 0;
 }

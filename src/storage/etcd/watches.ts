@@ -2,7 +2,8 @@
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { EtcdClient } from "./api/client.ts";
-import { type KeyRange, SharedWatches } from "./shared-watches.ts";
+import type { KeyRange } from "./keys.ts";
+import { SharedWatches } from "./shared-watches.ts";
 import { type Watch, WatchStream } from "./watch-stream.ts";
 
 export interface WatchesOptions {

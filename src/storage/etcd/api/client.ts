@@ -9,6 +9,7 @@ import { decodeMessage, encodeMessage, type Message } from "../../../lib/grpc/co
 import { callUnary } from "../../../lib/grpc/unary-call.ts";
 import type { Integer } from "../../../lib/json/values.ts";
 import { SharedStoreError, StorageUnavailable } from "../../contract.ts";
+import { checkHeader, checkRange, checkStatus, checkTxn, checkWatch } from "./check-answers.ts";
 import { type Endpoint, type EtcdTls, endpointOf } from "./endpoints.ts";
 import { answerOf, isFailedMember, isTimeout, isUnsent } from "./errors.ts";
 import {
@@ -60,20 +61,48 @@ export interface WatchHandler {
   end(error: Error): void;
 }
 
-interface Method {
+interface Method<Request, Response> {
   readonly path: string;
   readonly request: Message;
   readonly response: Message;
+  /** @throws StorageUnavailable when the response cannot be used */
+  readonly check?: (response: Response, request: Request) => void;
 }
 
-const methods = {
-  range: { path: "/etcdserverpb.KV/Range", request: rangeRequest, response: rangeResponse },
-  txn: { path: "/etcdserverpb.KV/Txn", request: txnRequest, response: txnResponse },
-  compact: { path: "/etcdserverpb.KV/Compact", request: compactRequest, response: compactResponse },
-  grant: { path: "/etcdserverpb.Lease/LeaseGrant", request: leaseGrantRequest, response: leaseGrantResponse },
-  leaseTime: { path: "/etcdserverpb.Lease/LeaseTimeToLive", request: leaseTimeRequest, response: leaseTimeResponse },
-  status: { path: "/etcdserverpb.Maintenance/Status", request: statusRequest, response: statusResponse },
-} as const satisfies Record<string, Method>;
+const rangeMethod: Method<RangeRequest, RangeResponse> = {
+  path: "/etcdserverpb.KV/Range",
+  request: rangeRequest,
+  response: rangeResponse,
+  check: checkRange,
+};
+const txnMethod: Method<TxnRequest, TxnResponse> = {
+  path: "/etcdserverpb.KV/Txn",
+  request: txnRequest,
+  response: txnResponse,
+  check: checkTxn,
+};
+const compactMethod: Method<{ revision: number; physical: boolean }, { header: Header }> = {
+  path: "/etcdserverpb.KV/Compact",
+  request: compactRequest,
+  response: compactResponse,
+  check: checkHeader,
+};
+const grantMethod: Method<{ TTL: number }, LeaseGrantResponse> = {
+  path: "/etcdserverpb.Lease/LeaseGrant",
+  request: leaseGrantRequest,
+  response: leaseGrantResponse,
+};
+const leaseTimeMethod: Method<{ ID: Integer }, LeaseTimeResponse> = {
+  path: "/etcdserverpb.Lease/LeaseTimeToLive",
+  request: leaseTimeRequest,
+  response: leaseTimeResponse,
+};
+const statusMethod: Method<object, StatusResponse> = {
+  path: "/etcdserverpb.Maintenance/Status",
+  request: statusRequest,
+  response: statusResponse,
+  check: checkStatus,
+};
 
 /** How long a read may take: longer than a request, so that the limit of requests applies. */
 const readTimeoutMs = 65_000;
@@ -106,7 +135,7 @@ export class EtcdClient {
 
   /** @throws StorageUnavailable · RevisionCompacted · RevisionInFuture */
   range(request: RangeRequest, timeoutMs = readTimeoutMs): Promise<RangeResponse> {
-    return this.#read(methods.range, request, timeoutMs);
+    return this.#read(rangeMethod, request, timeoutMs);
   }
 
   /**
@@ -114,27 +143,27 @@ export class EtcdClient {
    * @throws StorageUnavailable when it is not known whether it was made · ValueTooLarge
    */
   txn(request: TxnRequest): Promise<TxnResponse> {
-    return this.#write(methods.txn, request);
+    return this.#write(txnMethod, request);
   }
 
   /** @throws StorageUnavailable · RevisionCompacted · RevisionInFuture */
   compact(revision: number): Promise<{ header: Header }> {
-    return this.#write(methods.compact, { revision, physical: false });
+    return this.#write(compactMethod, { revision, physical: false });
   }
 
   /** @throws StorageUnavailable */
   grantLease(ttlSeconds: number): Promise<LeaseGrantResponse> {
-    return this.#write(methods.grant, { TTL: ttlSeconds });
+    return this.#write(grantMethod, { TTL: ttlSeconds });
   }
 
   /** @throws StorageUnavailable */
   leaseTimeToLive(lease: Integer): Promise<LeaseTimeResponse> {
-    return this.#read(methods.leaseTime, { ID: lease }, readTimeoutMs);
+    return this.#read(leaseTimeMethod, { ID: lease }, readTimeoutMs);
   }
 
   /** The status of the member that is called. @throws StorageUnavailable */
   status(timeoutMs = readTimeoutMs): Promise<StatusResponse> {
-    return this.#read(methods.status, {}, timeoutMs);
+    return this.#read(statusMethod, {}, timeoutMs);
   }
 
   /** The status of each member. @throws StorageUnavailable when one does not answer */
@@ -144,7 +173,7 @@ export class EtcdClient {
 
   /** The status of one member. @throws StorageUnavailable when it does not answer */
   statusAt(at: number, timeoutMs: number): Promise<StatusResponse> {
-    return this.#call(methods.status, {}, timeoutMs, at);
+    return this.#call(statusMethod, {}, timeoutMs, at);
   }
 
   /** Opens a watch stream at the member that is called. It ends when that member has no leader. */
@@ -168,6 +197,7 @@ export class EtcdClient {
     call.on("data", (response: WatchResponse) => {
       if (ended) return;
       try {
+        checkWatch(response);
         handler.response(response);
       } catch (error) {
         // Watches of a stream that cannot be read go on with a new one, after a delay.
@@ -187,7 +217,7 @@ export class EtcdClient {
       },
       probe: async (timeoutMs) => {
         try {
-          await this.#call(methods.status, {}, timeoutMs, at);
+          await this.#call(statusMethod, {}, timeoutMs, at);
         } catch (error) {
           end(answerOf(error));
           call.cancel();
@@ -208,7 +238,7 @@ export class EtcdClient {
     for (const client of this.#clients) client?.close();
   }
 
-  async #read<T>(method: Method, request: object, timeoutMs: number): Promise<T> {
+  async #read<Q extends object, T>(method: Method<Q, T>, request: Q, timeoutMs: number): Promise<T> {
     const until = this.#clock.now() + timeoutMs;
     /** Why members failed. The last attempt may have too little time to find out. */
     let reason: unknown;
@@ -216,7 +246,7 @@ export class EtcdClient {
       const at = this.#at;
       const left = until - this.#clock.now();
       try {
-        return await this.#call<T>(
+        return await this.#call(
           method,
           request,
           this.#endpoints.length > 1 ? Math.min(attemptTimeoutMs, left) : left,
@@ -233,12 +263,12 @@ export class EtcdClient {
     }
   }
 
-  async #write<T>(method: Method, request: object): Promise<T> {
+  async #write<Q extends object, T>(method: Method<Q, T>, request: Q): Promise<T> {
     const until = this.#clock.now() + unsentTimeoutMs;
     for (let attempt = 1; ; attempt++) {
       const at = this.#at;
       try {
-        return await this.#call<T>(method, request, writeTimeoutMs, at);
+        return await this.#call(method, request, writeTimeoutMs, at);
       } catch (error) {
         if (isFailedMember(error) && this.#at === at) this.#next();
         if (!isUnsent(error) || !this.#waits) throw answerOf(error);
@@ -253,12 +283,15 @@ export class EtcdClient {
     return new Promise((resolve) => void this.#clock.after(retryMs, resolve));
   }
 
-  #call<T>({ path, request, response }: Method, argument: object, timeoutMs: number, at: number): Promise<T> {
+  #call<Q extends object, T>(method: Method<Q, T>, argument: Q, timeoutMs: number, at: number): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageUnavailable("the store is closed"));
     const channel = this.#clientAt(at).getChannel();
-    return callUnary(channel, path, encodeMessage(request, argument), Date.now() + timeoutMs).then((bytes) =>
-      decodeMessage<T>(response, bytes),
-    );
+    const { path, request, response, check } = method;
+    return callUnary(channel, path, encodeMessage(request, argument), Date.now() + timeoutMs).then((bytes) => {
+      const answer = decodeMessage<T>(response, bytes);
+      check?.(answer, argument);
+      return answer;
+    });
   }
 
   #clientAt(at: number): GrpcClient {

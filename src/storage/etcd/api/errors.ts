@@ -19,7 +19,9 @@ export function isTimeout(error: unknown): boolean {
 /** Whether the call did not reach a member. */
 export function isUnsent(error: unknown): boolean {
   return (
-    isServiceError(error) && error.code === status.UNAVAILABLE && error.details.startsWith("No connection established")
+    isServiceError(error) &&
+    error.code === status.UNAVAILABLE &&
+    detailsOf(error).startsWith("No connection established")
   );
 }
 
@@ -31,7 +33,8 @@ export function answerOf(error: unknown): Error {
   if (error instanceof ProtobufError)
     return new SharedStoreError(`etcd answered no message: ${error.message}`, { isTimeout: false, cause: error });
   if (!isServiceError(error)) return error as Error;
-  const { code, details } = error;
+  const { code } = error;
+  const details = detailsOf(error);
   if (code === status.OUT_OF_RANGE && details.includes("required revision has been compacted"))
     return new RevisionCompacted(0);
   if (code === status.OUT_OF_RANGE && details.includes("required revision is a future revision"))
@@ -41,7 +44,9 @@ export function answerOf(error: unknown): Error {
 }
 
 /** The text that etcd's own client has for the error. */
-function messageOf({ code, details }: ServiceError): string {
+function messageOf(error: ServiceError): string {
+  const { code } = error;
+  const details = detailsOf(error);
   if (details.startsWith("etcdserver:")) return details;
   if (code === status.DEADLINE_EXCEEDED) return "context deadline exceeded";
   const [, reason = "", address] = /connect (ECONN[A-Z]+) (\S*\d)/.exec(details) ?? [];
@@ -66,6 +71,11 @@ function goName(code: number): string {
     .split("_")
     .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
     .join("");
+}
+
+/** The details of a stream that was reset can be undefined. */
+function detailsOf({ details = "" }: { readonly details?: string }): string {
+  return details;
 }
 
 function isServiceError(error: unknown): error is ServiceError {
