@@ -87,7 +87,7 @@ function serveStreams(context: RequestState): Promise<void> {
   const { upgrade } = context.exchange;
   const kubelet = { host: "kubelet", port: 10250, servesWebSockets: false };
   const location = { kubelet, path: "/exec/n/p/c", query: "command=x" };
-  const parts = { location, open: backends.openKubelet, observer, clock };
+  const parts = { location, open: backends.openKubelet, observer, clock, bytesPerSecondMax: 0 };
   const isOn = (): boolean => random(2) === 0;
   const connection = { metadata: {}, stdin: isOn(), stdout: isOn(), stderr: isOn(), tty: isOn() } as never;
   if (upgrade !== undefined && isTranslated(context.exchange, upgrade))

@@ -11,6 +11,8 @@ import type { UserInfo } from "../apimachinery/user.ts";
 export interface StrategyContext {
   readonly user: UserInfo;
   readonly gates: FeatureGates;
+  /** Whether no pod can have privileged containers. */
+  readonly forbidsPrivileged?: boolean | undefined;
   /** Whether the request was authorized as `patch`, not as `update`. */
   readonly isPatch?: boolean;
   /** Milliseconds since 1970. */

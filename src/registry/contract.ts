@@ -215,6 +215,10 @@ export interface RegistryContext {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly gates: FeatureGates;
+  /** Whether no pod can have privileged containers. */
+  readonly forbidsPrivileged?: boolean;
+  /** Whether dependents stay when their owner is deleted, so that deletions get no finalizers for them. */
+  readonly keepsDependents?: boolean;
   readonly admission: Admission;
   /** Is notified of repeated errors, and where declarative and hand-written validation differ. */
   readonly validation: ValidationObserver;

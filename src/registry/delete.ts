@@ -172,9 +172,7 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   }
   const hadFinalizers = (object.metadata.finalizers ?? []).length > 0;
   if (isHeld) return hold(resource, object, request.options, context.now);
-  if (hasNoDependents(resource)) setDependentsFinalizers(object, {}, undefined);
-  else
-    setDependentsFinalizers(object, request.options, strategy.orphansByDefault === undefined ? "Background" : "Orphan");
+  if (registry.keepsDependents !== true) setDependentsFinalizers(object, resource, request.options);
   const finalizers = object.metadata.finalizers ?? [];
   if (grace !== undefined) {
     if (object.metadata.deletionTimestamp === undefined && Number(object.metadata.generation ?? 0) > 0)
@@ -267,25 +265,28 @@ const foregroundFinalizer = "foregroundDeletion";
 
 /**
  * Records the propagation policy as one of two finalizers: the options decide, then existing
- * finalizers, then the kind's default.
- * @param byDefault undefined for a resource without dependents, whose options are ignored
+ * finalizers, then the kind's default. Options for a resource without dependents are ignored.
  */
-function setDependentsFinalizers(
-  { metadata }: KubeObject,
-  { orphanDependents, propagationPolicy }: DependentsOptions,
-  byDefault: "Orphan" | "Background" | undefined,
-): void {
+function setDependentsFinalizers({ metadata }: KubeObject, resource: Resource, options: DependentsOptions): void {
   const before = metadata.finalizers ?? [];
   const present = before.find((finalizer) => finalizer === orphanFinalizer || finalizer === foregroundFinalizer);
-  let policy = propagationPolicy;
-  if (orphanDependents !== undefined) policy = orphanDependents ? "Orphan" : "Background";
-  if (present !== undefined && byDefault !== undefined)
-    policy ??= present === orphanFinalizer ? "Orphan" : "Foreground";
-  policy ??= byDefault;
+  const policy = hasNoDependents(resource) ? undefined : policyOf(resource, options, present);
   const after = before.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer);
   if (policy === "Orphan") after.push(orphanFinalizer);
   if (policy === "Foreground") after.push(foregroundFinalizer);
   if (!isSameSet(before, after)) metadata.finalizers = after;
+}
+
+/** @param present the finalizer of a policy that the object has */
+function policyOf(
+  { definition: { strategy } }: Resource,
+  { orphanDependents, propagationPolicy }: DependentsOptions,
+  present: string | undefined,
+): string {
+  if (orphanDependents !== undefined) return orphanDependents ? "Orphan" : "Background";
+  if (propagationPolicy !== undefined) return propagationPolicy;
+  if (present !== undefined) return present === orphanFinalizer ? "Orphan" : "Foreground";
+  return strategy.orphansByDefault === undefined ? "Background" : "Orphan";
 }
 
 function isSameSet(a: readonly string[], b: readonly string[]): boolean {

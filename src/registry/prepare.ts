@@ -15,16 +15,14 @@ import type { RegistryContext, WriteRequest } from "./contract.ts";
 type ContextRequest = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };
 
 /** The context of one write. */
-export function strategyContext(
-  registry: RegistryContext,
-  { user, warnings, isPatch = false }: ContextRequest,
-): StrategyContext {
+export function strategyContext(registry: RegistryContext, request: ContextRequest): StrategyContext {
   return {
-    user,
-    isPatch,
+    user: request.user,
+    isPatch: request.isPatch ?? false,
     gates: registry.gates,
+    forbidsPrivileged: registry.forbidsPrivileged,
     now: registry.clock.now(),
-    warn: (text) => warnings.push(text),
+    warn: (text) => request.warnings.push(text),
     findDenial: registry.findDenial,
     find: (group, resource, namespace, name) => findObject(registry, { group, resource, namespace, name }),
   };

@@ -15,6 +15,7 @@ import { goawayFilter } from "../http/filters/goaway.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
+import { retryAfterFilter } from "../http/filters/retry-after.ts";
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
@@ -102,6 +103,9 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     port: securePort,
     serving: serving.material(),
     tls: serving.limits,
+    http2: !options.disableHttp2Serving,
+    reusePort: options.permitPortSharing,
+    ...(options.http2MaxStreamsPerConnection > 0 && { limits: { streamsMax: options.http2MaxStreamsPerConnection } }),
     onExchange,
     work: watchLoop(logger, needs),
     acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs),
@@ -155,6 +159,7 @@ function filtersOf(
   const { extension } = needs;
   return [
     ...(extension === undefined ? [] : [probeFilter(extension)]),
+    ...(options.shutdownSendRetryAfter ? [retryAfterFilter(() => needs.state.isDraining)] : []),
     open.filter,
     metrics.requests.filter,
     ...(options.goawayChance > 0 ? [goawayFilter(options.goawayChance, fraction)] : []),
@@ -215,13 +220,17 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
 
 /** @returns the connections by `resource/subresource` of the core group */
 function proxies(
-  { proxiedAddresses }: Pick<ServerOptions, "proxiedAddresses">,
+  { proxiedAddresses, maxConnectionBytesPerSec }: Pick<ServerOptions, "proxiedAddresses" | "maxConnectionBytesPerSec">,
   findKubelet: FindNodeKubelet,
 ): Readonly<Record<string, Connect>> {
   let opened: Promise<ResourceProxies> | undefined;
   const open = async (): Promise<ResourceProxies> => {
     const { resourceProxies } = await import("../forwarding/proxy/resource-proxies.ts");
-    return resourceProxies({ policy: proxiedAddresses, findKubelet });
+    return resourceProxies({
+      policy: proxiedAddresses,
+      findKubelet,
+      bytesPerSecondMax: maxConnectionBytesPerSec,
+    });
   };
   const through =
     (resource: keyof ResourceProxies): Connect =>

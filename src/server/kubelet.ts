@@ -24,7 +24,13 @@ interface ServerKubelets {
  * @throws Error if a file of the options cannot be read or is not valid
  */
 export async function openKubelet(
-  { kubelet, proxiedAddresses: addresses, clock: serverClock, logger }: ServerOptions,
+  {
+    kubelet,
+    proxiedAddresses: addresses,
+    maxConnectionBytesPerSec: bytesPerSecondMax,
+    clock: serverClock,
+    logger,
+  }: ServerOptions,
   { observer, closers }: KubeletNeeds,
 ): Promise<ServerKubelets> {
   const clock = realClock(serverClock);
@@ -35,7 +41,8 @@ export async function openKubelet(
     (kind: StreamKind): Connect =>
     async (context, registry, connection) => {
       const { serveStreams } = await import("../forwarding/kubelet/streams.ts");
-      await serveStreams(context, registry, kind, connection as KubeObject, { client, observer, clock });
+      const parts = { client, observer, clock, bytesPerSecondMax };
+      await serveStreams(context, registry, kind, connection as KubeObject, parts);
     };
   const connections: ServerKubelets["connections"] = {
     "pods/log": async (context, registry) => {

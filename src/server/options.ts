@@ -73,6 +73,17 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly bindAddress: string;
   /** 0 selects a free port. */
   readonly securePort: number;
+  /** Whether other processes can listen on the same port (SO_REUSEPORT); the operating system divides connections. */
+  readonly permitPortSharing: boolean;
+  /** Whether all connections use HTTP/1.1. */
+  readonly disableHttp2Serving: boolean;
+  /** Concurrent requests on one HTTP/2 connection. 0: 1000. */
+  readonly http2MaxStreamsPerConnection: number;
+  /**
+   * Bytes in a second for each direction of exec, attach, port-forward, and proxied connections that have changed their
+   * protocol. 0: unlimited.
+   */
+  readonly maxConnectionBytesPerSec: number;
   /** IP address in the endpoints of the Service `kubernetes`. Undefined: the first non-loopback address, if any. */
   readonly advertiseAddress: string | undefined;
   /** One CIDR or two of different families, separated by a comma: the cluster IPs of Services. */
@@ -201,6 +212,10 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly controllers: readonly string[];
   /** Of servers that share a store, one runs the controllers: the one that holds a Lease. */
   readonly leaderElection: LeaderElectionOptions;
+  /** False: dependents stay when their owner is deleted, whatever the deletion requests. */
+  readonly enableGarbageCollector: boolean;
+  /** Whether pods can have privileged containers. */
+  readonly allowPrivileged: boolean;
   /**
    * With the gate CoordinatedLeaderElection, of the election of the server that elects the holders of Leases that have
    * LeaseCandidates.
@@ -235,6 +250,10 @@ export interface ServerOptions extends KubernetesServiceOptions {
   readonly livezGracePeriodMs: number;
   /** The server goes on serving for so long after it is asked to stop, with /readyz failing. */
   readonly shutdownDelayMs: number;
+  /** Whether new requests are answered with 429 after that, until the open ones are done. Otherwise connections are refused. */
+  readonly shutdownSendRetryAfter: boolean;
+  /** Watches end one after the other within so long, so that their clients do not list again together. 0: at once. */
+  readonly shutdownWatchTerminationGraceMs: number;
   /** The source of the time; tests can use their own. */
   readonly clock: Clock;
   /** Receives the log; by default, nothing is logged. */

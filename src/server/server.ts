@@ -133,6 +133,8 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
     catalog,
     clock,
     gates,
+    forbidsPrivileged: !options.allowPrivileged,
+    keepsDependents: !options.enableGarbageCollector,
     admission: await openAdmission(options, settings, admits),
     validation: validationObserver(metrics.validation, logger),
     findDenial: denialFinder(authorization.authorize),

@@ -49,7 +49,7 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const authentication = await readAuthenticationSettings(options, authorization);
   const metrics = await metricsSettings(options);
   const allowedOrigins = await readBrowserOptions(options);
-  const controllers = enabledControllers(options.controllers);
+  const controllers = enabledControllers(controllersOf(options));
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates);
   checkPeerOptions(options, gates);
@@ -68,6 +68,10 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
     admissionPlugins,
     admissionConfigurations: await readAdmissionConfigurations(options, gates, admissionPlugins),
   };
+}
+
+function controllersOf({ controllers, enableGarbageCollector }: ServerOptions): readonly string[] {
+  return enableGarbageCollector ? controllers : ["-garbage-collector-controller", ...controllers];
 }
 
 const known = memo<ParsedRuntimeConfig>(8);

@@ -11,7 +11,7 @@ import { formatKubeconfig } from "./serving/kubeconfig.ts";
 import type { ServingSetup } from "./serving/serving-setup.ts";
 import type { ServerState } from "./state.ts";
 
-/** How long open requests may take to finish at shutdown. */
+/** How long open requests may take to finish at shutdown, unless new ones are rejected meanwhile. */
 const drainMs = 10_000;
 /**
  * How long clients may take to end their connections then. Source: `goAwayTimeout` of
@@ -55,15 +55,20 @@ export async function runningServer(options: ServerOptions, needs: Needs): Promi
 
 /**
  * Readiness fails first, and the server leaves the endpoints of the Service `kubernetes`. Then the listener stops,
- * watches end, and open requests finish.
+ * watches end, and open requests finish. With `shutdownSendRetryAfter` the listener stops after that, and rejects
+ * requests meanwhile. Source: `RunWithContext` in k8s.io/apiserver@v0.36.0/pkg/server/genericapiserver.go.
  */
-async function drain({ shutdownDelayMs, clock }: ServerOptions, { http, state }: Needs): Promise<void> {
+async function drain(options: ServerOptions, { http, state }: Needs): Promise<void> {
+  const { shutdownDelayMs, shutdownSendRetryAfter, shutdownWatchTerminationGraceMs: graceMs } = options;
+  const clock = realClock(options.clock);
   state.isStopping = true;
   const hooks = state.stopHooks.map((stop) => stop());
-  if (shutdownDelayMs > 0) await new Promise<void>((resolve) => realClock(clock).after(shutdownDelayMs, resolve));
+  if (shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(shutdownDelayMs, resolve));
   await Promise.all(hooks);
+  state.isDraining = true;
+  if (!shutdownSendRetryAfter) http.listener.stop();
+  http.watches.endWithin(graceMs, clock);
+  await http.open.idle(Math.max(graceMs, shutdownSendRetryAfter ? options.requestTimeoutMs : drainMs));
   http.listener.stop();
-  http.watches.endAll();
-  await http.open.idle(drainMs);
   await http.listener.ended(lingerMs);
 }

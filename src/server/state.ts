@@ -19,6 +19,8 @@ export interface ServerState {
   /** Resolves `started`. */
   readonly reportStarted: () => void;
   isStopping: boolean;
+  /** The delay of the shutdown has passed: open requests finish, and new ones are rejected. */
+  isDraining: boolean;
   /** Called when the server begins to stop, while it still serves. They do not reject. */
   readonly stopHooks: (() => Promise<void>)[];
   /** Whether other servers can have the same store open. */
@@ -38,5 +40,5 @@ export function newState(options: ServerOptions, isShared: boolean): ServerState
   const startedAt = options.clock.now();
   const { promise: started, resolve: reportStarted } = Promise.withResolvers<void>();
   const start = { startedAt, started, reportStarted, reached: new Set<StartStep>() };
-  return { ...start, isStopping: false, stopHooks: [], isShared, electionProblem, port: 0 };
+  return { ...start, isStopping: false, isDraining: false, stopHooks: [], isShared, electionProblem, port: 0 };
 }

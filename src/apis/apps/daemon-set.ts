@@ -59,10 +59,10 @@ export const daemonSet = strategy({
     setTemplateGeneration(next, changed ? addIntegers(templateGeneration(old), 1) : templateGeneration(old));
   },
   prepareForStatusUpdate: (next, old) => setTemplateGeneration(next, templateGeneration(old)),
-  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
-  validateUpdate(next, old, errors, { gates }) {
+  validate: (object, errors, context) => validate(object, templateOptions(context), errors),
+  validateUpdate(next, old, errors, context) {
     checkSelectorUnchanged(next, old, errors);
-    validate(next, templateOptions(gates, old.spec.template), errors);
+    validate(next, templateOptions(context, old.spec.template), errors);
   },
   validateStatusUpdate(next, old, errors) {
     checkCounts(next.status ?? {}, "status", counts, errors);

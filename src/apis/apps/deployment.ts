@@ -57,9 +57,9 @@ export const deployment = strategy({
     if (old.metadata.labels === undefined) delete next.metadata.labels;
     else next.metadata.labels = old.metadata.labels;
   },
-  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
-  validateUpdate(next, old, errors, { gates }) {
-    validate(next, templateOptions(gates, old.spec.template), errors);
+  validate: (object, errors, context) => validate(object, templateOptions(context), errors),
+  validateUpdate(next, old, errors, context) {
+    validate(next, templateOptions(context, old.spec.template), errors);
     checkSelectorUnchanged(next, old, errors);
   },
   validateStatusUpdate(next, old, errors) {

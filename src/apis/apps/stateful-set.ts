@@ -71,10 +71,10 @@ export const statefulSet = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0, availableReplicas: 0 };
   },
-  validate: (object, errors, { gates }) => validateSpec(object, { options: templateOptions(gates) }, errors),
-  validateUpdate(next, old, errors, { gates }) {
+  validate: (object, errors, context) => validateSpec(object, { options: templateOptions(context) }, errors),
+  validateUpdate(next, old, errors, context) {
     const tolerated = new FieldErrors();
-    const options = templateOptions(gates, old.spec.template);
+    const options = templateOptions(context, old.spec.template);
     validateSpec(old, { isUpdate: true, options }, tolerated);
     validateSpec(next, { isUpdate: true, keepsTemplate: !tolerated.empty, options }, errors);
     if (!deepEqual(immutablePart(next.spec), immutablePart(old.spec))) errors.forbidden("spec", immutableText);

@@ -41,14 +41,14 @@ export const cronJob = strategy({
   prepareForCreate(object) {
     delete object.status;
   },
-  validate(object, errors, { gates }) {
-    validate(object, undefined, templateOptions(gates), errors);
+  validate(object, errors, context) {
+    validate(object, undefined, templateOptions(context), errors);
     const { name = "" } = object.metadata;
     if (name.length > nameBytesMax)
       errors.invalid("metadata.name", name, `must be no more than ${nameBytesMax} characters`);
   },
-  validateUpdate: (next, old, errors, { gates }) =>
-    validate(next, old.spec, templateOptions(gates, old.spec.jobTemplate?.spec?.template), errors),
+  validateUpdate: (next, old, errors, context) =>
+    validate(next, old.spec, templateOptions(context, old.spec.jobTemplate?.spec?.template), errors),
   warnings(object, old) {
     const changes = object.metadata.generation !== old?.metadata.generation;
     const warnings = [

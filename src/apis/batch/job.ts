@@ -45,10 +45,10 @@ export const job = strategy({
     if (object.spec.manualSelector !== true) selectByUid(object);
     takeTemplateLabels(object);
   },
-  validate: (object, errors, { gates }) => validate(object, true, templateOptions(gates), errors),
+  validate: (object, errors, context) => validate(object, true, templateOptions(context), errors),
   repeatsMetaRules: false,
-  validateUpdate(next, old, errors, { gates }) {
-    const options = templateOptions(gates, old.spec.template);
+  validateUpdate(next, old, errors, context) {
+    const options = templateOptions(context, old.spec.template);
     const labels = old.spec.template?.metadata?.labels ?? {};
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(

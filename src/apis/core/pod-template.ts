@@ -11,10 +11,10 @@ export const podTemplate = strategy({
   isolatesStatus: false,
   hasGeneration: true,
   setDefaults: setTemplateDefaults,
-  validate: (object, errors, { gates }) =>
-    validateTemplate(object.template ?? {}, "template", errors, templateOptions(gates)),
-  validateUpdate: (next, old, errors, { gates }) =>
-    validateTemplate(next.template ?? {}, "template", errors, templateOptions(gates, old.template)),
+  validate: (object, errors, context) =>
+    validateTemplate(object.template ?? {}, "template", errors, templateOptions(context)),
+  validateUpdate: (next, old, errors, context) =>
+    validateTemplate(next.template ?? {}, "template", errors, templateOptions(context, old.template)),
   warnings: (object, old) =>
     object.metadata.generation === old?.metadata.generation ? [] : templateWarnings(object.template, "template"),
 });

@@ -38,8 +38,8 @@ export const replicationController = strategy({
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
-  validate: (object, errors, { gates }) => validate(object, templateOptions(gates), errors),
-  validateUpdate: (next, old, errors, { gates }) => validate(next, templateOptions(gates, old.spec.template), errors),
+  validate: (object, errors, context) => validate(object, templateOptions(context), errors),
+  validateUpdate: (next, old, errors, context) => validate(next, templateOptions(context, old.spec.template), errors),
   validateStatusUpdate: (next, _old, errors) => validateStatus(next.status ?? {}, errors),
   warnings(object, old) {
     if (object.metadata.generation === old?.metadata.generation) return [];

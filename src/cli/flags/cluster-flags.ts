@@ -47,6 +47,19 @@ export const apiFlags: readonly Flag[] = [
     upstream: null,
   },
   {
+    name: "enable-garbage-collector",
+    option: "enableGarbageCollector",
+    type: bool,
+    help: "If false, dependents stay when their owner is deleted: the garbage collector does not run, and deletions get no finalizers for it.",
+  },
+  {
+    name: "allow-privileged",
+    option: "allowPrivileged",
+    type: bool,
+    help: "If false, pods and pod templates with privileged containers or Windows HostProcess containers are rejected.",
+    upstream: "false",
+  },
+  {
     name: "resource-quota-sync-period",
     option: "resourceQuotaSyncMs",
     type: duration,
@@ -254,6 +267,12 @@ export const kubeletFlags: readonly Flag[] = [
     type: bool,
     help: "Rejects logs, exec, attach and port-forward of kubelets at loopback, link-local, multicast, broadcast and unspecified addresses, which are always rejected for proxies.",
     upstream: null,
+  },
+  {
+    name: "max-connection-bytes-per-sec",
+    option: "maxConnectionBytesPerSec",
+    type: integer(),
+    help: "If not 0, the rate of each direction of exec, attach, port-forward, and of proxied connections that change their protocol, in bytes.",
   },
   {
     name: "kubelet-read-only-port",

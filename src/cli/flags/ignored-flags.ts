@@ -53,20 +53,6 @@ const notYet = "not supported yet";
 export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
   ignored("delete-collection-workers", workerCount, "1"),
-  unsupported({
-    name: "enable-garbage-collector",
-    type: bool,
-    why: "the garbage collector cannot be disabled by this flag; see --controllers",
-    upstream: "true",
-    harmless: true,
-  }),
-  unsupported({
-    name: "allow-privileged",
-    type: bool,
-    why: "privileged containers are always allowed",
-    upstream: "false",
-    harmless: true,
-  }),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
   ignored("profiling", bool, "true"),
   ignored("contention-profiling", bool, "false"),
@@ -81,23 +67,16 @@ export const ignoredFlags: readonly Flag[] = [
     upstream: "false",
   }),
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
-  unsupported({ name: "disable-http2-serving", type: bool, why: "HTTP/2 cannot be disabled", upstream: "false" }),
   unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "runtime-config-emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
   {
-    ...unsupported({ name: "enable-logs-handler", type: bool, why: "/logs is not served", upstream: "false" }),
+    ...unsupported({
+      name: "enable-logs-handler",
+      type: bool,
+      why: "the server does not show files of /var/log to clients",
+      upstream: "false",
+    }),
     deprecated: "Log handler functionality is deprecated",
   },
-  unsupported({
-    name: "http2-max-streams-per-connection",
-    type: integer(),
-    why: "the limit is not configurable",
-    upstream: "0",
-  }),
-  unsupported({ name: "max-connection-bytes-per-sec", type: integer(), why: notYet, upstream: "0" }),
-  unsupported({ name: "permit-address-sharing", type: bool, why: notYet, upstream: "false" }),
-  unsupported({ name: "permit-port-sharing", type: bool, why: notYet, upstream: "false" }),
-  unsupported({ name: "shutdown-send-retry-after", type: bool, why: notYet, upstream: "false" }),
-  unsupported({ name: "shutdown-watch-termination-grace-period", type: duration, why: notYet, upstream: "0s" }),
   unsupported({ name: "tracing-config-file", type: text("file"), why: notYet }),
 ];

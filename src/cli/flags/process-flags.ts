@@ -45,6 +45,18 @@ export const genericFlags: readonly Flag[] = [
     help: "How long to continue serving after a termination signal, while /readyz already fails.",
   },
   {
+    name: "shutdown-send-retry-after",
+    option: "shutdownSendRetryAfter",
+    type: bool,
+    help: "Answers requests after --shutdown-delay-duration with 429 and Retry-After, and stops to listen when the open requests are done; otherwise the server stops to listen at once. Probes and metrics are served until the end.",
+  },
+  {
+    name: "shutdown-watch-termination-grace-period",
+    option: "shutdownWatchTerminationGraceMs",
+    type: duration,
+    help: "After --shutdown-delay-duration, ends the open watches one after the other within this time, at least 200 in a second, so that clients do not list again all at once. 0 ends them at once.",
+  },
+  {
     name: "enable-test-control",
     option: "command.testControl",
     type: bool,

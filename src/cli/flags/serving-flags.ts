@@ -32,6 +32,30 @@ export const servingFlags: readonly Flag[] = [
     help: "The port on which to serve HTTPS with authentication and authorization. 0 selects a free port.",
   },
   {
+    name: "permit-port-sharing",
+    option: "permitPortSharing",
+    type: bool,
+    help: "Lets other processes listen on the same port (SO_REUSEPORT); the operating system divides new connections between them.",
+  },
+  {
+    name: "permit-address-sharing",
+    type: bool,
+    help: "Accepted for compatibility with kube-apiserver: Node.js always sets SO_REUSEADDR, so that a new server does not wait for connections in the state TIME_WAIT.",
+    default: "false",
+  },
+  {
+    name: "disable-http2-serving",
+    option: "disableHttp2Serving",
+    type: bool,
+    help: "Serves HTTP/1.1 only.",
+  },
+  {
+    name: "http2-max-streams-per-connection",
+    option: "http2MaxStreamsPerConnection",
+    type: integer({ max: 2 ** 32 - 1 }),
+    help: "Maximum number of concurrent requests, of which each watch is one, on one HTTP/2 connection. 0 is 1000; in kube-apiserver, 100.",
+  },
+  {
     name: "advertise-address",
     option: "advertiseAddress",
     type: ipAddress,

@@ -6,10 +6,10 @@ import type { Readable } from "node:stream";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { repeat } from "../../apimachinery/repeat.ts";
-import type { FailingExchange } from "../../request/boundary.ts";
 import type { RequestState } from "../../request/context.ts";
 import type { Exchange, UpgradeRequest } from "../../request/exchange.ts";
 import { WebhookError } from "../../webhook/contract.ts";
+import { throttled } from "../proxy/throttled.ts";
 import type { KubeletObserver } from "./contract.ts";
 import { failedWith, outcomeOf, type RemoteOutcome } from "./remote-status.ts";
 import { openRemoteStreams, type RemoteStreams, type RemoteTarget, type RequestedStreams } from "./remote-streams.ts";
@@ -27,6 +27,7 @@ const pingMs = 5000;
 
 interface TranslatorParts extends Omit<RemoteTarget, "exchange"> {
   readonly observer: KubeletObserver;
+  readonly bytesPerSecondMax: number;
 }
 
 /** Whether the client requests a WebSocket that this server translates. */
@@ -69,7 +70,7 @@ function requestedStreams({ stdin, stdout, stderr, tty }: KubeObject): Requested
 async function run(
   channels: WebSocketChannels,
   requested: RequestedStreams,
-  target: RemoteTarget,
+  target: RemoteTarget & Pick<TranslatorParts, "bytesPerSecondMax">,
 ): Promise<RemoteOutcome> {
   const ended = new AbortController();
   const end = (): void => ended.abort(new WebhookError("canceled", "context canceled"));
@@ -78,7 +79,7 @@ async function run(
     const streams = await openRemoteStreams(target, requested, ended.signal);
     const cancelPings = repeat(target.clock, pingMs, () => streams.connection.ping());
     streams.connection.onClose(cancelPings);
-    return await copyStreams(channels, streams, target.exchange);
+    return await copyStreams(channels, streams, target);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return failedWith(error);
@@ -90,19 +91,21 @@ async function run(
 async function copyStreams(
   channels: WebSocketChannels,
   streams: RemoteStreams,
-  exchange: FailingExchange,
+  { exchange, clock, bytesPerSecondMax }: RemoteTarget & Pick<TranslatorParts, "bytesPerSecondMax">,
 ): Promise<RemoteOutcome> {
   const { error, stdin, stdout, stderr, resize, version } = streams;
   const text = readStart(error);
+  const limited = (stream: Readable | undefined): Readable | undefined =>
+    stream && throttled(stream, bytesPerSecondMax, clock);
   if (stdin !== undefined) {
     stdin.resume().once("end", () => stdin.end()); // The kubelet ends it when the command reads no more.
-    channels.stdin.pipe(stdin);
+    throttled(channels.stdin, bytesPerSecondMax, clock).pipe(stdin);
   }
   if (resize !== undefined) {
     resize.resume();
     copySizes(channels.resize, resize, exchange);
   }
-  await Promise.all([channels.send("stdout", stdout), channels.send("stderr", stderr)]);
+  await Promise.all([channels.send("stdout", limited(stdout)), channels.send("stderr", limited(stderr))]);
   return outcomeOf(await text, version);
 }
 

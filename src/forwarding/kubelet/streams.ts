@@ -17,6 +17,8 @@ interface StreamParts {
   readonly client: KubeletClient;
   readonly observer: KubeletObserver;
   readonly clock: Clock;
+  /** Of each direction of a connection, or of each stream that this server translates; 0: unlimited. */
+  readonly bytesPerSecondMax: number;
 }
 
 /** The gates by which this server serves WebSockets of current clients itself. */
@@ -40,7 +42,7 @@ export async function serveStreams(
   connection: KubeObject,
   parts: StreamParts,
 ): Promise<void> {
-  const { client, observer, clock } = parts;
+  const { client, observer, clock, bytesPerSecondMax } = parts;
   const location = await streamLocation(context, registry, kind, connection, client.options);
   const open = client.opener(location.kubelet);
   if (registry.gates.enabled(gateOf[kind])) {
@@ -48,7 +50,7 @@ export async function serveStreams(
     observer.streamsRequested(kind, isKubelets ? "proxied_to_kubelet" : "translated_at_apiserver");
     const upgrade = isKubelets ? undefined : context.exchange.upgrade;
     if (upgrade !== undefined && kind === "portforward" && isTunnel(context.exchange, upgrade))
-      return tunnelStreams(context, upgrade, { location, open, observer, clock });
+      return tunnelStreams(context, upgrade, { ...parts, location, open });
     if (upgrade !== undefined && kind !== "portforward" && isTranslated(context.exchange, upgrade))
       return translateStreams(context, upgrade, connection, { ...parts, location, open });
   }
@@ -59,5 +61,5 @@ export async function serveStreams(
     upgradeQuery: location.query,
     open,
   } as const;
-  return proxyRequest(context, { target, clock, isWrapped: false, requiresUpgrade: true });
+  return proxyRequest(context, { target, clock, isWrapped: false, requiresUpgrade: true, bytesPerSecondMax });
 }

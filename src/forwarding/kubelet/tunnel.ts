@@ -24,6 +24,7 @@ interface TunnelParts {
   readonly open: OpenBackend;
   readonly observer: KubeletObserver;
   readonly clock: Clock;
+  readonly bytesPerSecondMax: number;
 }
 
 /** Whether the client requests a WebSocket that carries SPDY. */
@@ -44,7 +45,7 @@ function tunneledProtocols(exchange: Exchange): string[] {
 export async function tunnelStreams(
   context: RequestState,
   upgrade: UpgradeRequest,
-  { location, open, observer, clock }: TunnelParts,
+  { location, open, observer, clock, bytesPerSecondMax }: TunnelParts,
 ): Promise<void> {
   const { exchange } = context;
   const headers = requestHeaders(exchange, {
@@ -88,7 +89,7 @@ export async function tunnelStreams(
   });
   if (head.length > 0) socket.unshift(head);
   const { createWebSocketStream } = await import("ws"); // Few servers need it.
-  await joinSockets(createWebSocketStream(webSocket), socket, clock);
+  await joinSockets(createWebSocketStream(webSocket), socket, { clock, bytesPerSecondMax });
 }
 
 function isSpdy({

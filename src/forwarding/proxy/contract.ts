@@ -57,4 +57,6 @@ export interface ProxyOptions {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Ends the request at a time limit. It aborts with a WebhookError. */
   readonly signal?: AbortSignal;
+  /** Limits each direction of a connection that has changed its protocol; none by default, and with 0. */
+  readonly bytesPerSecondMax?: number;
 }

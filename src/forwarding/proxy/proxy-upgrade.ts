@@ -17,6 +17,7 @@ import { hostOf, requestHeaders } from "./request-headers.ts";
 import { backendHeaders, checkForwardable, joinHeaders } from "./response-headers.ts";
 import { escapePath } from "./rewrite-url.ts";
 import { type BackendRequest, type BackendResponse, sendRequest } from "./send-request.ts";
+import { throttled } from "./throttled.ts";
 
 /** The time in which an unsuccessful response is forwarded, as upstream. */
 const failedResponseMs = 10_000;
@@ -48,7 +49,7 @@ export async function proxyUpgrade(
   const client = upgrade.take(status);
   client.write(headOf(message));
   if (upgraded.head.length > 0) client.write(upgraded.head);
-  await joinSockets(client, upgraded.socket, options.clock);
+  await joinSockets(client, upgraded.socket, options);
 }
 
 async function send(
@@ -130,12 +131,18 @@ function headOf({ statusCode, statusMessage, rawHeaders }: BackendResponse["mess
 }
 
 /**
- * Copies each connection to the other one, at the pace of the reader. When one ends, the other one
+ * Copies each connection to the other one, at the pace of the reader and of the limit. When one ends, the other one
  * gets the bytes that were received, and ends, too.
  */
-export function joinSockets(one: Duplex, other: Duplex, clock: Clock): Promise<void> {
+export function joinSockets(
+  one: Duplex,
+  other: Duplex,
+  { clock, bytesPerSecondMax = 0 }: Pick<ProxyOptions, "clock" | "bytesPerSecondMax">,
+): Promise<void> {
   return new Promise((resolve) => {
     const pair = [one, other];
+    const fromOne = throttled(one, bytesPerSecondMax, clock);
+    const fromOther = throttled(other, bytesPerSecondMax, clock);
     let open = 2;
     let cancel: (() => void) | undefined;
     const finish = (): void => {
@@ -144,8 +151,8 @@ export function joinSockets(one: Duplex, other: Duplex, clock: Clock): Promise<v
       });
       for (const socket of pair) socket.end(() => socket.destroy());
     };
+    for (const source of [fromOne, fromOther]) source.on("end", finish);
     for (const socket of pair) {
-      socket.on("end", finish);
       socket.on("error", () => socket.destroy());
       socket.once("close", () => {
         finish();
@@ -155,7 +162,7 @@ export function joinSockets(one: Duplex, other: Duplex, clock: Clock): Promise<v
         resolve();
       });
     }
-    one.pipe(other);
-    other.pipe(one);
+    fromOne.pipe(other);
+    fromOther.pipe(one);
   });
 }

@@ -28,6 +28,8 @@ export type FindNodeKubelet = (registry: RegistryContext, node: string) => Promi
 interface ProxyParts {
   readonly policy: AddressPolicy;
   readonly findKubelet: FindNodeKubelet;
+  /** Of each direction of connections that have changed their protocol; 0: unlimited. */
+  readonly bytesPerSecondMax: number;
   /** Returns numbers from 0 up to, but not including, 1. */
   readonly random?: () => number;
 }
@@ -43,7 +45,12 @@ export interface ResourceProxies {
  * Creates the handlers. Like upstream, they do not verify certificates, except those of kubelets as
  * the kubelet's options say.
  */
-export function resourceProxies({ policy, findKubelet, random = Math.random }: ProxyParts): ResourceProxies {
+export function resourceProxies({
+  policy,
+  findKubelet,
+  bytesPerSecondMax,
+  random = Math.random,
+}: ProxyParts): ResourceProxies {
   const secure = createSecureContext();
   const through =
     (locate: typeof podLocation): Connect =>
@@ -51,7 +58,7 @@ export function resourceProxies({ policy, findKubelet, random = Math.random }: P
       const { namespace, name } = context.info;
       const location = await locate({ catalog, policy, random }, namespace, name);
       const target = { ...targetOf(location, secure), path: pathOf(options) };
-      return proxyRequest(context, { target, clock, isWrapped: true });
+      return proxyRequest(context, { target, clock, isWrapped: true, bytesPerSecondMax });
     };
   return {
     pods: through(podLocation),
@@ -69,6 +76,7 @@ export function resourceProxies({ policy, findKubelet, random = Math.random }: P
         target: { ...target, path: pathOf(options) },
         clock: realClock(registry.clock),
         isWrapped: true,
+        bytesPerSecondMax,
       });
     },
   };

@@ -1,5 +1,6 @@
 /** The open watches of a server: their shared encoders, and their end at shutdown. */
 
+import type { Clock } from "../../apimachinery/clock.ts";
 import { type ApiError, expired } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { WatchScope } from "../../registry/watch.ts";
@@ -38,8 +39,11 @@ export interface OpenWatch {
 export interface OpenWatches extends OpenWatchesOptions {
   /** Buffers for writes to a single watch. */
   readonly memory: PieceMemory;
-  /** Ends every watch as its timeout would, at shutdown. Later watches end immediately. */
-  endAll(): void;
+  /**
+   * Ends every watch as its timeout would, at shutdown: at once, or the oldest first, at least 200 in a second, and all
+   * within the time. Later watches end immediately.
+   */
+  endWithin(graceMs: number, clock: Clock): void;
   /**
    * Ends every watch with the error 410, because another state was restored at this revision. Later watches from
    * earlier revisions end so, too.
@@ -60,6 +64,18 @@ export interface OpenWatches extends OpenWatchesOptions {
   encoder(resolved: Resolved, form: EventForm, scope: WatchScope): { readonly encoder: WatchEncoder; release(): void };
 }
 
+/** Source: `RunWithContext` in k8s.io/apiserver@v0.36.0/pkg/server/genericapiserver.go. */
+const endedPerSecondMin = 200;
+const stepMs = 50;
+
+/** Clients whose watches end together list again together. */
+function endInSteps(watches: readonly OpenWatch[], graceMs: number, clock: Clock): void {
+  const perStep = Math.ceil(Math.max(endedPerSecondMin / 1000, watches.length / graceMs) * stepMs);
+  const count = graceMs < stepMs ? watches.length : perStep;
+  for (const watch of watches.slice(0, count)) watch.end();
+  if (count < watches.length) clock.after(stepMs, () => endInSteps(watches.slice(count), graceMs - stepMs, clock));
+}
+
 /** Creates the set of open watches. */
 export function openWatches(options: OpenWatchesOptions): OpenWatches {
   const open = new Set<OpenWatch>();
@@ -71,9 +87,9 @@ export function openWatches(options: OpenWatchesOptions): OpenWatches {
   return {
     ...options,
     memory: new PieceMemory(),
-    endAll() {
+    endWithin(graceMs, clock) {
       ended = true;
-      for (const watch of [...open]) watch.end();
+      endInSteps([...open], graceMs, clock);
     },
     expireAll(revision) {
       restored = revision;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { manualClock } from "../../../test/support/manual-clock.ts";
 import { throwingExchange } from "../../../test/support/throwing-exchange.ts";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { expired, plainError } from "../../apimachinery/errors.ts";
@@ -242,14 +243,59 @@ test("watchers with the same scope share an encoder until the last ends", () => 
   assert.notEqual(watches.encoder(resolved, form, scope).encoder, a.encoder);
 });
 
-test("endAll ends all watches, and later ones immediately", () => {
+/** Watches that have ended after a time since the end of all was requested. */
+const ends: [count: number, graceMs: number, ended: [afterMs: number, count: number][]][] = [
+  [2, 0, [[0, 2]]],
+  [
+    30,
+    10_000,
+    [
+      [0, 10],
+      [50, 20],
+      [100, 30],
+    ],
+  ],
+  [
+    1000,
+    500,
+    [
+      [0, 100],
+      [250, 600],
+      [450, 1000],
+    ],
+  ],
+  [
+    1001,
+    500,
+    [
+      [0, 101],
+      [500, 1001],
+    ],
+  ],
+];
+
+for (const [count, graceMs, ended] of ends)
+  test(`${count} watches end within ${graceMs} ms, at least 200 in a second`, () => {
+    const clock = manualClock();
+    const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
+    let done = 0;
+    for (let one = 0; one < count; one++) watches.add({ from: 1, end: () => void done++, fail() {} });
+    const startedAt = clock.now();
+    watches.endWithin(graceMs, clock);
+    for (const [afterMs, expected] of ended) {
+      clock.advance(startedAt + afterMs - clock.now());
+      assert.equal(done, expected, `after ${afterMs} ms`);
+    }
+  });
+
+test("a watch that has gone is not ended, and one that is added later ends immediately", () => {
   const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
   let ended = 0;
   const watch = { from: 1, end: () => void ended++, fail() {} };
   const forget = watches.add({ ...watch });
   watches.add({ ...watch });
   forget();
-  watches.endAll();
+  watches.endWithin(0, manualClock());
   watches.add({ ...watch });
   assert.equal(ended, 2);
 });

@@ -24,6 +24,10 @@ export interface ListenOptions {
   readonly port: number;
   readonly serving: ServingMaterial;
   readonly tls?: TlsLimits;
+  /** False: all connections use HTTP/1.1. True by default. */
+  readonly http2?: boolean;
+  /** Whether other processes can listen on the same port (SO_REUSEPORT). */
+  readonly reusePort?: boolean;
   /** Called for each request, in the order of their headers; must not throw. */
   readonly onExchange: (exchange: Exchange) => void;
   /**
@@ -74,7 +78,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const http1 = createHttp1(parts);
   const http2 = createHttp2(parts);
   const sockets = new Set<Socket>();
-  const { tls: tlsLimits = defaultTlsLimits } = options;
+  const { tls: tlsLimits = defaultTlsLimits, http2: hasHttp2 = true } = options;
+  const protocols = hasHttp2 ? ["h2", "http/1.1"] : ["http/1.1"];
   const http2Sockets = new Set<tls.TLSSocket>();
   let stopped = false;
   const accept = (socket: tls.TLSSocket): void => {
@@ -86,7 +91,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   let handshakeErrors = 0;
   const failed = (): void => void handshakeErrors++;
   const open = (serving: ServingMaterial): Handshakes =>
-    openHandshakes(secureContexts(serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept, failed });
+    openHandshakes(secureContexts(serving, tlsLimits), {
+      protocols,
+      handshakeMs: limits.handshakeMs,
+      accept,
+      failed,
+    });
   let handshakes = open(options.serving);
   const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.maxConnections = limits.connectionsMax;
@@ -150,10 +160,13 @@ async function allClosed(sockets: Iterable<Socket>): Promise<void> {
   await Promise.all([...sockets].map((socket) => new Promise<void>((done) => socket.once("close", () => done()))));
 }
 
-function bind(server: net.Server, { host, port }: { host: string; port: number }): Promise<void> {
+function bind(
+  server: net.Server,
+  { host, port, reusePort = false }: Pick<ListenOptions, "host" | "port" | "reusePort">,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort }, () => {
       server.off("error", reject);
       resolve();
     });
@@ -165,6 +178,8 @@ interface Handshakes {
 }
 
 interface HandshakeOptions {
+  /** As ALPN names them, the preferred one first. */
+  readonly protocols: string[];
   readonly handshakeMs: number;
   readonly accept: (socket: tls.TLSSocket) => void;
   readonly failed: () => void;
@@ -176,7 +191,7 @@ interface HandshakeOptions {
  */
 function openHandshakes(
   { main, mainContext, byAddress, forName }: SecureContexts,
-  { handshakeMs, accept, failed }: HandshakeOptions,
+  { protocols, handshakeMs, accept, failed }: HandshakeOptions,
 ): Handshakes {
   const choose = (otherwise: tls.SecureContext | undefined): tls.TlsOptions["SNICallback"] => {
     return (name, done) => done(null, forName?.(name) ?? otherwise);
@@ -184,7 +199,7 @@ function openHandshakes(
   const open = (secureOptions: tls.SecureContextOptions): tls.Server => {
     const server = tls.createServer({
       ...secureOptions,
-      ALPNProtocols: ["h2", "http/1.1"],
+      ALPNProtocols: protocols,
       handshakeTimeout: handshakeMs,
       requestCert: secureOptions.ca !== undefined,
       // A request with a rejected certificate is answered with 401, which needs a connection.

@@ -175,7 +175,10 @@ function validateCommon(
     );
   }
   if (resizePolicy) validateResizePolicy(items(resizePolicy), `${path}.resizePolicy`, spec.restartPolicy, errors);
-  if (securityContext) validateSecurity(securityContext, `${path}.securityContext`, spec.hostUsers !== false, errors);
+  if (securityContext) {
+    const rules = { hostUsers: spec.hostUsers !== false, forbidsPrivileged: options.forbidsPrivileged };
+    validateSecurity(securityContext, `${path}.securityContext`, rules, errors);
+  }
 }
 
 const protocols = ["SCTP", "TCP", "UDP"];

@@ -3,7 +3,7 @@
  * an update may keep.
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/pod/util.go`.
  */
-import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
+import type { StrategyContext } from "../../../catalog/strategy-contract.ts";
 import type { Part } from "../../fields.ts";
 import { isDeletionCost } from "./annotations.ts";
 import * as existing from "./existing-spec.ts";
@@ -38,7 +38,11 @@ export interface PodOptions {
   readonly imageDigests: boolean;
   readonly strictAddresses: boolean;
   readonly clearsNominatedNode: boolean;
+  readonly forbidsPrivileged: boolean;
 }
+
+/** What the options depend on besides the stored pod. */
+type Cluster = Pick<StrategyContext, "gates" | "forbidsPrivileged">;
 
 /** A pod or a template: metadata and spec. */
 interface PodLike {
@@ -47,12 +51,12 @@ interface PodLike {
 }
 
 /** @param old the stored pod, on update */
-export function podOptions({ enabled }: FeatureGates, old?: PodLike): PodOptions {
-  return { ...templateOptions({ enabled }, old), isPod: true };
+export function podOptions(cluster: Cluster, old?: PodLike): PodOptions {
+  return { ...templateOptions(cluster, old), isPod: true };
 }
 
 /** The same for the pod template of a workload. */
-export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOptions {
+export function templateOptions({ gates: { enabled }, forbidsPrivileged = false }: Cluster, old?: PodLike): PodOptions {
   const spec = old?.spec;
   const mergesSpreadKeys =
     enabled("MatchLabelKeysInPodTopologySpread") && enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge");
@@ -80,6 +84,7 @@ export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOp
     imageDigests: enabled("ImageVolumeWithDigest"),
     strictAddresses: enabled("StrictIPCIDRValidation"),
     clearsNominatedNode: enabled("ClearingNominatedNodeNameAfterBinding"),
+    forbidsPrivileged,
   };
   if (spec === undefined) return options;
   const keepsSpreadKeys =

@@ -70,9 +70,9 @@ export const pod = strategy({
     keepObservedGenerations(status, old.status ?? {});
   },
   subresources: { ephemeralcontainers: ephemeralContainers, resize },
-  validate: (object, errors, { gates }) => validateNewPod(object, podOptions(gates), errors),
-  validateUpdate: (next, old, errors, { gates }) => validatePodUpdate(next, old, podOptions(gates, old), errors),
-  validateStatusUpdate: (next, old, errors, { gates }) => validatePodStatus(next, old, podOptions(gates, old), errors),
+  validate: (object, errors, context) => validateNewPod(object, podOptions(context), errors),
+  validateUpdate: (next, old, errors, context) => validatePodUpdate(next, old, podOptions(context, old), errors),
+  validateStatusUpdate: (next, old, errors, context) => validatePodStatus(next, old, podOptions(context, old), errors),
   warnings: podWarnings,
   statusWarnings: podStatusWarnings,
   gracePeriod(object, seconds) {

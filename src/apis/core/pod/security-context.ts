@@ -44,13 +44,21 @@ function checkChoice(value: string | undefined, path: string, choices: readonly 
   if (value !== undefined && !choices.includes(value)) errors.notSupported(path, value, choices);
 }
 
-/**
- * Security context of a container.
- *
- * @param hostUsers whether the pod is in the user namespace of its host
- */
-export function validateSecurity(context: Part, path: string, hostUsers: boolean, errors: FieldErrors): void {
-  const { runAsUser, runAsGroup, procMount } = context;
+interface ContainerSecurityRules {
+  /** Whether the pod is in the user namespace of its host. */
+  readonly hostUsers: boolean;
+  readonly forbidsPrivileged: boolean;
+}
+
+/** Security context of a container. */
+export function validateSecurity(
+  context: Part,
+  path: string,
+  { hostUsers, forbidsPrivileged }: ContainerSecurityRules,
+  errors: FieldErrors,
+): void {
+  const { privileged, runAsUser, runAsGroup, procMount } = context;
+  if (privileged === true && forbidsPrivileged) errors.forbidden(`${path}.privileged`, "disallowed by cluster policy");
   checkId(runAsUser, `${path}.runAsUser`, errors);
   checkId(runAsGroup, `${path}.runAsGroup`, errors);
   checkChoice(procMount, `${path}.procMount`, ["Default", "Unmasked"], errors);

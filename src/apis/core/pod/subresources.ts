@@ -19,8 +19,8 @@ export const ephemeralContainers: SubresourceRules = {
     else next.spec.ephemeralContainers = added;
     incrementGeneration(next, old);
   },
-  validate(next, old, errors, { gates }) {
-    validateEphemeralUpdate(next, old, podOptions(gates, old), errors);
+  validate(next, old, errors, context) {
+    validateEphemeralUpdate(next, old, podOptions(context, old), errors);
   },
 };
 
@@ -38,8 +38,8 @@ export const resize: SubresourceRules = {
     }
     incrementGeneration(next, old);
   },
-  validate(next, old, errors, { gates }) {
-    validateResize(next, old, podOptions(gates, old), errors);
+  validate(next, old, errors, context) {
+    validateResize(next, old, podOptions(context, old), errors);
   },
 };
 

@@ -68,7 +68,7 @@ export function validatePodSpec(spec: Part, path: string, { options, metadata }:
       errors,
     );
   }
-  validateHostProcess(spec, path, errors);
+  validateHostProcess(spec, path, options, errors);
   if (spec.hostUsers === false) validateHostUsers(spec, path, options, errors);
   validateNames(spec, path, errors);
   if (spec.tolerations) validateTolerations(items(spec.tolerations), `${path}.tolerations`, options, errors);

@@ -66,7 +66,12 @@ function userProblems(user: string): string[] {
 }
 
 /** If any container is a HostProcess container, all must be. @param path of the spec */
-export function validateHostProcess(spec: Part, path: string, errors: FieldErrors): void {
+export function validateHostProcess(
+  spec: Part,
+  path: string,
+  { forbidsPrivileged }: { readonly forbidsPrivileged: boolean },
+  errors: FieldErrors,
+): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const counts = { all: 0, host: 0 };
   visitContainers(spec, path, ({ securityContext }, at) => {
@@ -89,4 +94,5 @@ export function validateHostProcess(spec: Part, path: string, errors: FieldError
   if (spec.hostNetwork !== true) {
     errors.invalid(`${path}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers");
   }
+  if (forbidsPrivileged) errors.forbidden(path, "hostProcess containers are disallowed by cluster policy");
 }

@@ -21,7 +21,7 @@ export function setTemplateDefaults(owner: Part): void {
 
 /**
  * @param path of the template, such as `spec.template`
- * @param options `templateOptions(gates, old template)`
+ * @param options `templateOptions(context, old template)`
  */
 export function validateTemplate(template: Part, path: string, errors: FieldErrors, options: PodOptions): void {
   const { metadata, spec = {} } = template;
