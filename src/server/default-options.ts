@@ -85,6 +85,8 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   metrics: defaultMetricsOptions,
   runtimeConfig: "",
   featureGates: "",
+  emulationForwardCompatible: false,
+  runtimeConfigEmulationForwardCompatible: false,
   controllers: ["*"],
   leaderElection: defaultLeaderElection,
   coordinatedLeadership: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },

@@ -82,8 +82,6 @@ export const ignoredFlags: readonly Flag[] = [
   }),
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   unsupported({ name: "disable-http2-serving", type: bool, why: "HTTP/2 cannot be disabled", upstream: "false" }),
-  unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
-  unsupported({ name: "runtime-config-emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
   {
     ...unsupported({ name: "enable-logs-handler", type: bool, why: "/logs is not served", upstream: "false" }),
     deprecated: "Log handler functionality is deprecated",
