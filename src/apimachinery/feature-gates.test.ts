@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readTypesTable } from "../catalog/types-table.ts";
+import { binaryMinor, type EffectiveVersion } from "./effective-version.ts";
 import { knownGates, parseFeatureGates } from "./feature-gates.ts";
 
 const rows: [text: string, gate: string, enabled: boolean][] = [
@@ -74,6 +75,50 @@ for (const [text, expected] of warnings) {
     assert.deepEqual(parseFeatureGates(text).warnings, expected));
 }
 
+const at33: EffectiveVersion = { emulated: 33, minCompatible: 33 };
+const at34: EffectiveVersion = { emulated: 34, minCompatible: 33 };
+const emulatedRows: [version: EffectiveVersion, text: string, gate: string, enabled: boolean][] = [
+  [at33, "", "WatchList", false],
+  [at34, "", "WatchList", true],
+  [at33, "", "DynamicResourceAllocation", false],
+  [at33, "DynamicResourceAllocation=true", "DynamicResourceAllocation", true],
+  [at34, "", "DynamicResourceAllocation", true],
+  // Locked by a later release.
+  [at34, "DynamicResourceAllocation=false,AllBeta=false", "DynamicResourceAllocation", false],
+  // Introduced by a later release.
+  [at34, "AllAlpha=true,AllBeta=true", "NodeDeclaredFeatures", false],
+];
+for (const [version, text, gate, enabled] of emulatedRows) {
+  test(`--feature-gates=${text} at 1.${version.emulated}: ${gate} is ${enabled ? "on" : "off"}`, () => {
+    assert.equal(parseFeatureGates(text, version).gates.enabled(gate), enabled);
+  });
+}
+
+const emulatedErrors: [version: EffectiveVersion, text: string, message: string][] = [
+  [at34, "Nonsense=true,NodeDeclaredFeatures=true", "unrecognized feature gate: Nonsense"],
+  [
+    at34,
+    "NodeDeclaredFeatures=true,AtomicFIFO=false",
+    "[cannot set feature gate NodeDeclaredFeatures to true, feature is PreAlpha at emulated version 1.34, min compatibility version 1.33, cannot set feature gate AtomicFIFO to false, feature is PreAlpha at emulated version 1.34, min compatibility version 1.33]",
+  ],
+  [at33, "BtreeWatchCache=false", "cannot set feature gate BtreeWatchCache to false, feature is locked to true"],
+  [
+    at33,
+    "DRADeviceTaints=true",
+    "DRADeviceTaints is enabled, but depends on features that are disabled: [DynamicResourceAllocation]",
+  ],
+];
+for (const [version, text, message] of emulatedErrors) {
+  test(`rejects --feature-gates=${text} at 1.${version.emulated}`, () =>
+    assert.throws(() => parseFeatureGates(text, version), { message }));
+}
+
+test("warns of alpha gates at an emulated version", () => {
+  assert.deepEqual(parseFeatureGates("EnvFiles=true,HPAScaleToZero=true", at34).warnings, [
+    "component has alpha features enabled in emulated version, this is unsupported: features=[EnvFiles HPAScaleToZero]",
+  ]);
+});
+
 test("enabled() throws an AssertionError for an unknown gate", () => {
   assert.throws(() => parseFeatureGates("").gates.enabled("Nonsense"), { name: "AssertionError" });
 });
@@ -90,6 +135,6 @@ test("the gates of all fields exist", () => {
 });
 
 test("names of gates are unique", () => {
-  const names = knownGates().map(({ name }) => name);
+  const names = knownGates(binaryMinor).map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
 });

@@ -1,17 +1,18 @@
 /** The release of the API. Source: version.Info of k8s.io/apimachinery@v0.36.0. */
+import { binaryMinor, defaultVersion, type EffectiveVersion } from "./effective-version.ts";
 
 /** The release whose API is served. */
-export const apiRelease = { major: "1", minor: "36", gitVersion: "v1.36.0+coxswain" } as const;
+export const apiRelease = { major: "1", minor: `${binaryMinor}`, gitVersion: `v1.${binaryMinor}.0+coxswain` } as const;
 
 /** The body of `/version`, in upstream's order of fields. */
-export function versionBody(): Record<string, string> {
+export function versionBody({ emulated, minCompatible }: EffectiveVersion = defaultVersion): Record<string, string> {
   return {
     major: apiRelease.major,
     minor: apiRelease.minor,
     emulationMajor: apiRelease.major,
-    emulationMinor: apiRelease.minor,
-    minCompatibilityMajor: "1",
-    minCompatibilityMinor: "35",
+    emulationMinor: String(emulated),
+    minCompatibilityMajor: apiRelease.major,
+    minCompatibilityMinor: String(minCompatible),
     gitVersion: apiRelease.gitVersion,
     gitCommit: "",
     gitTreeState: "clean",

@@ -34,7 +34,7 @@ const rowsByKind = Map.groupBy(
 const definitions = builtinDefinitions({
   strategies: builtinStrategies,
   conversions: builtinConversions,
-  served: parseRuntimeConfig("api/all=true", builtinVersions(builtinConversions)),
+  served: parseRuntimeConfig("api/all=true", builtinVersions()),
 });
 
 /** Upstream has a printer of this kind, which its storage does not use. */

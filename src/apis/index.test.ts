@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinDefinitions, builtinVersions } from "../catalog/builtin-definitions.ts";
+import { builtinDefinitions } from "../catalog/builtin-definitions.ts";
 import { builtinConversions, builtinStrategies, strategiesWith } from "./index.ts";
 import { createActions } from "./subresources.ts";
 
@@ -11,13 +11,6 @@ const byName = new Map(definitions.map((definition) => [`${definition.group}/${d
 test("every entry is for an existing kind", () => {
   for (const key of Object.keys(builtinStrategies)) assert.ok(byName.has(key), key);
   for (const key of Object.keys(builtinConversions)) assert.ok(byName.has(key.split("/").slice(0, 2).join("/")), key);
-});
-
-test("every version that is served by default and differs from the storage version has a conversion", () => {
-  for (const version of builtinVersions(builtinConversions)) {
-    if (version.servedByDefault)
-      assert.ok(version.convertible, `${version.group}/${version.version} ${version.resource}`);
-  }
 });
 
 /**

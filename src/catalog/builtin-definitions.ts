@@ -2,6 +2,7 @@
  * The built-in resources: rows of src/apimachinery/data/resources.json, combined with the strategies of kinds.
  */
 import assert from "node:assert/strict";
+import { binaryMinor, defaultVersion } from "../apimachinery/effective-version.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { builtinSchema, definitionOf } from "./builtin-schemas.ts";
 import type {
@@ -28,6 +29,8 @@ interface BuiltinOptions {
   /** By the kind of storage, and then as in {@link ResourceDefinition.storedConversions}. */
   readonly storedConversions?: Readonly<Record<string, Readonly<Record<string, StoredConversion>>>>;
   readonly served: RuntimeConfig;
+  /** The oldest release of the servers that share the store, such as 34: it must know the storage versions. */
+  readonly minCompatible?: number;
 }
 
 /**
@@ -46,25 +49,34 @@ export interface BuiltinVersion {
   readonly resource: string;
   /** Whether it is served without `--runtime-config`. */
   readonly servedByDefault: boolean;
-  /** False if its fields differ from those of the storage version and there is no conversion. */
-  readonly convertible: boolean;
+  /** The release that introduced it, such as 34; undefined if all that can be emulated have it. */
+  readonly introduced?: number;
+  /** The first release that does not have it; undefined if all that can be emulated do. */
+  readonly removed?: number;
 }
 
 /** The versions that `--runtime-config` can enable or disable. */
-export function builtinVersions(conversions: Readonly<Record<string, Conversion>>): BuiltinVersion[] {
+export function builtinVersions(): BuiltinVersion[] {
   return readResourcesTable().resources.flatMap(({ group, resource, versions }) =>
-    versions.map(({ version, served, converted }) => ({
+    versions.map(({ version, served, introduced, removed }) => ({
       group,
       version,
       resource,
       servedByDefault: served === true,
-      convertible: converted !== true || Object.hasOwn(conversions, `${group}/${resource}/${version}`),
+      ...(introduced !== undefined && { introduced }),
+      ...(removed !== undefined && { removed }),
     })),
   );
 }
 
 function definitionFrom(row: ResourceRow, options: BuiltinOptions): ResourceDefinition {
-  const { strategies, conversions, storedConversions = {}, served } = options;
+  const {
+    strategies,
+    conversions,
+    storedConversions = {},
+    served,
+    minCompatible = defaultVersion.minCompatible,
+  } = options;
   const key = `${row.group}/${row.resource}`;
   const special = Object.hasOwn(strategies, key) ? strategies[key] : undefined;
   const hasStatus = row.versions.some(({ subresources }) => subresources?.some(({ name }) => name === "status"));
@@ -78,7 +90,7 @@ function definitionFrom(row: ResourceRow, options: BuiltinOptions): ResourceDefi
     shortNames: row.shortNames ?? [],
     categories: row.categories ?? [],
     versions: row.versions.map((version) => servedVersion(row, version, conversions, served)),
-    storage: row.storage && storageForm(row.storage),
+    storage: row.storage && storageForm(row.storage, minCompatible),
     allowCreateOnUpdate: row.createOnUpdate === true,
     allowUnconditionalUpdate: row.conditionalUpdate !== true,
     deleteReturnsObject: row.deleteReturnsObject === true,
@@ -127,7 +139,10 @@ function subresource(group: string, version: string, row: SubresourceRow): Subre
   };
 }
 
-function storageForm({ group, version, kind, prefix, hash }: NonNullable<ResourceRow["storage"]>): StorageForm {
+/** @param minCompatible the oldest release that shares the store */
+function storageForm(row: NonNullable<ResourceRow["storage"]>, minCompatible: number): StorageForm {
+  const { group, kind, prefix, before = [] } = row;
+  const [, version, hash] = before.findLast(([release]) => minCompatible < release) ?? [0, row.version, row.hash];
   let schema: Struct | undefined;
   return {
     group,
@@ -148,12 +163,14 @@ function schemaOf(group: string, version: string, kind: string): Struct {
   return builtinSchema(definition);
 }
 
-/** The minor version of Kubernetes 1 that the table describes. */
-const minorRelease = 36;
-
-/** @returns undefined if the version is not deprecated, or only by a later release */
+/**
+ * Deprecations do not follow the emulated version. Source: `registerResourceHandlers` in
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/installer.go.
+ *
+ * @returns undefined if the version is not deprecated, or only by a later release
+ */
 function deprecationOf([since, removedIn = "", replacement = ""]: readonly string[] = []): ServedVersion["deprecated"] {
-  if (since === undefined || Number(since.split(".")[1]) > minorRelease) return undefined;
+  if (since === undefined || Number(since.split(".")[1]) > binaryMinor) return undefined;
   // The table has `storage.k8s.io/v1/VolumeAttributesClass`, the warning a space before the kind.
   const instead = replacement.replace(/\/([^/]+)$/, " $1");
   return { since, ...(removedIn !== "" && { removedIn }), ...(replacement !== "" && { replacement: instead }) };

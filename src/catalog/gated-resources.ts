@@ -22,7 +22,7 @@ const gateOf: ReadonlyMap<string, string> = new Map([
  * @param builtin all versions of all built-in resources
  */
 export function withoutGatedResources(
-  { serves, warnings }: ParsedRuntimeConfig,
+  { serves, warnings, ...config }: ParsedRuntimeConfig,
   builtin: readonly BuiltinVersion[],
   gates: FeatureGates,
 ): ParsedRuntimeConfig {
@@ -36,6 +36,7 @@ export function withoutGatedResources(
     return [`${group}/${version}/${resource} is not served, because the feature gate ${gate} is disabled`];
   });
   return {
+    ...config,
     warnings: [...warnings, ...leftOut],
     serves: (group, version, resource) =>
       serves(group, version, resource) && disabledGate(group, resource) === undefined,

@@ -32,6 +32,11 @@ export interface ResourceRow {
     readonly kind: string;
     readonly prefix: string;
     readonly hash: string;
+    /**
+     * Other versions, for stores that releases before `before` share, such as 34; from the newest.
+     * Their fields are those of `version`.
+     */
+    readonly before?: readonly (readonly [before: number, version: string, hash: string])[];
   };
   /** In priority order. */
   readonly versions: readonly VersionRow[];
@@ -44,6 +49,10 @@ export interface VersionRow {
   readonly served?: true;
   /** Its fields differ from those of the storage version, so that it requires a conversion. */
   readonly converted?: true;
+  /** The release that introduced it, such as 34, if it is one that can be emulated and not the oldest of them. */
+  readonly introduced?: number;
+  /** The first release that does not serve it, if it is one that can be emulated. */
+  readonly removed?: number;
   /** All eight if absent. */
   readonly verbs?: readonly string[];
   /** Empty texts if unknown. */

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testConversions } from "../../test/support/builtin-catalog.ts";
 import { builtinVersions } from "./builtin-definitions.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 
-const known = builtinVersions(testConversions);
+const known = builtinVersions();
 const parse = (text: string) => parseRuntimeConfig(text, known);
 
 const rows: [text: string, version: string, resource: string, served: boolean][] = [
@@ -32,7 +31,7 @@ const rows: [text: string, version: string, resource: string, served: boolean][]
   ["api/all=false,api/ga=true", "/v1", "pods", true],
   ["api/ga=false", "/v1", "pods", false],
   ["api/beta=true", "networking.k8s.io/v1beta1", "servicecidrs", true],
-  ["api/beta=true", "resource.k8s.io/v1beta1", "resourceclaims", false],
+  ["api/beta=true", "resource.k8s.io/v1beta1", "resourceclaims", true],
   ["api/beta=true,networking.k8s.io/v1beta1=false", "networking.k8s.io/v1beta1", "servicecidrs", false],
   ["api/alpha=true", "coordination.k8s.io/v1alpha2", "leasecandidates", true],
   [" api/alpha = true , ", "coordination.k8s.io/v1alpha2", "leasecandidates", true],
@@ -66,20 +65,7 @@ const errors: [text: string, message: string][] = [
     "apps/v1/Deployment",
     'invalid key apps/v1/Deployment: group/version/resource and resource is always lowercase plural, not "Deployment"',
   ],
-  [
-    "resource.k8s.io/v1beta1/resourceslices",
-    "resource.k8s.io/v1beta1/resourceslices cannot be enabled: objects of resource.k8s.io/v1beta1/resourceslices cannot be converted to what is stored yet",
-  ],
 ];
 for (const [text, message] of errors) {
   test(`--runtime-config=${text} is rejected`, () => assert.throws(() => parse(text), { message }));
 }
-
-test("a stage omits versions without a conversion, with a warning", () => {
-  assert.deepEqual(
-    parse("api/beta=true").warnings.map((warning) => warning.split(",")[0]),
-    ["resourceclaims", "resourceclaimtemplates", "resourceslices"].map(
-      (resource) => `api/beta leaves out resource.k8s.io/v1beta1/${resource}`,
-    ),
-  );
-});

@@ -8,11 +8,17 @@ import { parseBool } from "../apimachinery/parse-bool.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { BuiltinVersion } from "./builtin-definitions.ts";
 import type { RuntimeConfig } from "./contract.ts";
+import { compareVersions } from "./discovery.ts";
 
 /** The parsed flag. */
 export interface ParsedRuntimeConfig extends RuntimeConfig {
-  /** Versions that a stage (`api/beta`) would enable, but that have no conversion. */
+  /** For the log of the server. */
   readonly warnings: readonly string[];
+  /**
+   * Whether the flag names a version, or a resource of it, and enables that.
+   * @param resource undefined for the version
+   */
+  enables(group: string, version: string, resource?: string): boolean;
 }
 
 /** From the least to the most specific: later ones override. */
@@ -55,40 +61,88 @@ const versionsWithoutResources = [
 
 const stageKeys = new Set(stages.map(([key]) => key));
 
+interface ParseOptions {
+  /** Whether an enabled version that is not alpha enables the later versions of its group: `--emulation-forward-compatible`. */
+  readonly forward?: boolean;
+}
+
 /**
  * Applies stages first, then versions, then resources: the more specific key wins, in any order.
  *
  * @param text comma-separated `key[=value]` pairs; a key without a value means true, except that of a stage
  * @param builtin all versions of all built-in resources
- * @throws Error for an invalid key or value, an unknown version, or one without a conversion; an
- *   unknown resource has no effect
+ * @throws Error for an invalid key or value, or an unknown version; an unknown resource has no effect
  */
-export function parseRuntimeConfig(text: string, builtin: readonly BuiltinVersion[]): ParsedRuntimeConfig {
+export function parseRuntimeConfig(
+  text: string,
+  builtin: readonly BuiltinVersion[],
+  { forward = false }: ParseOptions = {},
+): ParsedRuntimeConfig {
   const settings = parsePairs(text);
   checkKeys(settings, builtin);
-  const served = new Map(builtin.map((one) => [keyOf(one), one.servedByDefault]));
-  const warnings: string[] = [];
-  for (const [stage, matches] of stages) {
-    if (!settings.has(stage)) continue;
-    const on = settings.get(stage) === "true";
-    for (const one of builtin.filter(({ version }) => matches(version))) {
-      if (on && !one.convertible)
-        warnings.push(`${stage} leaves out ${keyOf(one)}, which cannot be converted to what is stored`);
-      else served.set(keyOf(one), on);
-    }
+  const switches = openSwitches(builtin);
+  for (const [stage, matches] of stages)
+    if (settings.has(stage)) switches.setStage(matches, settings.get(stage) === "true");
+  const specific = specificSwitches(settings);
+  switches.setAll(specific);
+  if (forward) {
+    switches.enableLaterVersions();
+    switches.setAll(specific);
   }
-  const specific = [...settings]
-    .filter(([key]) => !stageKeys.has(key))
-    .sort(([a], [b]) => a.split("/").length - b.split("/").length);
-  for (const [key, value] of specific) {
-    const on = parseSwitch(value);
-    for (const one of builtin.filter((candidate) => matchesKey(candidate, key))) {
-      if (on && !one.convertible)
-        throw new Error(`${key} cannot be enabled: objects of ${keyOf(one)} cannot be converted to what is stored yet`);
-      served.set(keyOf(one), on === true);
-    }
-  }
-  return { warnings, serves: (group, version, resource) => served.get(keyOf({ group, version, resource })) === true };
+  return {
+    warnings: [],
+    serves: (group, version, resource) => switches.serves(keyOf(group, version), keyOf(group, version, resource)),
+    enables: (group, version, resource) => specific.get(keyOf(group, version, resource)) === true,
+  };
+}
+
+/** @returns what versions and resources are set to, by their keys; versions precede resources */
+function specificSwitches(settings: ReadonlyMap<string, string>): ReadonlyMap<string, boolean> {
+  const switches = [...settings].flatMap(([key, value]): [readonly string[], boolean][] =>
+    stageKeys.has(key) ? [] : [[splitKey(key), parseSwitch(value) === true]],
+  );
+  const ordered = switches.sort(([a], [b]) => a.length - b.length);
+  return new Map(ordered.map(([[group = "", version = "", resource], on]) => [keyOf(group, version, resource), on]));
+}
+
+/** Which versions are on, and which of their resources differ from them. Source: `ResourceConfig` in storage/resource_config.go. */
+function openSwitches(builtin: readonly BuiltinVersion[]) {
+  const resources = new Set(builtin.map((one) => keyOf(one.group, one.version, one.resource)));
+  const versions = new Map(builtin.map((one) => [keyOf(one.group, one.version), one]));
+  const versionOn = new Map([...versions].map(([key, { servedByDefault }]) => [key, servedByDefault]));
+  const resourceOn = new Map<string, boolean>();
+  const setVersion = (key: string, on: boolean): void => {
+    versionOn.set(key, on);
+    for (const resource of resourceOn.keys()) if (resource.startsWith(`${key}/`)) resourceOn.delete(resource);
+  };
+  const laterThan = (one: { readonly group: string; readonly version: string }) =>
+    [...versions.values()].filter(
+      ({ group, version }) => group === one.group && compareVersions(version, one.version) < 0,
+    );
+  return {
+    serves: (version: string, resource: string) =>
+      resources.has(resource) && (resourceOn.get(resource) ?? versionOn.get(version) === true),
+    setStage(matches: (version: string) => boolean, on: boolean): void {
+      for (const [key, { version }] of versions) if (matches(version)) setVersion(key, on);
+    },
+    setAll(specific: ReadonlyMap<string, boolean>): void {
+      for (const [key, on] of specific) {
+        if (key.split("/").length === 2) setVersion(key, on);
+        else resourceOn.set(key, on);
+      }
+    },
+    enableLaterVersions(): void {
+      const isOn = new Map([...versionOn, ...resourceOn]);
+      for (const one of builtin.filter(({ version }) => !version.includes("alpha"))) {
+        if (isOn.get(keyOf(one.group, one.version)) === true)
+          for (const later of laterThan(one)) setVersion(keyOf(later.group, later.version), true);
+      }
+      for (const one of builtin.filter(({ version }) => !version.includes("alpha"))) {
+        if (isOn.get(keyOf(one.group, one.version, one.resource)) === true)
+          for (const later of laterThan(one)) resourceOn.set(keyOf(later.group, later.version, one.resource), true);
+      }
+    },
+  };
 }
 
 function parsePairs(text: string): Map<string, string> {
@@ -149,11 +203,7 @@ function splitKey(key: string): string[] {
   return key.replace(/^(?:api\/)?v1(?=\/|$)/, "/v1").split("/");
 }
 
-function matchesKey(one: BuiltinVersion, key: string): boolean {
-  const [group, version, resource] = splitKey(key);
-  return one.group === group && one.version === version && (resource === undefined || one.resource === resource);
-}
-
-function keyOf({ group, version, resource }: { group: string; version: string; resource: string }): string {
-  return `${group === "" ? "api" : group}/${version}/${resource}`;
+/** @param resource undefined for the version itself */
+function keyOf(group: string, version: string, resource?: string): string {
+  return `${group}/${version}${resource === undefined ? "" : `/${resource}`}`;
 }

@@ -31,6 +31,8 @@ interface CheckOptions {
    * it could have been higher when the definition was stored.
    */
   readonly isUnchanged?: boolean;
+  /** The oldest release that can compile new expressions; by default the one before that of the binary. */
+  readonly minCompatible?: number;
 }
 
 /** The texts of all expressions in some schemas. */
@@ -161,7 +163,7 @@ class Checker {
         `internal error: failed to construct type information for x-kubernetes-validations rules: ${why}`,
       );
     }
-    const fresh = ruleEnvironments(newExpressions(), type);
+    const fresh = ruleEnvironments(newExpressions(options.minCompatible), type);
     const stored = options.stored === undefined ? fresh : ruleEnvironments(storedExpressions(), type);
     for (const [index, rule] of rules.entries()) {
       if (this.#checked++ % rulesPerStep === 0) yield;

@@ -5,8 +5,22 @@ import { ruleSteps } from "./check-rules.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
-/** The checks that the validation of CustomResourceDefinitions calls. */
-export const definitionRules = { ruleSteps, checkDefault };
+interface DefinitionRules {
+  readonly ruleSteps: typeof ruleSteps;
+  readonly checkDefault: typeof checkDefault;
+}
+
+/**
+ * The checks that the validation of CustomResourceDefinitions calls.
+ *
+ * @param minCompatible the oldest release that can compile new expressions
+ */
+export function definitionRules(minCompatible: number): DefinitionRules {
+  return {
+    ruleSteps: (schema, path, errors, options) => ruleSteps(schema, path, errors, { ...options, minCompatible }),
+    checkDefault,
+  };
+}
 
 /**
  * Checks a default against the rules at and below its schema node, first as an unchanged value,

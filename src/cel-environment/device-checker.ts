@@ -95,14 +95,15 @@ const bind: Macro = {
 
 const environments = new Map<string, Environment>();
 
-function environmentFor(isStored: boolean, features: Features): Environment {
+/** @param minCompatible the oldest release that can compile new expressions; undefined for stored ones */
+function environmentFor(minCompatible: number | undefined, features: Features): Environment {
   const { hasMultipleAllocations, hasLists } = features;
-  const key = `${isStored} ${hasMultipleAllocations} ${hasLists}`;
+  const key = `${minCompatible} ${hasMultipleAllocations} ${hasLists}`;
   const cached = environments.get(key);
   if (cached !== undefined) return cached;
   const types = typeRegistry();
   const type = types.typeOf(deviceDecl(features), "");
-  const base = isStored ? storedExpressions() : newExpressions();
+  const base = minCompatible === undefined ? storedExpressions() : newExpressions(minCompatible);
   const environment = base.extend({
     types,
     variables: [{ name: "device", type }],
@@ -118,18 +119,28 @@ interface Request extends Features {
   readonly isStored: boolean;
 }
 
-/** The check that the validation of the group resource.k8s.io calls. */
-export const deviceChecker = {
-  check({ text: expression, isStored, ...features }: Request): { readonly problem: string } | "costly" | undefined {
-    const environment = environmentFor(isStored, features);
-    const { checked, error } = compileExpression(environment, expression);
-    if (checked === undefined) return { problem: error };
-    const isAllowed =
-      checked.type === boolType || checked.type === anyType || (features.hasLists && checked.type === dynType);
-    if (!isAllowed) return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
-    return environment.estimateCost(checked, sizes).max > costMax ? "costly" : undefined;
-  },
-};
+interface DeviceChecker {
+  check(request: Request): { readonly problem: string } | "costly" | undefined;
+}
+
+/**
+ * The check that the validation of the group resource.k8s.io calls.
+ *
+ * @param minCompatible the oldest release that can compile new expressions
+ */
+export function deviceChecker(minCompatible: number): DeviceChecker {
+  return {
+    check({ text: expression, isStored, ...features }) {
+      const environment = environmentFor(isStored ? undefined : minCompatible, features);
+      const { checked, error } = compileExpression(environment, expression);
+      if (checked === undefined) return { problem: error };
+      const isAllowed =
+        checked.type === boolType || checked.type === anyType || (features.hasLists && checked.type === dynType);
+      if (!isAllowed) return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
+      return environment.estimateCost(checked, sizes).max > costMax ? "costly" : undefined;
+    },
+  };
+}
 
 /** The declaration with all fields that have a size. */
 const sizedDecl = deviceDecl({ hasMultipleAllocations: true, hasLists: false });

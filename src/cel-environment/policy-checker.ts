@@ -27,21 +27,31 @@ const typesOf: Readonly<Record<Use, readonly CelType[]>> = {
   patch: [listType(objectType(jsonPatchName))],
 };
 
-/** The checks that the validation of the group admissionregistration.k8s.io calls. */
-export const policyChecker = {
-  open: (hasVariables: boolean): PolicyExpressions => new PolicyExpressions(hasVariables),
-};
+interface PolicyChecker {
+  open(hasVariables: boolean): PolicyExpressions;
+}
+
+/**
+ * The checks that the validation of the group admissionregistration.k8s.io calls.
+ *
+ * @param minCompatible the oldest release that can compile new expressions
+ */
+export function policyChecker(minCompatible: number): PolicyChecker {
+  return { open: (hasVariables) => new PolicyExpressions(hasVariables, minCompatible) };
+}
 
 /**
  * The expressions of one policy. Each kind of expression has a compiler with the variables so far.
  */
 class PolicyExpressions {
   readonly #hasVariables: boolean;
+  readonly #minCompatible: number;
   readonly #variables: { name: string; expression: string }[] = [];
   readonly #compilers = new Map<string, PolicyCompiler>();
 
-  constructor(hasVariables: boolean) {
+  constructor(hasVariables: boolean, minCompatible: number) {
     this.#hasVariables = hasVariables;
+    this.#minCompatible = minCompatible;
   }
 
   addVariable(name: string, request: Request): string | undefined {
@@ -64,7 +74,7 @@ class PolicyExpressions {
     const key = JSON.stringify([variables.hasParams, variables.hasAuthorizer, variables.hasPatchTypes, isStored]);
     const existing = this.#compilers.get(key);
     if (existing !== undefined) return existing;
-    const compiler = new PolicyCompiler(isStored ? storedExpressions() : newExpressions(), {
+    const compiler = new PolicyCompiler(isStored ? storedExpressions() : newExpressions(this.#minCompatible), {
       ...variables,
       hasVariables: this.#hasVariables,
     });

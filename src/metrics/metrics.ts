@@ -184,15 +184,11 @@ function buildInfo(build: Readonly<Record<string, string>>): Metric {
 }
 
 /** The release that this server behaves as. */
-function versionInfo({
-  major,
-  minor,
-  minCompatibilityMajor,
-  minCompatibilityMinor,
-}: Readonly<Record<string, string>>): Metric {
-  const emulated = `${major}.${minor}`;
+function versionInfo(build: Readonly<Record<string, string>>): Metric {
+  const { major, minor, emulationMajor, emulationMinor, minCompatibilityMajor, minCompatibilityMinor } = build;
+  const emulated = `${emulationMajor}.${emulationMinor}`;
   const compatible = `${minCompatibilityMajor}.${minCompatibilityMinor}`;
-  return measured(serverRows.version, [[[`${emulated}.0`, "kube", emulated, compatible], 1]]);
+  return measured(serverRows.version, [[[`${major}.${minor}.0`, "kube", emulated, compatible], 1]]);
 }
 
 function byName(a: Metric, b: Metric): number {

@@ -5,7 +5,7 @@
 
 import type { Clock } from "../apimachinery/clock.ts";
 import type { StatusCause } from "../apimachinery/errors.ts";
-import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import type { VersionedGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Catalog, Resolved, Resource } from "../catalog/contract.ts";
@@ -214,7 +214,7 @@ export interface RegistryContext {
   readonly fence?: WriteFence;
   readonly catalog: Catalog;
   readonly clock: Clock;
-  readonly gates: FeatureGates;
+  readonly gates: VersionedGates;
   /** Whether no pod can have privileged containers. */
   readonly forbidsPrivileged?: boolean;
   /** Whether dependents stay when their owner is deleted, so that deletions get no finalizers for them. */

@@ -75,7 +75,7 @@ function run({
   const panics: string[] = [];
   const context: RegistryContext = {
     ...registry,
-    gates: { enabled: (name) => gates[name] ?? defaults[name] ?? false },
+    gates: { ...registry.gates, enabled: (name) => gates[name] ?? defaults[name] ?? false },
     validation: {
       mismatched: (identifier, mismatches) =>
         void found.push(...mismatches.map((mismatch) => ({ identifier, ...mismatch }))),

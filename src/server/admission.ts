@@ -143,11 +143,12 @@ async function openOptionalPlugins(
 /** @returns nothing if the plugin does not run */
 function openPodSecurity(
   { clock }: Pick<ServerOptions, "clock">,
-  { admissionPlugins, admissionConfigurations }: Settings,
+  { admissionPlugins, admissionConfigurations, gates }: Settings,
   { catalog, metrics }: Needs,
 ): AdmissionPlugin[] {
   if (!admissionPlugins.has("PodSecurity")) return [];
   const observer = podSecurityMetrics(Number(apiRelease.minor));
   metrics.add(observer.collect);
-  return [podSecurity({ catalog, clock, configuration: admissionConfigurations.PodSecurity, observer })];
+  const configuration = admissionConfigurations.PodSecurity;
+  return [podSecurity({ catalog, clock, configuration, observer, minorMax: gates.version.emulated })];
 }

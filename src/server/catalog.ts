@@ -6,7 +6,7 @@ import type { MutableCatalog, ResourceDefinition } from "../catalog/contract.ts"
 import type { Installer } from "../catalog/install.ts";
 import { memo } from "../lib/memo/memo.ts";
 import type { ServerOptions } from "./options.ts";
-import type { Settings } from "./settings.ts";
+import { apiKey, type Settings } from "./settings.ts";
 
 /** Servers with equal options share their definitions. */
 const known = memo<readonly ResourceDefinition[]>(8);
@@ -17,20 +17,19 @@ export function openServerCatalog(options: ServerOptions, settings: Settings, in
 }
 
 function definitionsOf(options: ServerOptions, settings: Settings): readonly ResourceDefinition[] {
-  const { eventTtlSeconds, runtimeConfig, featureGates } = options;
-  const key = JSON.stringify([eventTtlSeconds, runtimeConfig, featureGates]);
-  return known(key, () => builtinDefinitionsFor(options, settings));
+  return known(`${options.eventTtlSeconds} ${apiKey(options)}`, () => builtinDefinitionsFor(options, settings));
 }
 
 function builtinDefinitionsFor(
   options: Pick<ServerOptions, "eventTtlSeconds">,
-  { served }: Pick<Settings, "served">,
+  { served, gates }: Pick<Settings, "served" | "gates">,
 ): readonly ResourceDefinition[] {
+  const { minCompatible } = gates.version;
   const strategies = strategiesWith({
     eventTtlSeconds: options.eventTtlSeconds,
-    loadRuleChecker: async () => (await import("./custom-resources.ts")).definitionRules,
-    loadExpressionChecker: async () => (await import("./policy-expressions.ts")).policyChecker,
-    loadSelectorChecker: async () => (await import("./policy-expressions.ts")).deviceChecker,
+    loadRuleChecker: async () => (await import("./custom-resources.ts")).definitionRules(minCompatible),
+    loadExpressionChecker: async () => (await import("./policy-expressions.ts")).policyChecker(minCompatible),
+    loadSelectorChecker: async () => (await import("./policy-expressions.ts")).deviceChecker(minCompatible),
   });
-  return builtinDefinitions({ strategies, conversions: builtinConversions, storedConversions, served });
+  return builtinDefinitions({ strategies, conversions: builtinConversions, storedConversions, served, minCompatible });
 }

@@ -89,6 +89,8 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   metrics: defaultMetricsOptions,
   runtimeConfig: "",
   featureGates: "",
+  emulationForwardCompatible: false,
+  runtimeConfigEmulationForwardCompatible: false,
   controllers: ["*"],
   enableGarbageCollector: true,
   allowPrivileged: true,

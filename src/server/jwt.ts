@@ -1,4 +1,5 @@
 /** Builds the authentication of OpenID Connect tokens and of anonymous requests. */
+import { parseEffectiveVersion } from "../apimachinery/effective-version.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { parseFeatureGates } from "../apimachinery/feature-gates.ts";
 import type { AnonymousConfiguration } from "../authentication/configuration/configuration.ts";
@@ -44,7 +45,7 @@ async function issuerSettings(options: ServerOptions): Promise<AuthenticationSet
   const { oidc, authenticationConfigFile: configFile, anonymousAuth, serviceAccountIssuers, featureGates } = options;
   if (configFile === undefined && Object.values(oidc).every((value) => value === undefined)) return undefined;
   const { authenticationSettings } = await import("./on-demand.ts");
-  const { gates } = parseFeatureGates(featureGates);
+  const { gates } = parseFeatureGates(featureGates, parseEffectiveVersion(options));
   return authenticationSettings({ oidc, configFile, anonymousAuth, serviceAccountIssuers, gates });
 }
 

@@ -1,6 +1,7 @@
 /** Builds the election of the server that runs the controllers of kube-controller-manager. */
+
+import { binaryMinor, formatRelease } from "../apimachinery/effective-version.ts";
 import { randomFraction, randomUuid } from "../apimachinery/random.ts";
-import { apiRelease } from "../apimachinery/release.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Controller } from "../controllers/contract.ts";
 import { writesBy } from "../controllers/controller-write.ts";
@@ -26,8 +27,6 @@ interface Needs {
   readonly state: ServerState;
 }
 
-/** Of the binary, and of the release that it emulates. */
-const emulatedVersion = `${apiRelease.major}.${apiRelease.minor}.0`;
 const component = "kube-controller-manager";
 /** Upstream's program writes the Lease with its own certificate. */
 const user: UserInfo = {
@@ -88,7 +87,11 @@ function candidateFor(
   const kinds = electionKinds(registry);
   if (kinds === undefined) return undefined;
   const queues = metrics.queues.observers;
-  return candidacy({ registry, logger, queues, kinds, writes, namespace, lease, identity, version: emulatedVersion });
+  const versions = {
+    binaryVersion: `${formatRelease(binaryMinor)}.0`,
+    emulationVersion: `${formatRelease(registry.gates.version.emulated)}.0`,
+  };
+  return candidacy({ registry, logger, queues, kinds, writes, namespace, lease, identity, versions });
 }
 
 /**

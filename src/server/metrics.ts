@@ -97,7 +97,7 @@ export function openMetrics(
   const collectors: MetricsCollector[] = [
     counted,
     ...[calls, etcd, ...Object.values(observers)].map(({ collect }) => collect),
-    () => configurationMetrics(knownGates(), gates, engine),
+    () => configurationMetrics(knownGates(gates.version.emulated), gates, engine),
   ];
   const metrics = createMetrics(
     clock,
@@ -106,7 +106,7 @@ export function openMetrics(
       collectors,
       slis: health.collect,
       storageSizesBytes: () => Promise.all(clustersOf(storage).map(sizeOf)),
-      build: versionBody(),
+      build: versionBody(gates.version),
       objectCounts,
       cacheRevisions: () =>
         caches()

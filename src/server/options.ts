@@ -1,6 +1,7 @@
 /** The options of a server. The flags of the command set the same options. */
 import type { AdmissionOptions } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
+import type { VersionOptions } from "../apimachinery/effective-version.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { AuditOptions } from "../audit/contract.ts";
 import type { OidcOptions } from "../authentication/configuration/contract.ts";
@@ -32,7 +33,7 @@ import type { ServiceResolver } from "../webhook/service-resolver.ts";
  * await server.close();
  * ```
  */
-export interface ServerOptions extends KubernetesServiceOptions {
+export interface ServerOptions extends KubernetesServiceOptions, VersionOptions {
   /**
    * `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`; `etcd` keeps them in the cluster
    * of `etcd`, which several servers can share.

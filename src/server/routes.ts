@@ -132,7 +132,18 @@ function debugRoutes({ gates, state, options, paths }: DebugNeeds): PathRoute<Re
     flags !== undefined && gates.enabled("ComponentFlagz") ? [{ path: "/flagz", handler: flagsHandler(flags) }] : [];
   if (!gates.enabled("ComponentStatusz")) return flagz;
   const all = [...paths, "/statusz", ...flagz.map(({ path }) => path)];
-  return [...flagz, { path: "/statusz", handler: statusHandler(state.startedAt, () => clock.now(), all) }];
+  return [
+    ...flagz,
+    {
+      path: "/statusz",
+      handler: statusHandler({
+        startedAt: state.startedAt,
+        now: () => clock.now(),
+        paths: all,
+        version: gates.version,
+      }),
+    },
+  ];
 }
 
 interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
@@ -180,6 +191,7 @@ export function documentRoutes({
   });
   const openApi = createOpenApi({
     catalog,
+    version: gates.version,
     cbor: gates.enabled("CBORServingAndStorage"),
     enums: gates.enabled("OpenAPIEnums"),
     issuer: issuer.length > 0,
@@ -193,8 +205,8 @@ export function documentRoutes({
     { path: "/apis", handler: discovery.apis },
     { path: "/apis/*", handler: discovery.apis },
     ...debugPages,
-    { path: "/version", handler: versionHandler },
-    { path: "/version/", handler: versionHandler },
+    { path: "/version", handler: versionHandler(gates.version) },
+    { path: "/version/", handler: versionHandler(gates.version) },
     { path: "/openapi/v2", handler: openApi.v2 },
     { path: "/openapi/v3", handler: openApi.v3 },
     { path: "/openapi/v3/*", handler: openApi.v3 },

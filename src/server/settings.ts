@@ -2,9 +2,10 @@
 
 import type { PluginConfigurations } from "../admission/config/parsers.ts";
 import { chooseAdmissionPlugins, requiredConfigurations } from "../admission/options.ts";
-import { type FeatureGates, parseFeatureGates } from "../apimachinery/feature-gates.ts";
-import { builtinConversions } from "../apis/index.ts";
+import { parseEffectiveVersion } from "../apimachinery/effective-version.ts";
+import { type FeatureGates, parseFeatureGates, type VersionedGates } from "../apimachinery/feature-gates.ts";
 import { builtinVersions } from "../catalog/builtin-definitions.ts";
+import { emulatedResources } from "../catalog/emulated-resources.ts";
 import { withoutGatedResources } from "../catalog/gated-resources.ts";
 import { type ParsedRuntimeConfig, parseRuntimeConfig } from "../catalog/runtime-config.ts";
 import { enabledControllers } from "../controllers/enabled.ts";
@@ -25,7 +26,7 @@ export interface Settings {
   /** Of service addresses: at least one. */
   readonly serviceRanges: readonly IpRange[];
   readonly nodePorts: PortRange;
-  readonly gates: FeatureGates;
+  readonly gates: VersionedGates;
   readonly served: ParsedRuntimeConfig;
   readonly authorization: AuthorizationSettings;
   readonly authentication: AuthenticationSettings;
@@ -51,7 +52,7 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const allowedOrigins = await readBrowserOptions(options);
   const controllers = enabledControllers(controllersOf(options));
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
-  const { gates, warnings } = parseFeatureGates(options.featureGates);
+  const { gates, warnings } = parseFeatureGates(options.featureGates, parseEffectiveVersion(options));
   checkPeerOptions(options, gates);
   const served = servedVersions(options, gates);
   for (const warning of [...warnings, ...served.warnings]) options.logger.warn(warning);
@@ -76,14 +77,36 @@ function controllersOf({ controllers, enableGarbageCollector }: ServerOptions): 
 
 const known = memo<ParsedRuntimeConfig>(8);
 
-function servedVersions(
-  { runtimeConfig, featureGates }: Pick<ServerOptions, "runtimeConfig" | "featureGates">,
-  gates: FeatureGates,
-): ParsedRuntimeConfig {
-  return known(JSON.stringify([runtimeConfig, featureGates]), () => {
-    const builtin = builtinVersions(builtinConversions);
-    return withoutGatedResources(parseRuntimeConfig(runtimeConfig, builtin), builtin, gates);
+function servedVersions(options: ServerOptions, gates: VersionedGates): ParsedRuntimeConfig {
+  const { runtimeConfig, emulationForwardCompatible, runtimeConfigEmulationForwardCompatible } = options;
+  return known(apiKey(options), () => {
+    const builtin = builtinVersions();
+    const config = parseRuntimeConfig(runtimeConfig, builtin, { forward: emulationForwardCompatible });
+    return emulatedResources(withoutGatedResources(config, builtin, gates), builtin, {
+      emulated: gates.version.emulated,
+      emulationForwardCompatible,
+      runtimeConfigEmulationForwardCompatible,
+    });
   });
+}
+
+/** @returns what is equal for servers with the same API */
+export function apiKey({
+  runtimeConfig,
+  featureGates,
+  emulatedVersion,
+  minCompatibilityVersion,
+  emulationForwardCompatible,
+  runtimeConfigEmulationForwardCompatible,
+}: ServerOptions): string {
+  return JSON.stringify([
+    runtimeConfig,
+    featureGates,
+    emulatedVersion,
+    minCompatibilityVersion,
+    emulationForwardCompatible,
+    runtimeConfigEmulationForwardCompatible,
+  ]);
 }
 
 async function readAdmissionConfigurations(

@@ -104,7 +104,7 @@ function summary({ document, path, ours, theirs }: DocumentDifference): string {
 
 /** Serves every group version, like the server of the published documents. */
 function fullCatalog(): Catalog {
-  const served = parseRuntimeConfig("api/all=true", builtinVersions(builtinConversions));
+  const served = parseRuntimeConfig("api/all=true", builtinVersions());
   const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
   return openCatalog(definitions, (definition) => ({ definition, store: undefined }));
 }

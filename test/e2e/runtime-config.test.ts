@@ -11,7 +11,6 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { systemClock } from "../../src/apimachinery/clock.ts";
 import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
-import { builtinConversions } from "../../src/apis/index.ts";
 import { builtinVersions } from "../../src/catalog/builtin-definitions.ts";
 import { withoutGatedResources } from "../../src/catalog/gated-resources.ts";
 import { readResourcesTable } from "../../src/catalog/resources-table.ts";
@@ -27,7 +26,7 @@ import { eventually } from "../support/until.ts";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-runtime-config-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const builtin = builtinVersions(builtinConversions);
+const builtin = builtinVersions();
 const groupVersions = [...new Set(builtin.map(({ group, version }) => `${group === "" ? "api" : group}/${version}`))];
 
 const random = seededRandom(seed);

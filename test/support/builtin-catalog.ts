@@ -19,14 +19,14 @@ export const testConversions: Readonly<Record<string, Conversion>> = {
 /** The catalog with the rules of the kinds; expressions are not checked. */
 export function catalogWithRules(options: Partial<Parameters<typeof strategiesWith>[0]> = {}): MutableCatalog {
   const strategies = strategiesWith({ eventTtlSeconds: 3600, ...options });
-  const served = parseRuntimeConfig("", builtinVersions(builtinConversions));
+  const served = parseRuntimeConfig("", builtinVersions());
   const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   return openCatalog(definitions, (definition) => ({ definition, store: undefined }));
 }
 
 /** @param runtimeConfig the value of `--runtime-config` */
 export function builtinCatalog(runtimeConfig = ""): MutableCatalog {
-  const served = parseRuntimeConfig(runtimeConfig, builtinVersions(testConversions));
+  const served = parseRuntimeConfig(runtimeConfig, builtinVersions());
   const definitions = builtinDefinitions({ strategies: {}, conversions: testConversions, served });
   return openCatalog(definitions, (definition) => ({ definition, store: undefined }));
 }

@@ -1,49 +1,23 @@
 /** src/apimachinery/data/gates.json: every feature gate that `--feature-gates` knows. The format is in src/apimachinery/feature-gates.ts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fieldGateAliases, gateNeeds, gatesWithEffect, kubeApiserverGates } from "./kube-apiserver-gates.ts";
+import { emulatedMinorMin } from "../../src/apimachinery/effective-version.ts";
+import type { GateRow, GateStage } from "../../src/apimachinery/feature-gates.ts";
+import { fieldGateAliases, gatesWithEffect } from "./gates-with-effect.ts";
+import { type GateLifecycle, minorOf, readLifecycles } from "./lifecycles.ts";
 
-interface Facts {
-  gates: Record<string, { source: string; default: boolean; stage: string; lockToDefault?: boolean }>;
-  /** Gates that fields of the API mention, and no staging module declares. */
-  namedByFieldsOnly: string[];
-}
-
-/** Locked upstream, but settable in this server. */
+/** Locked upstream, but settable in this server; gates that need them do so only in theory. */
 const settable = new Set(["AuthorizeWithSelectors", "DeclarativeValidation", "StructuredAuthenticationConfiguration"]);
+/** Names that set all gates of a stage, and are no gates themselves. */
+const groups = new Set(["AllAlpha", "AllBeta"]);
 
 export function generateGates(factsDir: string, dataDir: string): void {
-  const facts = JSON.parse(readFileSync(join(factsDir, "gates.json"), "utf8")) as Facts;
-  const gates = new Map<string, { stage: string; enabled: boolean; locked: boolean; elsewhere: boolean }>();
-  for (const [stage, enabled, locked, names] of kubeApiserverGates) {
-    for (const name of names.split(/\s+/)) {
-      const elsewhere = !facts.namedByFieldsOnly.includes(name) && !gatesWithEffect.has(name);
-      gates.set(name, { stage, enabled, locked, elsewhere });
-    }
-  }
-  for (const [name, { source, stage, default: enabled, lockToDefault }] of Object.entries(facts.gates)) {
-    const elsewhere = !source.startsWith("api") && !gatesWithEffect.has(name);
-    gates.set(name, {
-      stage,
-      enabled,
-      locked: lockToDefault === true && !settable.has(name),
-      elsewhere,
-    });
-  }
-  const unknown = facts.namedByFieldsOnly.filter((name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name));
-  if (unknown.length > 0) throw new Error(`gates of fields without a default: ${unknown.join(", ")}`);
-  const lines = [...gates]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { stage, enabled, locked, elsewhere }]) =>
-      JSON.stringify({
-        name,
-        stage,
-        enabled,
-        ...(locked && { locked }),
-        ...(elsewhere && { elsewhere }),
-        ...needsOf(name),
-      }),
-    );
+  const ofFields = gatesOfFields(factsDir);
+  const gates = readLifecycles(factsDir).gates.filter(({ gate }) => !groups.has(gate));
+  const known = new Set(gates.map(({ gate }) => gate));
+  const unknown = [...ofFields].filter((name) => !known.has(name) && !Object.hasOwn(fieldGateAliases, name));
+  if (unknown.length > 0) throw new Error(`gates of fields that upstream does not have: ${unknown.join(", ")}`);
+  const lines = gates.map((gate) => JSON.stringify(rowOf(gate, ofFields)));
   const aliases = Object.entries(fieldGateAliases).map(([name, gate]) => [name, gate ?? true]);
   writeFileSync(
     join(dataDir, "gates.json"),
@@ -51,7 +25,27 @@ export function generateGates(factsDir: string, dataDir: string): void {
   );
 }
 
-function needsOf(name: string): object {
-  const needs = Object.hasOwn(gateNeeds, name) ? gateNeeds[name] : undefined;
-  return needs === undefined ? {} : { needs: needs.split(" ") };
+/** The gates that fields of the API mention. */
+function gatesOfFields(factsDir: string): Set<string> {
+  const names = new Set<string>();
+  JSON.parse(readFileSync(join(factsDir, "types.json"), "utf8"), (key, value) => {
+    if (key === "featureGate") for (const name of value) names.add(name);
+    return value;
+  });
+  return names;
+}
+
+function rowOf({ gate: name, stages, needs = [] }: GateLifecycle, ofFields: ReadonlySet<string>): GateRow {
+  const first = stages.findLastIndex(({ since }) => minorOf(since) <= emulatedMinorMin);
+  const needed = needs.filter((one) => !settable.has(one));
+  return {
+    name,
+    stages: stages.slice(Math.max(first, 0)).map((stage): GateStage => {
+      const since = minorOf(stage.since);
+      const isLocked = stage.locked === true && !settable.has(name);
+      return isLocked ? [since, stage.stage, stage.default, true] : [since, stage.stage, stage.default];
+    }),
+    ...(!ofFields.has(name) && !gatesWithEffect.has(name) && { elsewhere: true }),
+    ...(needed.length > 0 && { needs: needed }),
+  };
 }

@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { binaryMinor, defaultVersion, emulatedMinorMin } from "../../src/apimachinery/effective-version.ts";
 import type { ResourceRow, ResourcesTable, SubresourceRow, VersionRow } from "../../src/catalog/resources-table.ts";
+import { type Lifecycles, minorOf, readLifecycles } from "./lifecycles.ts";
 
 interface FactRow {
   group: string;
@@ -21,7 +23,6 @@ interface FactRow {
   deleteReturns?: string;
   responseKind?: null;
   query?: Record<string, string[]>;
-  lifecycle?: { deprecated?: string; removed?: string; replacement?: string };
   servedByDefault: boolean;
 }
 
@@ -106,12 +107,22 @@ const updatedConditionally = new Set([
   "storagemigration.k8s.io/storageversionmigrations",
 ]);
 
+/** What the rows are made of. */
+interface Sources {
+  readonly facts: Facts;
+  /** By `group/resource`. */
+  readonly storage: ReadonlyMap<string, FactStorage>;
+  readonly types: Types;
+  readonly lifecycles: Lifecycles;
+}
+
 export function generateResources(factsDir: string, dataDir: string): void {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(factsDir, name), "utf8"));
   const facts = read("resources.json") as Facts;
   const storage = new Map((read("storage.json") as FactStorage[]).map((row) => [`${row.group}/${row.resource}`, row]));
   const types = read("types.json") as Types;
-  const table: ResourcesTable = { commonQuery: facts.commonQuery, resources: resourceRows(facts, storage, types) };
+  const sources: Sources = { facts, storage, types, lifecycles: readLifecycles(factsDir) };
+  const table: ResourcesTable = { commonQuery: facts.commonQuery, resources: resourceRows(sources) };
   const lines = table.resources.map((row) => JSON.stringify(row)).join(",\n");
   writeFileSync(
     join(dataDir, "resources.json"),
@@ -119,21 +130,23 @@ export function generateResources(factsDir: string, dataDir: string): void {
   );
 }
 
-function resourceRows(facts: Facts, storage: ReadonlyMap<string, FactStorage>, types: Types): ResourceRow[] {
+function resourceRows(sources: Sources): ResourceRow[] {
+  const { facts } = sources;
   const byResource = Map.groupBy(facts.resources, (row) => `${row.group}/${row.resource}`);
   const priority = new Map(facts.groupPriority.map(({ group, groupPriorityMinimum }) => [group, groupPriorityMinimum]));
   // The group of the aggregator comes before all others except the core group.
   priority.set("apiregistration.k8s.io", 18001);
   // kube-apiserver overrides this priority.
   priority.set("resource.k8s.io", 16200);
-  const rows = [...byResource].map(([key, factRows]) => resourceRow(key, factRows, storage.get(key), types));
+  const rows = [...byResource].map(([key, factRows]) => resourceRow(key, factRows, sources));
   const rank = (group: string): number => priority.get(group) ?? 0;
   return rows.sort(
     (a, b) => rank(b.group) - rank(a.group) || compare(a.group, b.group) || compare(a.resource, b.resource),
   );
 }
 
-function resourceRow(key: string, rows: FactRow[], stored: FactStorage | undefined, types: Types): ResourceRow {
+function resourceRow(key: string, rows: FactRow[], { storage, types, lifecycles }: Sources): ResourceRow {
+  const stored = storage.get(key);
   const main = rows.find((row) => row.subresource === undefined) as FactRow;
   const mains = rows
     .filter((row) => row.subresource === undefined)
@@ -161,9 +174,10 @@ function resourceRow(key: string, rows: FactRow[], stored: FactStorage | undefin
           kind: stores[2],
           prefix: persisted.key.replace(/<.*$/, ""),
           hash: storageVersionHash(persisted),
+          ...olderStorage(persisted, mains, lifecycles),
         },
       }),
-    versions: mains.map((row) => versionRow(row, rows, same(row.version))),
+    versions: mains.map((row) => versionRow(row, rows, { identical: same(row.version), lifecycles })),
   };
 }
 
@@ -173,18 +187,67 @@ function storageVersionHash({ storageGroup, storageVersion, kind }: FactStorage)
   return digest.subarray(0, 8).toString("base64");
 }
 
+/**
+ * Resources that upstream stores at one version, whichever releases share the store. Source: `NewStorageFactoryConfigEffectiveVersion` in
+ * k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/default_storage_factory_builder.go.
+ */
+const storedAtOneVersion = new Set([
+  "admissionregistration.k8s.io/mutatingadmissionpolicies",
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
+  "certificates.k8s.io/clustertrustbundles",
+  "certificates.k8s.io/podcertificaterequests",
+  "coordination.k8s.io/leasecandidates",
+  "resource.k8s.io/devicetaintrules",
+  "resource.k8s.io/resourcepoolstatusrequests",
+  "scheduling.k8s.io/podgroups",
+  "scheduling.k8s.io/workloads",
+]);
+
+/**
+ * The storage versions that other minimum compatibility versions choose: the preferred one of those that the release has.
+ * Source: `emulatedStorageVersion` in k8s.io/apiserver@v0.36.0/pkg/server/storage/resource_encoding_config.go.
+ */
+function olderStorage(stored: FactStorage, mains: FactRow[], lifecycles: Lifecycles): Pick<StorageRow, "before"> {
+  const { group, kind } = stored;
+  if (storedAtOneVersion.has(`${group}/${stored.resource}`) || stored.storageGroup !== group) return {};
+  const [preferred] = lifecycles.versions(group);
+  const storedFor = (minCompatible: number): string | undefined => {
+    const known = (version: string): boolean => {
+      const { introduced } = lifecycles.kind(group, version, kind) ?? {};
+      return introduced !== undefined && minorOf(introduced) <= minCompatible;
+    };
+    return lifecycles.versions(group).find(known) ?? preferred;
+  };
+  if (storedFor(defaultVersion.minCompatible) !== stored.storageVersion) return {};
+  const before: [before: number, version: string, hash: string][] = [];
+  for (let minor = binaryMinor; minor >= emulatedMinorMin; minor--) {
+    const version = storedFor(minor) as string;
+    const current = before.at(-1)?.[1] ?? stored.storageVersion;
+    if (version === current) continue;
+    if (!mains.some((row) => row.version === version)) throw new Error(`${group}/${version} ${kind} is not known`);
+    before.push([minor + 1, version, storageVersionHash({ ...stored, storageVersion: version })]);
+  }
+  return before.length === 0 ? {} : { before };
+}
+
 /** The stored kind; the preferred version where upstream stores a version without types (CustomResourceDefinition v1beta1). */
 function storageKind(types: Types, { storageGroup, storageVersion, kind }: FactStorage, mains: FactRow[]): KindName {
   const known = typeOf(types, storageGroup, storageVersion, kind) !== undefined;
   return [storageGroup, known ? storageVersion : (mains[0] as FactRow).version, kind];
 }
 
-function versionRow(main: FactRow, rows: FactRow[], identical: boolean): VersionRow {
-  const { deprecated, removed, replacement } = main.lifecycle ?? {};
+function versionRow(
+  main: FactRow,
+  rows: FactRow[],
+  { identical, lifecycles }: { identical: boolean; lifecycles: Lifecycles },
+): VersionRow {
+  const { introduced, deprecated, removed, replacement } = lifecycles.kind(main.group, main.version, main.kind) ?? {};
   return {
     version: main.version,
     ...(main.servedByDefault && { served: true }),
     ...(!identical && { converted: true }),
+    ...(introduced !== undefined && minorOf(introduced) > emulatedMinorMin && { introduced: minorOf(introduced) }),
+    ...(removed !== undefined && minorOf(removed) <= binaryMinor && { removed: minorOf(removed) }),
     ...(!isDeepStrictEqual(main.verbs, allVerbs) && { verbs: main.verbs }),
     ...(deprecated !== undefined && { deprecated: [deprecated, removed ?? "", replacement ?? ""] as const }),
     ...(rows.some((row) => row.subresource !== undefined && row.version === main.version) && {
@@ -218,6 +281,7 @@ function compareVersions(a: string, b: string): number {
   return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
 }
 
+type StorageRow = NonNullable<ResourceRow["storage"]>;
 type KindName = readonly [group: string, version: string, kind: string];
 
 function typeOf(types: Types, group: string, version: string, kind: string): string | undefined {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { catalogWithRules } from "../../../test/support/builtin-catalog.ts";
 import { goldenRows, inGoldenDirectory, messageOf } from "../../../test/support/golden-directory.ts";
+import { defaultVersion } from "../../apimachinery/effective-version.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { policyChecker } from "../../cel-environment/policy-checker.ts";
 import type { ManifestPlugin } from "./contract.ts";
@@ -19,7 +20,7 @@ interface Row {
   readonly objects?: readonly KubeObject[];
 }
 
-const catalog = catalogWithRules({ loadExpressionChecker: async () => policyChecker });
+const catalog = catalogWithRules({ loadExpressionChecker: async () => policyChecker(defaultVersion.minCompatible) });
 
 for (const row of await goldenRows<Row>(join(import.meta.dirname, "testdata/manifests.jsonl"))) {
   test(`static manifests: ${row.what}`, () =>

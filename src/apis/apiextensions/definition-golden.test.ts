@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { testContext } from "../../../test/support/strategy-driver.ts";
+import { defaultVersion } from "../../apimachinery/effective-version.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../../apimachinery/validation/metadata.ts";
@@ -26,7 +27,9 @@ interface Row {
       };
 }
 
-const customResourceDefinition = customResourceDefinitionWith(async () => definitionRules);
+const customResourceDefinition = customResourceDefinitionWith(async () =>
+  definitionRules(defaultVersion.minCompatible),
+);
 const file = new URL("testdata/definitions.jsonl", import.meta.url);
 const schema = builtinSchema("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition");
 

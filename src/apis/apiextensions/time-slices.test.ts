@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { defaultVersion } from "../../apimachinery/effective-version.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { definitionRules } from "../../cel-environment/definition-rules.ts";
@@ -38,7 +39,11 @@ for (const [what, fields, rules, turnsMin] of rows) {
       if (!ended) setImmediate(count);
     };
     const errors = new FieldErrors();
-    const validating = checkDefinition(definition(fields, rules), definitionRules, errors);
+    const validating = checkDefinition(
+      definition(fields, rules),
+      definitionRules(defaultVersion.minCompatible),
+      errors,
+    );
     setImmediate(count);
     await validating;
     ended = true;

@@ -1,11 +1,15 @@
 /** Replays writes of claims, device classes and slices against the answers of kube-apiserver. */
 import { readdirSync } from "node:fs";
 import { replayWrites } from "../../../test/support/memory-writes.ts";
+import { defaultVersion } from "../../apimachinery/effective-version.ts";
 import { deviceChecker } from "../../cel-environment/device-checker.ts";
 import { strategiesWith } from "../index.ts";
 
 const directory = `${import.meta.dirname}/testdata`;
-const strategies = strategiesWith({ eventTtlSeconds: 3600, loadSelectorChecker: async () => deviceChecker });
+const strategies = strategiesWith({
+  eventTtlSeconds: 3600,
+  loadSelectorChecker: async () => deviceChecker(defaultVersion.minCompatible),
+});
 
 /** Feature gates of the files `gated-…`; the others need at most the gate of taint rules. */
 const gated =

@@ -24,7 +24,7 @@ export function openKinds(definitions: readonly PlainObject[]): Catalog {
     versions.filter((one) => one.converted === true).map(({ version }) => `${group}/${resource}/${version}`),
   );
   const conversions = Object.fromEntries(converted.map((key) => [key, untouched]));
-  const served = parseRuntimeConfig("", builtinVersions(conversions));
+  const served = parseRuntimeConfig("", builtinVersions());
   const catalog = openCatalog(builtinDefinitions({ strategies: {}, conversions, served }), (definition) => ({
     definition,
     store: undefined,

@@ -14,10 +14,6 @@ export interface CommandOptions {
   readonly color: ColorMode;
   /** Whether there are no warnings about deprecated flags. */
   readonly suppressDeprecationWarnings: boolean;
-  /** The values of `--emulated-version`. */
-  readonly emulatedVersions: readonly string[];
-  /** The values of `--min-compatibility-version`. */
-  readonly minCompatibilityVersions: readonly string[];
 }
 
 /** What flags set: options of the server, and those of the command below `command`. */

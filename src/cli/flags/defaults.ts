@@ -19,8 +19,6 @@ export const flagDefaults: FlagOptions = {
     loggingFormat: "text",
     color: "auto",
     suppressDeprecationWarnings: false,
-    emulatedVersions: [],
-    minCompatibilityVersions: [],
   },
 };
 

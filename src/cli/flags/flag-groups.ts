@@ -19,7 +19,7 @@ export const flagGroups: readonly FlagGroup[] = [
   ["Authorization flags", authorizationFlags],
   ["Auditing flags", auditFlags],
   ["Metrics flags", metricsFlags],
-  ["API enablement flags", apiFlags],
+  ["API enablement flags", [...apiFlags, ...versionFlags]],
   ["Leader election flags", leaderElectionFlags],
   ["Kubelet flags", kubeletFlags],
   ["Admission flags", admissionFlags],
@@ -27,5 +27,5 @@ export const flagGroups: readonly FlagGroup[] = [
   ["Generic flags", genericFlags],
   ["Logs flags", logFlags],
   ["Misc flags", miscFlags],
-  ["Ignored flags", [...ignoredFlags, ...versionFlags]],
+  ["Ignored flags", ignoredFlags],
 ];

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { type Flag, FlagError, type FlagOptions, type OptionPath, type Settings } from "./contract.ts";
 import { flagDefaults } from "./defaults.ts";
 import { withValue } from "./option-path.ts";
-import { versionProblem } from "./version-flags.ts";
 
 /** The options that flags have set, in the order of their first flag. */
 export type GivenOptions = ReadonlyMap<OptionPath, { readonly flag: Flag; readonly value: unknown }>;
@@ -37,8 +36,6 @@ export function settingsOf(given: GivenOptions, deprecations: readonly string[])
 }
 
 function checkCombination(server: Settings["server"], command: Settings["command"]): void {
-  const problem = versionProblem(command);
-  if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
     throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
   if (command.virtualClock && !command.testControl) throw new FlagError("--virtual-clock needs --enable-test-control");

@@ -20,8 +20,8 @@ interface CandidacyOptions extends ControllerOptions {
   readonly lease: string;
   /** Also the name of the candidate. */
   readonly identity: string;
-  /** Of the binary and of what it emulates, such as `1.36.0`. */
-  readonly version: string;
+  /** Such as `1.36.0`. */
+  readonly versions: { readonly binaryVersion: string; readonly emulationVersion: string };
 }
 
 const renewMs = 5 * 60_000;
@@ -77,7 +77,7 @@ async function renew({
   namespace,
   lease,
   identity,
-  version,
+  versions,
 }: CandidacyOptions): Promise<void> {
   const newCandidate = (): KubeObject => ({
     apiVersion: "coordination.k8s.io/v1beta1",
@@ -85,8 +85,7 @@ async function renew({
     metadata: { name: identity, namespace },
     spec: {
       leaseName: lease,
-      binaryVersion: version,
-      emulationVersion: version,
+      ...versions,
       strategy: oldestEmulationVersion,
     },
   });

@@ -230,7 +230,8 @@ function server(identity: string, version: string): Server {
   const { registry } = cluster;
   const lock = leaseLock({ registry, namespace: "kube-system", name: lease, writes }) as LeaseLock;
   const state = { leads: false };
-  run(candidacy({ registry, logger, kinds, writes, namespace: "kube-system", lease, identity, version }));
+  const versions = { binaryVersion: version, emulationVersion: version };
+  run(candidacy({ registry, logger, kinds, writes, namespace: "kube-system", lease, identity, versions }));
   const elector = new LeaderElector({
     lock,
     name: lease,

@@ -3,6 +3,7 @@
  * Sources: k8s.io/apiserver@v0.36.0/pkg/server/statusz/statusz.go and flagz/flagz.go; KEP-4827, KEP-4828.
  */
 import { formatTime } from "../../apimachinery/clock.ts";
+import { type EffectiveVersion, formatRelease } from "../../apimachinery/effective-version.ts";
 import { notAcceptable } from "../../apimachinery/errors.ts";
 import { apiRelease, versionBody } from "../../apimachinery/release.ts";
 import { send } from "../../request/answer.ts";
@@ -25,16 +26,20 @@ interface Page {
   lines(): readonly (readonly [name: string, value: string])[];
 }
 
-/** @param startedAt milliseconds since 1970 @param paths all paths of the server that name no resource */
-export function statusHandler(
-  startedAt: number,
-  now: () => number,
-  paths: readonly string[],
-): PathHandler<RequestContext> {
+interface Status {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  now(): number;
+  /** All paths of the server that name no resource. */
+  readonly paths: readonly string[];
+  readonly version: EffectiveVersion;
+}
+
+export function statusHandler({ startedAt, now, paths, version }: Status): PathHandler<RequestContext> {
   const shown = foldersOf(paths);
   const { goVersion } = versionBody() as { goVersion: string };
-  const emulationVersion = `${apiRelease.major}.${apiRelease.minor}`;
-  const binaryVersion = `${emulationVersion}.0`;
+  const emulationVersion = formatRelease(version.emulated);
+  const binaryVersion = `${apiRelease.major}.${apiRelease.minor}.0`;
   const uptimeSeconds = (): number => Math.max(0, Math.floor((now() - startedAt) / 1000));
   return pageHandler({
     kind: "Statusz",

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
 import { decodeAnswer } from "../../../test/support/protobuf-answers.ts";
 import { ask } from "../../../test/support/request-context.ts";
+import { defaultVersion } from "../../apimachinery/effective-version.ts";
 import type { ApiError } from "../../apimachinery/errors.ts";
 import { readEnvelope } from "../../lib/protobuf/envelope.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
@@ -332,11 +333,11 @@ test("documents follow the catalog", async () => {
 });
 
 test("/version is JSON alone", async () => {
-  const { status } = await ask(versionHandler, { path: "/version", headers: { accept: "*/*" } });
+  const { status } = await ask(versionHandler(defaultVersion), { path: "/version", headers: { accept: "*/*" } });
   assert.equal(status, 200);
   for (const accept of ["application/yaml", "text/html", "application/*"]) {
     const isRejected = ({ message }: ApiError): boolean =>
       message === "406: Not Acceptable\n\nAvailable representations: application/json";
-    await assert.rejects(ask(versionHandler, { path: "/version", headers: { accept } }), isRejected);
+    await assert.rejects(ask(versionHandler(defaultVersion), { path: "/version", headers: { accept } }), isRejected);
   }
 });

@@ -4,7 +4,7 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { apiRelease } from "../../apimachinery/release.ts";
+import { defaultVersion, type EffectiveVersion, formatRelease } from "../../apimachinery/effective-version.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
 import type { RemoteApiService } from "../../forwarding/aggregator/contract.ts";
@@ -29,6 +29,8 @@ import {
 /** The dependencies of OpenAPI documents. */
 interface OpenApiDependencies {
   readonly catalog: Catalog;
+  /** The emulated one is that of the documents. */
+  readonly version?: EffectiveVersion;
   /** Whether CBOR is served; false by default. */
   readonly cbor?: boolean;
   /** Whether enums are included; true by default. */
@@ -77,13 +79,14 @@ const expand = promisify(gunzip);
 export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
   const {
     catalog,
+    version = defaultVersion,
     cbor = false,
     enums = true,
     issuer = false,
     loadDescriptions: load = loadDescriptions,
     remote,
   } = dependencies;
-  const settings = { release: apiRelease.gitVersion, cbor, enums, issuer };
+  const settings = { release: formatRelease(version.emulated), cbor, enums, issuer };
   const texts = shared(load);
   const surface = currentSurface(catalog, settings, remote);
   const { v2Of, v3Of } = encodedDocuments(surface, async () => ({

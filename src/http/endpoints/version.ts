@@ -1,6 +1,8 @@
 /** `/version`: the API release. kubectl compares it with its own. */
+import type { EffectiveVersion } from "../../apimachinery/effective-version.ts";
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { versionBody } from "../../apimachinery/release.ts";
+import type { PathHandler } from "../../request/context.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendRawJson } from "../errors.ts";
 import { checkRoute } from "../representation/negotiate.ts";
@@ -9,8 +11,11 @@ import { checkRoute } from "../representation/negotiate.ts";
  * Serves `/version`.
  * @throws ApiError 405, 406
  */
-export function versionHandler(context: RequestContext): void {
-  if (context.exchange.method !== "GET") throw methodNotAllowed();
-  checkRoute({ ...context, encodings: context.encodings.slice(0, 1) }); // It produces JSON alone.
-  sendRawJson(context, 200, versionBody());
+export function versionHandler(version: EffectiveVersion): PathHandler<RequestContext> {
+  const body = versionBody(version);
+  return (context) => {
+    if (context.exchange.method !== "GET") throw methodNotAllowed();
+    checkRoute({ ...context, encodings: context.encodings.slice(0, 1) }); // It produces JSON alone.
+    sendRawJson(context, 200, body);
+  };
 }

@@ -32,6 +32,8 @@ export interface PodSecurityObserver {
 export interface PodSecurity {
   readonly configuration: PodSecurityConfiguration;
   readonly observer: PodSecurityObserver;
+  /** The newest minor version that has checks, which `latest` means; undefined for that of the binary. */
+  readonly minorMax: number | undefined;
   /**
    * Returns the policy of the namespace of a request.
    *

@@ -10,13 +10,15 @@ import type { Pod } from "../../../lib/pod-security/pod.ts";
 import type { Mode } from "../../../lib/pod-security/policy.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
 import { annotatePodSecurity } from "./annotate.ts";
-import type { Evaluation, PodSecurityObserver } from "./contract.ts";
+import type { Evaluation, PodSecurity } from "./contract.ts";
 import { explainFailures } from "./explain-failures.ts";
 import { labelErrors } from "./label-errors.ts";
 
+type Evaluator = Pick<PodSecurity, "observer" | "minorMax">;
+
 /** @throws ApiError 403 if the pod violates the enforced standard */
 export function evaluateModes(
-  observer: PodSecurityObserver,
+  { observer, minorMax }: Evaluator,
   attributes: AdmissionAttributes,
   { pod, kind, parsed: { policy, problems }, enforces }: Evaluation,
 ): void {
@@ -24,7 +26,7 @@ export function evaluateModes(
     annotatePodSecurity(attributes, "error", `Failed to parse policy: ${labelErrors(problems).text}`);
     observer.failed(false, attributes);
   }
-  const failedBy = evaluator(pod);
+  const failedBy = evaluator(pod, minorMax);
   const deny = (mode: Mode): void => observer.evaluated("deny", policy[mode], mode, attributes);
   const [enforced, audited, warned] = [
     enforces ? failedBy(policy.enforce) : [],
@@ -47,11 +49,11 @@ export function evaluateModes(
 }
 
 /** Evaluates each standard once. */
-function evaluator(pod: Pod): (standard: LevelVersion) => readonly FailedCheck[] {
+function evaluator(pod: Pod, minorMax: number | undefined): (standard: LevelVersion) => readonly FailedCheck[] {
   const results = new Map<string, readonly FailedCheck[]>();
   return (standard) => {
     const key = formatLevelVersion(standard);
-    const failed = results.get(key) ?? evaluatePod(standard, pod);
+    const failed = results.get(key) ?? evaluatePod(standard, pod, minorMax);
     results.set(key, failed);
     return failed;
   };

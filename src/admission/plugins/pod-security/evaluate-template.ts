@@ -2,7 +2,7 @@
 import { type PodTemplateKind, podOf } from "../../../lib/pod-security/pod-templates.ts";
 import type { ParsedPolicy } from "../../../lib/pod-security/policy.ts";
 import type { AdmissionAttributes } from "../../../registry/admission-attributes.ts";
-import type { PodSecurity, PodSecurityObserver } from "./contract.ts";
+import type { PodSecurity } from "./contract.ts";
 import type { evaluateModes } from "./evaluate-modes.ts";
 import { isExemptRuntimeClass } from "./exemptions.ts";
 
@@ -24,10 +24,10 @@ export async function evaluateTemplate(
 }
 
 /** Returns a function that loads the checks at its first call. */
-export function lazyEvaluation(observer: PodSecurityObserver): PodSecurity["evaluate"] {
+export function lazyEvaluation(evaluator: Pick<PodSecurity, "observer" | "minorMax">): PodSecurity["evaluate"] {
   let evaluate: typeof evaluateModes | undefined;
   return async (attributes, evaluation) => {
     evaluate ??= (await import("./evaluate-modes.ts")).evaluateModes;
-    evaluate(observer, attributes, evaluation);
+    evaluate(evaluator, attributes, evaluation);
   };
 }

@@ -25,6 +25,8 @@ interface Options {
   readonly namespace: string;
   readonly enforce: LevelVersion;
   readonly exemptRuntimeClasses: ReadonlySet<string>;
+  /** The newest minor version that has checks; that of the binary by default. */
+  readonly minorMax?: number | undefined;
   readonly clock: Clock;
   /** When the time limit of the request ends, in milliseconds since 1970; half of the time is used. */
   readonly endsAt: number | undefined;
@@ -110,7 +112,7 @@ class Evaluation {
 
   #check(pod: KubeObject): void {
     this.#checked++;
-    const failed = evaluatePod(this.#options.enforce, pod as unknown as Pod);
+    const failed = evaluatePod(this.#options.enforce, pod as unknown as Pod, this.#options.minorMax);
     if (failed.length === 0) return;
     const reasons = formatReasons(failed);
     const name = pod.metadata.name ?? "";

@@ -66,7 +66,7 @@ function isStricter({ enforce: next }: Policy, { enforce: old }: Policy): boolea
 }
 
 async function warnAboutPods(
-  { configuration }: PodSecurity,
+  { configuration, minorMax }: PodSecurity,
   { object, lifetime, warnings }: AdmissionAttributes,
   { enforce }: Policy,
   { catalog, clock }: Needs,
@@ -77,6 +77,7 @@ async function warnAboutPods(
     namespace: object?.metadata.name ?? "",
     enforce,
     exemptRuntimeClasses: configuration.exemptions.runtimeClasses,
+    minorMax,
     clock,
     endsAt: lifetime?.endsAt,
   });

@@ -22,6 +22,7 @@ interface Needs {
   readonly clock: Clock;
   readonly configuration?: PodSecurityConfiguration | undefined;
   readonly observer: PodSecurityObserver;
+  readonly minorMax?: PodSecurity["minorMax"];
 }
 
 interface CheckedResource {
@@ -35,9 +36,16 @@ export function podSecurity({
   clock,
   configuration = defaultConfiguration,
   observer,
+  minorMax,
 }: Needs): AdmissionPlugin {
   const policyOf = namespacePolicies(namespacesOf(catalog), configuration.defaults);
-  const plugin: PodSecurity = { configuration, observer, policyOf, evaluate: lazyEvaluation(observer) };
+  const plugin: PodSecurity = {
+    configuration,
+    observer,
+    minorMax,
+    policyOf,
+    evaluate: lazyEvaluation({ observer, minorMax }),
+  };
   const checks = new Map<string, CheckedResource>(
     podTemplateKinds.map((kind) => {
       const check: CheckedResource["check"] = (attributes) =>

@@ -184,7 +184,7 @@ function objectOf(schema: Struct, random: Random, depth: number): Record<string,
 const definitions = builtinDefinitions({
   strategies: strategiesWith({ eventTtlSeconds: 3600 }),
   conversions: builtinConversions,
-  served: parseRuntimeConfig("api/all=true", builtinVersions(builtinConversions)),
+  served: parseRuntimeConfig("api/all=true", builtinVersions()),
 });
 
 console.log(JSON.stringify({ now }));
