@@ -2,6 +2,7 @@ package coxswaintest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,16 +19,16 @@ type ReviewFunction func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionRe
 // name is generated if it is empty, and its clientConfig is ignored.
 func (s *Server) HandleValidation(t testing.TB, webhook registrationv1.ValidatingWebhook, review ReviewFunction) {
 	t.Helper()
-	s.handle(t, "validating", webhook, review)
+	s.handleAdmission(t, "validating", webhook, review)
 }
 
 // HandleMutation makes a function a mutating webhook until the test is complete, as [Server.HandleValidation] does.
 func (s *Server) HandleMutation(t testing.TB, webhook registrationv1.MutatingWebhook, review ReviewFunction) {
 	t.Helper()
-	s.handle(t, "mutating", webhook, review)
+	s.handleAdmission(t, "mutating", webhook, review)
 }
 
-func (s *Server) handle(t testing.TB, kind string, webhook any, review ReviewFunction) {
+func (s *Server) handleAdmission(t testing.TB, kind string, webhook any, review ReviewFunction) {
 	t.Helper()
 	var entry map[string]any
 	if err := convert(webhook, &entry); err != nil {
@@ -39,25 +40,36 @@ func (s *Server) handle(t testing.TB, kind string, webhook any, review ReviewFun
 			delete(entry, field) // The server sets its default.
 		}
 	}
+	s.handle(t, map[string]any{kind: entry}, func(text []byte) (any, error) { return admissionAnswer(text, review) })
+}
+
+// handle registers a webhook whose reviews a function answers, until the test is complete.
+func (s *Server) handle(t testing.TB, spec map[string]any, answer func(review []byte) (any, error)) {
+	t.Helper()
 	serving := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answerReview(w, r, review)
+		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, reviewBytesMax))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answered, err := answer(text)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answered)
 	}))
 	t.Cleanup(serving.Close)
-	s.register(t, map[string]any{kind: entry}, serving.URL)
+	s.register(t, spec, serving.URL)
 }
 
 const reviewBytesMax = 16 << 20
 
-func answerReview(w http.ResponseWriter, r *http.Request, review ReviewFunction) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, reviewBytesMax))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
+func admissionAnswer(text []byte, review ReviewFunction) (any, error) {
 	var exchange admissionv1.AdmissionReview
 	if err := json.Unmarshal(text, &exchange); err != nil || exchange.Request == nil {
-		http.Error(w, "the body is not an AdmissionReview", http.StatusBadRequest)
-		return
+		return nil, errors.New("the body is not an AdmissionReview")
 	}
 	response := review(exchange.Request)
 	if response == nil {
@@ -65,6 +77,5 @@ func answerReview(w http.ResponseWriter, r *http.Request, review ReviewFunction)
 	}
 	response.UID = exchange.Request.UID
 	exchange.Request, exchange.Response = nil, response
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(exchange)
+	return exchange, nil
 }

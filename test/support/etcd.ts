@@ -68,6 +68,8 @@ export interface EtcdClusterOptions {
   readonly flags?: readonly string[];
   /** More URLs at which the only member serves clients. */
   readonly moreUrls?: readonly string[];
+  /** `https` needs flags that name certificates; `http` by default. */
+  readonly peerScheme?: "http" | "https";
   /** Returns the port at which the other members reach the one that listens at the port; the same by default. */
   readonly advertisedPeerPort?: (port: number) => Promise<number>;
 }
@@ -75,7 +77,7 @@ export interface EtcdClusterOptions {
 /** Starts a cluster without durable writes: its members crash only as processes. */
 export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
   const { program = etcdProgram, members: count = 1, flags = [], moreUrls = [] } = options;
-  const { advertisedPeerPort = async (port) => port } = options;
+  const { peerScheme = "http", advertisedPeerPort = async (port) => port } = options;
   if (program === undefined) throw new Error("there is no etcd");
   const directory = mkdtempSync(join(tmpdir(), "coxswain-etcd-"));
   const ports = await freePorts(2 * count);
@@ -83,7 +85,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
   const client = (at: number): string => `http://127.0.0.1:${ports[2 * at]}`;
   const peerPorts = names.map((_, at) => ports[2 * at + 1] as number);
   const peers: string[] = [];
-  for (const port of peerPorts) peers.push(`http://127.0.0.1:${await advertisedPeerPort(port)}`);
+  for (const port of peerPorts) peers.push(`${peerScheme}://127.0.0.1:${await advertisedPeerPort(port)}`);
   const cluster = names.map((name, at) => `${name}=${peers[at]}`).join(",");
   const members = names.map((name, at) =>
     member(program, client(at), [
@@ -91,7 +93,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
       `--data-dir=${join(directory, name)}`,
       `--listen-client-urls=${[client(at), ...moreUrls].join()}`,
       `--advertise-client-urls=${client(at)}`,
-      `--listen-peer-urls=http://127.0.0.1:${peerPorts[at]}`,
+      `--listen-peer-urls=${peerScheme}://127.0.0.1:${peerPorts[at]}`,
       `--initial-advertise-peer-urls=${peers[at]}`,
       `--initial-cluster=${cluster}`,
       "--unsafe-no-fsync",

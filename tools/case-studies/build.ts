@@ -33,8 +33,8 @@ export function moduleFolder(module: string): string {
   return (JSON.parse(runGo(["mod", "download", "-json", module], studiesDirectory)) as { Dir: string }).Dir;
 }
 
-/** A module is built with its own go.mod, as its authors do, so that its versions and replacements apply. */
-function copyModule(module: string): string {
+/** A module is built with its own go.mod, as its authors do, so that its versions and replacements apply. @returns the folder of the copy */
+export function copyModule(module: string): string {
   const copy = join(studiesDirectory, "src", module.replaceAll(/[/@]/g, "+"));
   if (existsSync(copy)) return copy;
   cpSync(moduleFolder(module), copy, { recursive: true });

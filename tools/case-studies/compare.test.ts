@@ -34,7 +34,7 @@ test("replaces what differs between two runs, and nothing else", () => {
     metadata: { uid, creationTimestamp: new Date().toISOString(), annotations: { hash: uid } },
     status: { message: `finished in ${seconds}`, replicas },
   });
-  const normal = (value: unknown): unknown => normalize(value, ["hash"]);
+  const normal = (value: unknown): unknown => normalize(value, { varying: ["hash"] });
   const uids = ["11111111-2222-4333-8444-555555555555", "66666666-7777-4888-9999-aaaaaaaaaaaa"] as const;
   assert.deepEqual(normal([object(uids[0], "1.5s", 1)]), normal([object(uids[1], "20ms", 1)]));
   assert.notDeepEqual(normal([object(uids[0], "1.5s", 1)]), normal([object(uids[1], "20ms", 2)]));
@@ -71,4 +71,12 @@ test("counts the requests of a user in an audit log", () => {
     });
   const log = [line("a"), line("b"), line("a", { resource: "pods", subresource: "status" }), line("a"), ""].join("\n");
   assert.deepEqual(countRequests(log, "a"), { "get /readyz → 200": 2, "get pods/status → 200": 1 });
+});
+
+test("random names are left out, and the order that they make", () => {
+  const machine = (name: string, owner: string): object => ({ metadata: { name, ownerReferences: [{ name: owner }] } });
+  const normal = (...items: object[]): unknown => normalize(items, { hasGeneratedNames: true });
+  const first = normal(machine("shop-bcdfg", "shop"), machine("shop-md-0-zzzzz-xxxxx", "shop-md-0-zzzzz"));
+  assert.deepEqual(first, normal(machine("shop-md-0-bcdfg-24567", "shop-md-0-bcdfg"), machine("shop-xxxxx", "shop")));
+  assert.notDeepEqual(first, normal(machine("shop-bcdfg", "shop"), machine("shop-md-0-bcdfg", "shop-md-0")));
 });

@@ -14,6 +14,8 @@ export interface Study {
   readonly more?: readonly string[];
   /** Members of objects whose values depend on how often a program has reconciled. */
   readonly varying?: readonly string[];
+  /** Whether the program chooses names at random. Objects are then compared without them, and in the order of their contents. */
+  readonly hasGeneratedNames?: boolean;
   /** @throws Error when a state is not reached in time */
   readonly run: (stage: Stage) => Promise<void>;
 }

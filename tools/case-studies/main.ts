@@ -1,4 +1,4 @@
-/** `npm run case-study -- NAME`: a program of others on this server and on a kube-apiserver, its results compared, and what it costs. */
+/** `npm run case-study -- NAME`: a program or a suite of others on this server and on a kube-apiserver, its results compared, and what it costs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
@@ -9,6 +9,9 @@ import { reportOf } from "./report.ts";
 import { buildPackage, type ServerName } from "./servers.ts";
 import { runStudy } from "./stage.ts";
 import { studies } from "./studies.ts";
+import type { Suite } from "./suites/contract.ts";
+import { runSuites } from "./suites/main.ts";
+import { suites } from "./suites/suites.ts";
 
 const serverNames: readonly ServerName[] = ["coxswain", "kube-apiserver"];
 const names = studies.map(({ name }) => name);
@@ -19,17 +22,32 @@ const program = new Command("npm run case-study --")
   )
   .argument("[studies...]", `of ${names.join(", ")}`)
   .addOption(new Option("--server <name>", "runs with this server only, without a comparison").choices(serverNames))
+  .option("--suite <names...>", `runs suites of tests instead: ${suites.map(({ name }) => name).join(", ")}`)
   .option("--build", "builds the programs and runs none")
   .option("--list", "prints the studies and runs none")
   .parse();
-const options = program.opts<{ server?: ServerName; build?: true; list?: true }>();
-if (options.list || program.args.length === 0) {
+const options = program.opts<{ server?: ServerName; suite?: string[]; build?: true; list?: true }>();
+if (options.list || (options.suite === undefined && program.args.length === 0)) {
   for (const { name, module, about } of studies) console.log(`${name} (${module}): ${about}`);
+  for (const { name, about } of suites) console.log(`--suite ${name}: ${about}`);
 } else
-  process.exitCode = await runAll(program.args.map(studyOf)).catch((error: Error) => {
+  process.exitCode = await runChosen(options.suite).catch((error: Error) => {
     console.error(`error: ${error.message}`);
     return 2;
   });
+
+/** @returns the exit code */
+async function runChosen(names: readonly string[] | undefined): Promise<number> {
+  if (names === undefined) return runAll(program.args.map(studyOf));
+  const chosen = names.map(suiteOf);
+  if (options.server !== "kube-apiserver") buildPackage();
+  return (await runSuites(chosen, options.server)) ? 1 : 0;
+}
+
+function suiteOf(name: string): Suite {
+  const found = suites.find((one) => one.name === name);
+  return found ?? program.error(`error: there is no suite ${name}: --list prints them`);
+}
 
 function studyOf(name: string): Study {
   const found = studies.find((one) => one.name === name);

@@ -1,5 +1,6 @@
 /** Makes the results of two servers comparable: what differs between two runs with the same server is replaced. */
 import { openNormalizer } from "../differential/normalize.ts";
+import type { Study } from "./contract.ts";
 
 /** As Go prints durations, and as programs print them in messages. */
 const duration = /\b\d+(?:\.\d+)?(?:ms|µs|s)\b/g;
@@ -7,10 +8,30 @@ const duration = /\b\d+(?:\.\d+)?(?:ms|µs|s)\b/g;
 /** Each server has its own, and this one publishes the whole chain of its serving certificate. */
 const pem = /(?:-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?)+/g;
 
-/** @param value the answer to a get, or the items of a list @param varying names of members whose values are left out */
-export function normalize(value: unknown, varying: readonly string[] = []): unknown {
+/** @param value the answer to a get, or the items of a list */
+export function normalize(
+  value: unknown,
+  { varying = [], hasGeneratedNames = false }: Pick<Study, "varying" | "hasGeneratedNames"> = {},
+): unknown {
   const events = Array.isArray(value) && value.some(isEvent) ? summaryOf(value) : value;
-  return walk(openNormalizer(Date.now()).normalize(events), varying);
+  const normal = walk(openNormalizer(Date.now()).normalize(events), varying);
+  return hasGeneratedNames ? withoutNames(normal) : normal;
+}
+
+/** The random part of a name. Source: k8s.io/apimachinery@v0.36.0/pkg/util/rand/rand.go */
+const generatedPart = /-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])/g;
+
+/** Lists are in the order of random names: they get that of their texts. */
+function withoutNames(value: unknown): unknown {
+  const text = JSON.stringify(value)
+    .replace(generatedPart, "-<name>")
+    .replace(/<(uid|rv) \d+>/g, "<$1>");
+  const items: unknown = JSON.parse(text);
+  if (!Array.isArray(items)) return items;
+  return items
+    .map((item) => JSON.stringify(item))
+    .sort()
+    .map((item) => JSON.parse(item) as unknown);
 }
 
 interface Event {

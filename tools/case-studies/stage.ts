@@ -104,10 +104,10 @@ function openStage(
       }, waits);
     },
     async answer(title, line, body) {
-      kept[title] = normalize(await exchange(connection, line, body), study.varying);
+      kept[title] = normalize(await exchange(connection, line, body), study);
     },
     record(title, value) {
-      kept[title] = normalize(value, study.varying);
+      kept[title] = normalize(value, study);
     },
     async install(...files) {
       for (const { object, text } of readDocuments(files)) {
@@ -126,7 +126,7 @@ function openStage(
           last = text;
           return equal >= steadyReads;
         });
-        kept[`${title}: ${path}`] = normalize(JSON.parse(last), study.varying);
+        kept[`${title}: ${path}`] = normalize(JSON.parse(last), study);
       }
     },
   };

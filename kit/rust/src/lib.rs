@@ -22,6 +22,7 @@ mod process;
 mod run;
 mod serving;
 mod timeline;
+mod reviews;
 mod webhooks;
 
 use std::path::Path;

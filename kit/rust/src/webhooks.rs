@@ -1,5 +1,6 @@
 //! Webhooks of tests: functions, and servers of their own.
 
+use std::fmt::Display;
 use std::net::TcpListener;
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::control::call;
-use crate::serving::Serving;
+use crate::reviews::{admission, conversion};
+use crate::serving::{Answer, Serving};
 use crate::{Error, ManifestError, Manifests, Server};
 
 const WEBHOOKS: &str = "/testing/webhooks";
@@ -65,9 +67,20 @@ impl Server {
         spec: &impl Serialize,
         review: impl Fn(AdmissionRequest<DynamicObject>) -> AdmissionResponse + Send + Sync + 'static,
     ) -> Result<Webhook, Error> {
-        let serving = Serving::start(Arc::new(review)).await?;
-        let url = serving.url().to_owned();
-        self.register(vec![(json!(spec), String::new())], &url, Some(serving)).await
+        let answer = Arc::new(move |text: &[u8]| admission(text, &review));
+        self.serve(vec![(json!(spec), String::new())], answer).await
+    }
+
+    /// Makes a function the conversion of a CustomResourceDefinition that is installed, such as `widgets.example.com`. It
+    /// gets an object and an apiVersion, which is set in the object that it returns. Its error is that of the client whose
+    /// request needs the conversion.
+    pub async fn conversion<E: Display>(
+        &self,
+        definition: &str,
+        convert: impl Fn(DynamicObject, &str) -> Result<DynamicObject, E> + Send + Sync + 'static,
+    ) -> Result<Webhook, Error> {
+        let spec = json!({"conversion": {"definition": definition}});
+        self.serve(vec![(spec, String::new())], Arc::new(move |text: &[u8]| conversion(text, &convert))).await
     }
 
     /// Makes the server call a URL.
@@ -82,9 +95,7 @@ impl Server {
         manifests: &Manifests,
         review: impl Fn(AdmissionRequest<DynamicObject>) -> AdmissionResponse + Send + Sync + 'static,
     ) -> Result<Webhook, Error> {
-        let serving = Serving::start(Arc::new(review)).await?;
-        let url = serving.url().to_owned();
-        self.register(specs_of(manifests)?, &url, Some(serving)).await
+        self.serve(specs_of(manifests)?, Arc::new(move |text: &[u8]| admission(text, &review))).await
     }
 
     /// Makes the server call the webhooks of manifests at a URL, to which the path of each clientConfig is added; also the
@@ -99,6 +110,12 @@ impl Server {
         let issued: WebhookServing = call(&self.client(), "POST", CERTIFICATES, Some(body)).await?;
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         Ok(WebhookServing { port, ..issued })
+    }
+
+    async fn serve(&self, specs: Vec<(Value, String)>, answer: Answer) -> Result<Webhook, Error> {
+        let serving = Serving::start(answer).await?;
+        let url = serving.url().to_owned();
+        self.register(specs, &url, Some(serving)).await
     }
 
     async fn register(

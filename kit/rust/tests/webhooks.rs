@@ -3,7 +3,8 @@
 use coxswain_test::{Error, ManifestError, Manifests};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use kube::api::{DynamicObject, PostParams};
+use kube::api::{ApiResource, DynamicObject, PostParams};
+use kube::core::GroupVersionKind;
 use kube::core::admission::{AdmissionRequest, AdmissionResponse};
 use serde_json::json;
 
@@ -64,6 +65,31 @@ async fn a_function_has_the_webhook_of_a_manifest() -> Outcome {
         let _webhook = server.webhooks(&manifests, reject_bad).await?;
         let denied = r#"admission webhook "names.example.com" denied the request: not good"#;
         assert!(rejection(&maps, "bad").await.contains(denied));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_function_converts() -> Outcome {
+    coxswain_test::run(async |server| {
+        server.install(&Manifests::read(["tests/testdata/gauges.yaml"])?).await?;
+        let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v2", "Gauge"));
+        let gauges: Api<DynamicObject> = Api::default_namespaced_with(server.client(), &kind);
+        let conversion = server
+            .conversion("gauges.example.com", |mut gauge, version| {
+                let meters = gauge.data["spec"]["meters"].as_i64().ok_or("it has no height")?;
+                if version == "example.com/v2" {
+                    gauge.data["spec"] = json!({"centimeters": meters * 100});
+                }
+                Ok::<_, &str>(gauge)
+            })
+            .await?;
+        assert_eq!(gauges.get("a").await?.data["spec"], json!({"centimeters": 300}));
+        conversion.remove().await?;
+        let _failing = server.conversion("gauges.example.com", |_, _| Err("this height is not known")).await?;
+        let error = gauges.get("a").await.unwrap_err().to_string();
+        assert!(error.contains("this height is not known"), "{error}");
         Ok(())
     })
     .await

@@ -1,10 +1,11 @@
 /** `coxswain certs`, with servers that use its files. */
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { etcdOptions, freePorts, skipWithoutEtcd, startEtcd } from "../../../test/support/etcd.ts";
 import { type RawClient, rawClient } from "../../../test/support/raw-client.ts";
 import { runCommand } from "../../../test/support/run-command.ts";
 import { until } from "../../../test/support/until.ts";
@@ -12,6 +13,7 @@ import { silentLogger } from "../../apimachinery/logger.ts";
 import { defaultOptions } from "../../server/default-options.ts";
 import type { RunningServer } from "../../server/options.ts";
 import { startServer } from "../../server/start-server.ts";
+import { openEtcdStorage } from "../../storage/etcd/etcd-storage.ts";
 import { certsCommand } from "./command.ts";
 import { openDirectory } from "./directory.ts";
 import { renewCertificates } from "./renew.ts";
@@ -94,7 +96,8 @@ test("init makes private keys that only their owner can read, and replaces nothi
 
 test("what a failed init has written is removed, and nothing else", async () => {
   const path = join(directory, "removed");
-  const files = openDirectory(path, { creates: true });
+  mkdirSync(path);
+  const files = openDirectory(path);
   writeFileSync(join(path, "other"), "");
   await files.write("ca.key", "a", "created");
   await files.write("ca.crt", "b", "created");
@@ -149,7 +152,7 @@ describe("show", () => {
 describe("renew", () => {
   const renewAt = (pki: string, now: number): Promise<{ code: number; out: string; err: string }> =>
     runCommand(async (output) => {
-      const options = { name: [], within: "720h", keep: "0s", output: "text" } as const;
+      const options = { name: [], etcdName: [], within: "720h", keep: "0s", output: "text" } as const;
       await renewCertificates(pki, options, output, now);
       return 0;
     });
@@ -220,6 +223,95 @@ describe("renew", () => {
     assert.equal(code, 2);
     assert.match(err, /ca\.crt cannot be used: a block is of the type EC PRIVATE KEY/);
     assert.ok(!err.includes(key.split("\n")[1] as string));
+  });
+});
+
+describe("two commands at once", () => {
+  test("change nothing twice: the second one fails", async () => {
+    const pki = await initialized("at once");
+    const runs = await Promise.all([certs("renew", pki, "--all"), certs("renew", pki, "--prepare", "sa")]);
+    assert.deepEqual(runs.map(({ code }) => code).sort(), [0, 2]);
+    const [failed] = runs.filter(({ code }) => code === 2);
+    assert.match(failed?.err ?? "", /^Error: another command \(process \d+ on [^)]+\) changes \S/);
+    assert.equal(await succeed("renew", pki), "Nothing had to be renewed.\n");
+  });
+
+  test("neither removes what a first one makes in a new directory", async () => {
+    const pki = join(directory, "both init");
+    const codes = (await Promise.all([certs("init", pki), certs("init", pki)])).map(({ code }) => code);
+    assert.deepEqual(codes.sort(), [0, 2]);
+    assert.equal(await succeed("renew", pki), "Nothing had to be renewed.\n");
+  });
+
+  test("the lock of a killed one is named", async () => {
+    const pki = await initialized("killed");
+    writeFileSync(join(pki, ".lock"), "process 1 on a\n");
+    const { code, err } = await certs("renew", pki);
+    assert.equal(code, 2);
+    assert.match(
+      err,
+      /^Error: another command \(process 1 on a\) changes \S+killed: wait .* remove \S+killed\/\.lock\n$/,
+    );
+    assert.match(await succeed("show", pki), /^ca\.crt: /m);
+  });
+});
+
+/** The flags that the command prints, below the line that begins so. */
+function printedFlags(out: string, heading: string): string[] {
+  const lines = out.slice(out.indexOf(heading)).split("\n").slice(1);
+  return lines
+    .slice(
+      0,
+      lines.findIndex((line) => !line.startsWith("  ")),
+    )
+    .flatMap((line) => line.trim().split(" "));
+}
+
+describe("certificates of etcd", { skip: skipWithoutEtcd }, () => {
+  const members = "Copy etcd-ca.crt, etcd-server.* and etcd-peer.*";
+  const servers = "Copy etcd-ca.crt and apiserver-etcd-client.*";
+
+  test("members accept each other and servers, and no other client", async () => {
+    const pki = join(directory, "etcd");
+    const out = await succeed("init", pki, "--etcd-name", "etcd.example.com");
+    const flags = printedFlags(out, members);
+    const [, caFile = "", , certFile = "", , keyFile = ""] = printedFlags(out, servers);
+    const { subjectAltName = "" } = new X509Certificate(readFileSync(join(pki, "etcd-peer.crt")));
+    assert.match(subjectAltName, /DNS:etcd\.example\.com/);
+
+    const [port] = (await freePorts(1)) as [number];
+    const secure = `https://127.0.0.1:${port}`;
+    const single = await startEtcd({ flags, moreUrls: [secure], peerScheme: "https" });
+    const open = (tls: object): Promise<string> =>
+      openEtcdStorage({ ...etcdOptions, servers: [secure], tls, startTimeoutMs: 3_000 }).then(
+        async (storage) => {
+          await storage.close();
+          return "opened";
+        },
+        (error: Error) => error.message,
+      );
+    try {
+      assert.equal(await open({ caFile, certFile, keyFile }), "opened");
+      const admin = { caFile, certFile: join(pki, "admin.crt"), keyFile: join(pki, "admin.key") };
+      assert.match(await open(admin), /certificate|Unavailable/);
+    } finally {
+      await single.close();
+    }
+    const two = await startEtcd({ flags, members: 2, peerScheme: "https" });
+    await two.close();
+  });
+
+  test("are added later, and renewed with the others", async () => {
+    const pki = await initialized("etcd-later");
+    const { err } = await certs("renew", pki, "--prepare", "etcd-ca");
+    assert.match(err, /^Error: \S+ has no certificates of etcd: --etcd-name makes them\n$/);
+    const out = await succeed("renew", pki, "--etcd-name", "10.0.0.31");
+    assert.match(out, /\nCopy etcd-ca\.crt and apiserver-etcd-client\.\* to all servers/);
+    assert.equal(await succeed("renew", pki), "Nothing had to be renewed.\n");
+    await succeed("renew", pki, "--prepare", "etcd-ca");
+    const activated = await succeed("renew", pki, "--activate", "etcd-ca");
+    assert.match(activated, /apiserver-etcd-client\.crt: issued/);
+    assert.match(activated, /^Members of etcd read etcd-ca\.crt at their start/m);
   });
 });
 

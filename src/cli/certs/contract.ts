@@ -1,9 +1,11 @@
-/** The files that servers over one store share, named as kubeadm names them. */
+/** The files that servers over one store share, and those of their etcd, named as kubeadm names them. */
+
+export type Authority = "ca" | "front-proxy-ca" | "etcd-ca";
 
 /** What has a private key, and a file with the public keys that are accepted: authorities, and the key of service account tokens. */
 export interface KeySet {
   /** The name of its files: `ca.key`, `ca-next.key`, `ca.crt`. */
-  readonly name: "ca" | "front-proxy-ca" | "sa";
+  readonly name: Authority | "sa";
   /** The file with what is accepted: certificates of authorities, or public keys. */
   readonly accepted: string;
   readonly what: string;
@@ -13,6 +15,7 @@ export interface KeySet {
 export const keySets = [
   { name: "ca", accepted: "ca.crt", what: "the authority of servers and clients" },
   { name: "front-proxy-ca", accepted: "front-proxy-ca.crt", what: "the authority of front proxies" },
+  { name: "etcd-ca", accepted: "etcd-ca.crt", what: "the authority of etcd" },
   { name: "sa", accepted: "sa.pub", what: "the key of service account tokens" },
 ] as const satisfies readonly KeySet[];
 
@@ -20,8 +23,10 @@ export const keySets = [
 export interface Leaf {
   /** The name of its files: `apiserver.crt`, `apiserver.key`. */
   readonly name: string;
-  readonly authority: "ca" | "front-proxy-ca";
-  readonly usage: "server" | "client";
+  readonly authority: Authority;
+  readonly usage: "server" | "client" | "both";
+  /** Whose names it has; client certificates have none. */
+  readonly names?: "servers" | "members";
   readonly subject: { readonly commonName: string; readonly organizations?: readonly string[] };
   /** Whether its file ends with the authorities: pods get the file as `kube-root-ca.crt`. */
   readonly hasAuthorities: boolean;
@@ -33,6 +38,7 @@ export const leaves: readonly Leaf[] = [
     name: "apiserver",
     authority: "ca",
     usage: "server",
+    names: "servers",
     subject: { commonName: "kube-apiserver" },
     hasAuthorities: true,
   },
@@ -51,6 +57,36 @@ export const leaves: readonly Leaf[] = [
     hasAuthorities: false,
   },
 ];
+
+/** The certificates of an etcd cluster, whose authority is optional. */
+export const etcdLeaves: readonly Leaf[] = [
+  {
+    name: "etcd-server",
+    authority: "etcd-ca",
+    usage: "both", // etcd connects to itself with the certificate that it serves.
+    names: "members",
+    subject: { commonName: "etcd" },
+    hasAuthorities: false,
+  },
+  {
+    name: "etcd-peer",
+    authority: "etcd-ca",
+    usage: "both",
+    names: "members",
+    subject: { commonName: "etcd" },
+    hasAuthorities: false,
+  },
+  {
+    name: "apiserver-etcd-client",
+    authority: "etcd-ca",
+    usage: "client",
+    subject: { commonName: "kube-apiserver-etcd-client" },
+    hasAuthorities: false,
+  },
+];
+
+/** By which programs of one machine reach a server or a member of etcd. */
+export const localNames = ["localhost", "127.0.0.1", "::1"];
 
 /** The kubeconfig of the administrator. */
 export const adminKubeconfig = "admin.kubeconfig";

@@ -1,9 +1,11 @@
 /** The directory of the shared files: private ones can be read by their owner only, and all are written whole. */
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
+import { printable } from "../../lib/json/printable.ts";
 import type { Change } from "./contract.ts";
 
 /** Reads and writes files by their names. */
@@ -28,9 +30,40 @@ export interface Directory {
 /** Whether a file has a private key. */
 export const isPrivate = (name: string): boolean => name.endsWith(".key") || name.endsWith("kubeconfig");
 
-/** @param options `creates`: makes the directory, which only its owner can list, when it is missing */
-export function openDirectory(path: string, { creates = false } = {}): Directory {
+/** Exists while a command changes the directory, and has the process and the machine. */
+const lockFile = ".lock";
+
+/**
+ * Changes files as the only command that does so.
+ *
+ * @param options `creates`: makes the directory, which only its owner can list, when it is missing
+ * @throws Error while another command changes the directory, or after one was killed
+ */
+export async function changeDirectory(
+  path: string,
+  { creates }: { readonly creates: boolean },
+  change: (directory: Directory) => Promise<void>,
+): Promise<void> {
   if (creates) makeDirectory(path, { mode: 0o700 });
+  const lock = join(path, lockFile);
+  try {
+    await writeFile(lock, `process ${process.pid} on ${hostname()}\n`, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const holder = (await readFile(lock, "utf8").catch(() => "")).trim();
+    throw new Error(
+      `another command (${printable(holder.slice(0, 200))}) changes ${path}: wait until it ends; if it was killed, remove ${lock}`,
+    );
+  }
+  try {
+    await change(openDirectory(path));
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** Opens an existing directory. */
+export function openDirectory(path: string): Directory {
   const changes: Change[] = [];
   const find = async (name: string): Promise<string | undefined> => {
     try {

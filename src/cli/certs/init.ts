@@ -4,15 +4,16 @@ import { ipVersion } from "../../lib/ip-range/ip-version.ts";
 import { dnsSubdomainProblems, wildcardSubdomainProblems } from "../../lib/names/names.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
-import { adminKubeconfig, dayMs, keySets, type Leaf, leaves, soonDays } from "./contract.ts";
-import { openDirectory } from "./directory.ts";
+import { adminKubeconfig, dayMs, etcdLeaves, keySets, leaves, localNames, soonDays } from "./contract.ts";
+import { changeDirectory } from "./directory.ts";
 import { formatChanges } from "./format-changes.ts";
-import { initKeys, type Keys, readKeys } from "./key-sets.ts";
+import { initKeys, readAuthorities } from "./key-sets.ts";
 import { renewLeaves } from "./leaves.ts";
 
 /** The options of `coxswain certs init`. */
 export interface InitOptions {
   readonly name: readonly string[];
+  readonly etcdName: readonly string[];
   readonly server?: string;
   readonly serviceClusterIpRange: string;
   readonly output: OutputFormat;
@@ -20,9 +21,7 @@ export interface InitOptions {
 
 /** By which programs of a cluster, and of one machine, reach a server. */
 const commonNames = [
-  "localhost",
-  "127.0.0.1",
-  "::1",
+  ...localNames,
   "kubernetes",
   "kubernetes.default",
   "kubernetes.default.svc",
@@ -36,32 +35,37 @@ const commonNames = [
  * @throws Error when an option is not valid, a file exists, or one cannot be written
  */
 export async function initCertificates(path: string, options: InitOptions, output: Output, now: number): Promise<void> {
-  const names = checkNames(options.name);
+  const names = checkNames("--name", options.name);
+  const members = checkNames("--etcd-name", options.etcdName);
   const server = checkServer(options.server ?? `https://${hostOf(names[0] ?? "localhost")}:6443`);
   const range = parseIpRange(options.serviceClusterIpRange);
   if (range === undefined)
     throw new Error(`--service-cluster-ip-range is not a range, such as 10.0.0.0/24: ${options.serviceClusterIpRange}`);
-  const directory = openDirectory(path, { creates: true });
-  await checkAbsent(path, await directory.list());
-  try {
-    for (const set of keySets) await initKeys(set, directory, now);
-    const authorities = new Map<Leaf["authority"], Keys>();
-    for (const set of keySets) if (set.name !== "sa") authorities.set(set.name, await readKeys(set, directory));
-    const all = [...commonNames, addressAt(range, 1), ...names];
-    await renewLeaves(directory, authorities, { now, names: all, leastMs: soonDays * dayMs, server });
-  } catch (error) {
-    await directory.removeWritten(); // A part of the files would make the next attempt fail.
-    throw error;
-  }
-  output.out(formatChanges(directory, options.output, { showsFlags: true, restarts: false }));
+  const all = {
+    servers: [...commonNames, addressAt(range, 1), ...names],
+    members: [...localNames, ...members],
+  };
+  const made = keySets.filter(({ name }) => name !== "etcd-ca" || members.length > 0);
+  await changeDirectory(path, { creates: true }, async (directory) => {
+    await checkAbsent(path, await directory.list());
+    try {
+      for (const set of made) await initKeys(set, directory, now);
+      const authorities = await readAuthorities(directory);
+      await renewLeaves(directory, authorities, { now, names: all, leastMs: soonDays * dayMs, server });
+    } catch (error) {
+      await directory.removeWritten(); // A part of the files would make the next attempt fail.
+      throw error;
+    }
+    output.out(formatChanges(directory, options.output, { showsFlags: true, restarts: false }));
+  });
 }
 
 /** @throws Error for names that no certificate can have */
-export function checkNames(names: readonly string[]): readonly string[] {
+export function checkNames(option: string, names: readonly string[]): readonly string[] {
   for (const name of names) {
     const isName =
       ipVersion(name) !== 0 || dnsSubdomainProblems(name).length === 0 || wildcardSubdomainProblems(name).length === 0;
-    if (!isName) throw new Error(`--name must be a DNS name or an IP address: ${JSON.stringify(name)}`);
+    if (!isName) throw new Error(`${option} must be a DNS name or an IP address: ${JSON.stringify(name)}`);
   }
   return names;
 }
@@ -78,7 +82,7 @@ const hostOf = (name: string): string => (name.includes(":") ? `[${name}]` : nam
 async function checkAbsent(path: string, existing: readonly string[]): Promise<void> {
   const ours = [
     ...keySets.flatMap(({ name, accepted }) => [`${name}.key`, `${name}-next.key`, accepted]),
-    ...leaves.flatMap(({ name }) => [`${name}.crt`, `${name}.key`]),
+    ...[...leaves, ...etcdLeaves].flatMap(({ name }) => [`${name}.crt`, `${name}.key`]),
     adminKubeconfig,
   ];
   const found = ours.find((name) => existing.includes(name));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { formatSec1Key } from "../../server/serving/sec1-key.ts";
 import { createAuthority, type KeyPair } from "../../server/serving/x509.ts";
 import { type AcceptedKey, belongsTo, endOf, formatAccepted, parseAccepted } from "./accepted-keys.ts";
-import { authorityDays, dayMs, earlierMs, type KeySet } from "./contract.ts";
+import { type Authority, authorityDays, dayMs, earlierMs, type KeySet, keySets } from "./contract.ts";
 import type { Directory } from "./directory.ts";
 
 /** The keys of a {@link KeySet}. */
@@ -39,6 +39,21 @@ export async function readKeys(set: KeySet, directory: Directory): Promise<Keys>
   if (current === undefined)
     throw new Error(`${join(directory.path, keyFile(set))} does not belong to any entry of ${set.accepted}`);
   return { key, next, accepted: [current, ...accepted.filter((one) => one !== current)] };
+}
+
+/** Whether the directory has the keys of an etcd cluster. */
+export async function hasEtcd(directory: Directory): Promise<boolean> {
+  return (await directory.find("etcd-ca.key")) !== undefined;
+}
+
+/** The authorities in the directory. @throws Error as {@link readKeys} */
+export async function readAuthorities(directory: Directory): Promise<ReadonlyMap<Authority, Keys>> {
+  const authorities = new Map<Authority, Keys>();
+  const withEtcd = await hasEtcd(directory);
+  for (const set of keySets)
+    if (set.name !== "sa" && (withEtcd || set.name !== "etcd-ca"))
+      authorities.set(set.name, await readKeys(set, directory));
+  return authorities;
 }
 
 /** The message has the name of the file, and no part of a key. */

@@ -7,7 +7,16 @@ import { parseCertificates } from "../../lib/x509/pem.ts";
 import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
 import { issueCertificate, type KeyPair } from "../../server/serving/x509.ts";
 import { formatAccepted } from "./accepted-keys.ts";
-import { adminKubeconfig, dayMs, earlierMs, type Leaf, leafDays, leaves } from "./contract.ts";
+import {
+  type Authority,
+  adminKubeconfig,
+  dayMs,
+  earlierMs,
+  etcdLeaves,
+  type Leaf,
+  leafDays,
+  leaves,
+} from "./contract.ts";
 import type { Directory } from "./directory.ts";
 import type { Keys } from "./key-sets.ts";
 
@@ -15,8 +24,8 @@ import type { Keys } from "./key-sets.ts";
 export interface LeafOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** DNS names and addresses that the serving certificate needs, in addition to those that it has. */
-  readonly names: readonly string[];
+  /** DNS names and addresses that the certificates need, in addition to those that they have. */
+  readonly names: Readonly<Record<"servers" | "members", readonly string[]>>;
   /** A certificate that is valid for a shorter time is replaced. */
   readonly leastMs: number;
 }
@@ -29,10 +38,11 @@ export interface LeafOptions {
  */
 export async function renewLeaves(
   directory: Directory,
-  authorities: ReadonlyMap<Leaf["authority"], Keys>,
+  authorities: ReadonlyMap<Authority, Keys>,
   { server, ...options }: LeafOptions & { readonly server?: string },
 ): Promise<void> {
-  for (const leaf of leaves) await renewLeaf(leaf, directory, authorities.get(leaf.authority) as Keys, options);
+  for (const leaf of authorities.has("etcd-ca") ? [...leaves, ...etcdLeaves] : leaves)
+    await renewLeaf(leaf, directory, authorities.get(leaf.authority) as Keys, options);
   const url = server ?? (await serverOf(directory));
   if (url === undefined) return;
   const admin = { cert: await directory.read("admin.crt"), key: await directory.read("admin.key") };
@@ -67,9 +77,12 @@ async function usable(
     certificate.checkPrivateKey(createPrivateKey(key)) &&
     certificate.verify(new X509Certificate(authority.cert).publicKey) &&
     certificate.validToDate.getTime() - now >= leastMs &&
-    (leaf.usage === "client" || names.every((name) => hasName(certificate, name)));
+    neededNames(leaf, names).every((name) => hasName(certificate, name));
   return isGood ? { cert: certificate.toString(), key } : undefined;
 }
+
+const neededNames = (leaf: Leaf, names: LeafOptions["names"]): readonly string[] =>
+  leaf.names === undefined ? [] : names[leaf.names];
 
 async function certificateOf({ name }: Leaf, directory: Directory): Promise<X509Certificate | undefined> {
   const text = await directory.find(`${name}.crt`);
@@ -79,7 +92,7 @@ async function certificateOf({ name }: Leaf, directory: Directory): Promise<X509
 async function issue(leaf: Leaf, directory: Directory, authority: KeyPair, options: LeafOptions): Promise<KeyPair> {
   const { now, names } = options;
   const before = await certificateOf(leaf, directory);
-  const all = leaf.usage === "client" ? [] : [...new Set([...namesOf(before), ...names])];
+  const all = leaf.names === undefined ? [] : [...new Set([...namesOf(before), ...names[leaf.names]])];
   const authorityEnd = new X509Certificate(authority.cert).validToDate.getTime();
   return issueCertificate(authority, {
     subject: leaf.subject,

@@ -3,16 +3,18 @@ import { FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
 import { type Output, warn } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
-import { dayMs, type KeySet, keySets, type Leaf } from "./contract.ts";
-import { type Directory, openDirectory } from "./directory.ts";
+import { type Authority, dayMs, type KeySet, keySets, localNames } from "./contract.ts";
+import { changeDirectory, type Directory } from "./directory.ts";
 import { formatChanges } from "./format-changes.ts";
 import { checkNames, checkServer } from "./init.ts";
-import { activate, type Keys, prepare, readKeys, removeExpired } from "./key-sets.ts";
+import { activate, hasEtcd, initKeys, type Keys, prepare, readAuthorities, removeExpired } from "./key-sets.ts";
 import { renewLeaves } from "./leaves.ts";
 
 /** The options of `coxswain certs renew`. */
 export interface RenewOptions {
   readonly name: readonly string[];
+  /** Of members of etcd, whose certificates are made if they are missing. */
+  readonly etcdName: readonly string[];
   readonly server?: string;
   readonly within: string;
   readonly all?: true;
@@ -34,26 +36,26 @@ export async function renewCertificates(
   output: Output,
   now: number,
 ): Promise<void> {
-  const names = checkNames(options.name);
+  const servers = checkNames("--name", options.name);
+  const members = checkNames("--etcd-name", options.etcdName);
   const withinMs = durationOf("--within", options.within);
   const keptMs = durationOf("--keep", options.keep);
   if (options.prepare !== undefined && options.activate !== undefined)
     throw new Error("--prepare cannot be combined with --activate: servers need the prepared files in between");
   if (options.server !== undefined) checkServer(options.server);
-  const directory = openDirectory(path);
-  for (const set of keySets) await changeKeys(set, directory, options, { now, keptMs });
-  const authorities = new Map<Leaf["authority"], Keys>();
-  for (const set of keySets) if (set.name !== "sa") authorities.set(set.name, await readKeys(set, directory));
-  const leastMs = options.all ? Number.POSITIVE_INFINITY : withinMs;
-  await renewLeaves(directory, authorities, {
-    now,
-    names,
-    leastMs,
-    ...(options.server !== undefined && { server: options.server }),
+  await changeDirectory(path, { creates: false }, async (directory) => {
+    for (const set of keySets) await changeKeys(set, directory, options, { now, keptMs });
+    const authorities = await readAuthorities(directory);
+    await renewLeaves(directory, authorities, {
+      now,
+      names: { servers, members: [...localNames, ...members] },
+      leastMs: options.all ? Number.POSITIVE_INFINITY : withinMs,
+      ...(options.server !== undefined && { server: options.server }),
+    });
+    warnOfAuthorities(authorities, output, { now, withinMs });
+    const restarts = directory.changes.some(({ file }) => file === "sa.key" || file === "sa.pub");
+    output.out(formatChanges(directory, options.output, { showsFlags: false, restarts }));
   });
-  warnOfAuthorities(authorities, output, { now, withinMs });
-  const restarts = directory.changes.some(({ file }) => file === "sa.key" || file === "sa.pub");
-  output.out(formatChanges(directory, options.output, { showsFlags: false, restarts }));
 }
 
 async function changeKeys(
@@ -62,6 +64,11 @@ async function changeKeys(
   options: RenewOptions,
   { now, keptMs }: { readonly now: number; readonly keptMs: number },
 ): Promise<void> {
+  if (set.name === "etcd-ca" && !(await hasEtcd(directory))) {
+    if (options.etcdName.length > 0) return initKeys(set, directory, now);
+    if (options.prepare !== set.name && options.activate !== set.name) return;
+    throw new Error(`${directory.path} has no certificates of etcd: --etcd-name makes them`);
+  }
   if (options.prepare === set.name) await prepare(set, directory, now);
   if (options.activate === set.name) await activate(set, directory, { now, keptMs });
   await removeExpired(set, directory, now);
@@ -69,7 +76,7 @@ async function changeKeys(
 
 /** An authority is replaced by hand, because all clients need it first. */
 function warnOfAuthorities(
-  authorities: ReadonlyMap<Leaf["authority"], Keys>,
+  authorities: ReadonlyMap<Authority, Keys>,
   output: Output,
   { now, withinMs }: { readonly now: number; readonly withinMs: number },
 ): void {

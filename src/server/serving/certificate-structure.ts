@@ -47,7 +47,7 @@ export interface ValidPeriod {
 
 export interface Leaf extends ValidPeriod {
   readonly subject: Subject;
-  readonly usage: "server" | "client";
+  readonly usage: "server" | "client" | "both";
   /** DNS names and addresses. */
   readonly names: readonly string[];
 }
@@ -101,11 +101,15 @@ export function leafCertificate(
   signer: Signer,
 ): string {
   const issuer = AsnConvert.parse(new X509Certificate(authority).raw, Certificate).tbsCertificate;
-  const purpose = usage === "server" ? id_kp_serverAuth : id_kp_clientAuth;
+  const purposes = {
+    server: [id_kp_serverAuth],
+    client: [id_kp_clientAuth],
+    both: [id_kp_serverAuth, id_kp_clientAuth],
+  };
   const extensions = [
     extension(id_ce_basicConstraints, new BasicConstraints(), { critical: true }),
     extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), { critical: true }),
-    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([purpose])),
+    extension(id_ce_extKeyUsage, new ExtendedKeyUsage(purposes[usage])),
     extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: keyIdOf(issuer) })),
   ];
   if (names.length > 0)

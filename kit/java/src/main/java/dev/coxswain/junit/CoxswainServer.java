@@ -204,6 +204,16 @@ public final class CoxswainServer implements AutoCloseable {
     return Webhook.open(control, scopes, specs(manifests), url);
   }
 
+  /**
+   * Makes a function the conversion of a CustomResourceDefinition that is installed, until it is closed, or the test of
+   * {@link CoxswainExtension} ends.
+   *
+   * @param definition such as {@code widgets.example.com}
+   */
+  public Webhook conversion(String definition, Conversion conversion) {
+    return Webhook.open(control, scopes, definition, conversion);
+  }
+
   private List<WebhookSpecs.Spec> specs(Manifests manifests) {
     return WebhookSpecs.of(control, manifests);
   }

@@ -5,6 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** Webhooks that a server calls until this is closed, or the test that has added them ends. */
 public final class Webhook implements Scopes.Scoped {
@@ -27,8 +29,18 @@ public final class Webhook implements Scopes.Scoped {
   /** Of a function. */
   static Webhook open(Control control, Scopes scopes, List<WebhookSpecs.Spec> specs, Review review) {
     if (specs.stream().anyMatch(spec -> spec.fields().containsKey("conversion")))
-      throw new IllegalArgumentException("a conversion needs the URL of a server");
-    var serving = ReviewServer.open(control, review);
+      throw new IllegalArgumentException("a conversion needs a Conversion, or the URL of a server");
+    return serve(control, scopes, specs, text -> Reviews.admission(control, text, review));
+  }
+
+  /** Of a function that converts objects of a definition. */
+  static Webhook open(Control control, Scopes scopes, String definition, Conversion conversion) {
+    var spec = new WebhookSpecs.Spec(Map.of("conversion", Map.of("definition", definition)), "");
+    return serve(control, scopes, List.of(spec), text -> Reviews.conversion(control, text, conversion));
+  }
+
+  private static Webhook serve(Control control, Scopes scopes, List<WebhookSpecs.Spec> specs, UnaryOperator<String> answer) {
+    var serving = ReviewServer.open(answer);
     return new Webhook(control, scopes, serving).register(specs, serving.url());
   }
 

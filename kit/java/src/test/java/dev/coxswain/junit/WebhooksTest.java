@@ -99,6 +99,28 @@ class WebhooksTest {
   }
 
   @Test
+  void aFunctionConverts(CoxswainServer server, KubernetesClient client) {
+    server.install(Manifests.of(Path.of("src/test/resources/gauges.yaml")).inNamespace(client.getNamespace()));
+    var gauges = client.genericKubernetesResources("example.com/v2", "Gauge");
+    try (var conversion = server.conversion("gauges.example.com", (gauge, version) -> {
+      int meters = gauge.get("spec", "meters");
+      if (version.equals("example.com/v2")) gauge.setAdditionalProperty("spec", Map.of("centimeters", meters * 100));
+      return gauge;
+    })) {
+      assertEquals(300, (int) gauges.withName("a").get().get("spec", "centimeters"));
+    }
+    server.conversion("gauges.example.com", (gauge, version) -> {
+      throw new IllegalStateException("no height");
+    });
+    var config = new ConfigBuilder(client.getConfiguration()).withRequestRetryBackoffLimit(0).build();
+    try (var once = new KubernetesClientBuilder().withConfig(config).build()) {
+      var read = once.genericKubernetesResources("example.com/v2", "Gauge").withName("a");
+      var error = assertThrows(KubernetesClientException.class, read::get);
+      assertTrue(error.getMessage().contains("IllegalStateException: no height"), error.getMessage());
+    }
+  }
+
+  @Test
   void certificatesArePrivate(CoxswainServer server, @TempDir Path directory) throws Exception {
     var serving = server.webhookServing(directory);
     assertTrue(Files.readString(serving.certificate()).startsWith("-----BEGIN CERTIFICATE-----"));
