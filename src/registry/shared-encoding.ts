@@ -46,17 +46,19 @@ export function sharedForm(
 
 /**
  * Whether a write would store the bytes that are stored. In a shared store they can differ for the
- * same object, at an older version or in another encoding, and in an encrypted one with another key;
- * a write of the object replaces them then, as upstream's does.
+ * same object, at an older version or in another encoding, in an encrypted one with another key, and
+ * those of a custom resource in each store, at another version; a write of the object replaces them
+ * then, as upstream's does.
  * @throws ApiError 500 when what is stored cannot be decrypted · StorageUnavailable
  */
 export async function isStoredAs(
   { storage, sharedEncoding }: Pick<RegistryContext, "storage" | "sharedEncoding">,
-  { fingerprint, source }: ResourceStore,
+  { form, fingerprint, source }: ResourceStore,
   { key, revision }: Entry,
   { value, shared }: Write,
 ): Promise<boolean> {
-  if (sharedEncoding === undefined && storage.encrypts?.(key) !== true) return true;
+  const differs = sharedEncoding !== undefined || form.schema.custom !== undefined || storage.encrypts?.(key) === true;
+  if (!differs) return true;
   const stored = await storage.get(key);
   if (stored?.revision !== revision) return false; // The commit reports the conflict.
   readable(stored, checkDecrypted, source);
