@@ -125,6 +125,7 @@ function openSharedCache(
     clock,
     prefix: form.prefix,
     resource: name,
+    namesCorrupt: source.namesCorrupt,
     keepsSnapshots,
     watchesCompacted: !strategy.uncached,
     ...(historyMs !== undefined && { historyMs }),
@@ -164,6 +165,7 @@ function initialState(
 class Source implements EntrySource {
   readonly prefix: string;
   readonly indexedFields: EntrySource["indexedFields"];
+  readonly namesCorrupt: boolean;
   selectableFields: EntrySource["selectableFields"];
   readonly schemaOf: EntrySource["schemaOf"];
   readonly decode: EntrySource["decode"];
@@ -173,6 +175,7 @@ class Source implements EntrySource {
     const { strategy, converter } = definition;
     this.prefix = form.prefix;
     this.indexedFields = strategy.indexedFields;
+    this.namesCorrupt = gates?.enabled("AllowUnsafeMalformedObjectDeletion") ?? false;
     this.selectableFields = strategy.selectableFields;
     this.schemaOf = converter === undefined ? undefined : (apiVersion) => converter.schemaOf(apiVersion);
     this.decode = (value) => decodeValue(value, { form, definition, gates });

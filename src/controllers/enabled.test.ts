@@ -14,6 +14,8 @@ const rest = [
   "service-cidr-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "storage-version-migrator-controller",
+  "storageversion-garbage-collector-controller",
 ];
 const last = ["validatingadmissionpolicy-status-controller", "volumeattributesclass-protection-controller"];
 const rows: [list: string, enabled: readonly string[]][] = [
@@ -30,7 +32,8 @@ const rows: [list: string, enabled: readonly string[]][] = [
     ],
   ],
   ["", []],
-  ["-deployment-controller,-job,-svm", []],
+  ["-deployment-controller,-job,-ttl", []],
+  ["svm,storage-version-gc", rest.slice(-2)],
   [
     "-namespace-controller,*",
     [

@@ -20,6 +20,8 @@ export const controllerNames = [
   "service-cidr-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "storage-version-migrator-controller",
+  "storageversion-garbage-collector-controller",
   "token-cleaner-controller",
   "validatingadmissionpolicy-status-controller",
   "volumeattributesclass-protection-controller",
@@ -44,6 +46,8 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ["root-ca-cert-publisher", "root-ca-certificate-publisher-controller"],
   ["serviceaccount", "serviceaccount-controller"],
   ["serviceaccount-token", "serviceaccount-token-controller"],
+  ["storage-version-gc", "storageversion-garbage-collector-controller"],
+  ["svm", "storage-version-migrator-controller"],
   ["tokencleaner", "token-cleaner-controller"],
 ]);
 

@@ -16,9 +16,10 @@ const key = "/registry/secrets/ns/broken";
 const gate = "AllowUnsafeMalformedObjectDeletion=true";
 const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
 const unsafe = { kind: "DeleteOptions", apiVersion: "v1", [option]: true };
-const corruptAt = (where: string, revision: number): string =>
-  `StorageError: corrupt object, Code: 7, Key: ${where}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ` +
+const undecodable =
   "couldn't get version/kind; json parse error: invalid character 'o' looking for beginning of object key string";
+const corruptAt = (where: string, revision: number): string =>
+  `StorageError: corrupt object, Code: 7, Key: ${where}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ${undecodable}`;
 
 async function withBroken(
   run: (registry: MemoryRegistry["registry"], revision: number) => Promise<void>,
@@ -156,7 +157,16 @@ test("the option excludes other options", () =>
 
 test("the option does nothing without the gate", () =>
   withBroken(async (registry) => {
-    assert.equal((await send(registry, `DELETE ${broken}`, unsafe)).body.reason, "InternalError");
+    const { status, body } = await send(registry, `DELETE ${broken}`, unsafe);
+    assert.deepEqual([status, body.reason, body.message], [500, undefined, undecodable]);
+  }, ""));
+
+test("without the gate, errors do not name the object", () =>
+  withBroken(async (registry) => {
+    for (const request of [`GET ${path}`, `GET ${broken}`]) {
+      const { status, body } = await send(registry, request);
+      assert.deepEqual([status, body.reason, body.message], [500, undefined, undecodable]);
+    }
   }, ""));
 
 test("permission to delete is not sufficient for the option", () =>

@@ -13,6 +13,7 @@ import { cloneJson } from "../lib/json/values.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit-with-retry.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
+import { currentEntry } from "./current-entry.ts";
 import { raiseGeneration } from "./keep-fields.ts";
 import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
 import { admissionAttributes, strategyContext } from "./prepare.ts";
@@ -44,6 +45,8 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
     { resource, namespace, name, dryRun, audit, lifetime },
     async (existing) => {
       if (existing === undefined) throw notFound(storedResource(resource), name);
+      // An object whose key is lost can be replaced, but not deleted.
+      if (registry.storage.keyChange?.(existing.key) !== undefined) await currentEntry(storeOf(resource), existing.key);
       const plan = await planDeletion(registry, request, existing);
       pending = plan.pending;
       dropsFinalizers = plan.dropsFinalizers ?? false;

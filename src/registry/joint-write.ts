@@ -88,7 +88,8 @@ function derivedWrite(registry: RegistryContext, joint: JointWrite, encode: Enco
     key: joint.key,
     derive(newest) {
       if (newest === undefined) return undefined;
-      const sealed = readable(newest, (stored) => sealedState(stored, storeOf(joint.target.resource).source));
+      const { source } = storeOf(joint.target.resource);
+      const sealed = readable(newest, (stored) => sealedState(stored, source), source);
       const derived = joint.derive(sealed, statusUpdate(registry, joint, sealed, encode));
       return derived && withShared(registry, joint, derived);
     },

@@ -19,8 +19,10 @@ import { encodeProtobuf } from "../lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../lib/protobuf/envelope.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
 import { yamlOfJson } from "../lib/yaml/encode.ts";
-import type { Write } from "../storage/contract.ts";
+import type { Stored, Write } from "../storage/contract.ts";
+import { EncryptedValue } from "../storage/encrypted-value.ts";
 import type { Entry } from "../watch-cache/contract.ts";
+import { readable } from "../watch-cache/unreadable.ts";
 import type { RegistryContext, SharedEncoding } from "./contract.ts";
 
 /**
@@ -44,24 +46,32 @@ export function sharedForm(
 
 /**
  * Whether a write would store the bytes that are stored. In a shared store they can differ for the
- * same object, at an older version or in another encoding, and in an encrypted one with another key;
- * a write of the object replaces them then, as upstream's does.
- * @throws StorageUnavailable
+ * same object, at an older version or in another encoding, in an encrypted one with another key, and
+ * those of a custom resource in each store, at another version; a write of the object replaces them
+ * then, as upstream's does.
+ * @throws ApiError 500 when what is stored cannot be decrypted · StorageUnavailable
  */
 export async function isStoredAs(
   { storage, sharedEncoding }: Pick<RegistryContext, "storage" | "sharedEncoding">,
-  { fingerprint }: ResourceStore,
+  { form, fingerprint, source }: ResourceStore,
   { key, revision }: Entry,
   { value, shared }: Write,
 ): Promise<boolean> {
-  if (sharedEncoding === undefined && storage.encrypts?.(key) !== true) return true;
+  const differs = sharedEncoding !== undefined || form.schema.custom !== undefined || storage.encrypts?.(key) === true;
+  if (!differs) return true;
   const stored = await storage.get(key);
   if (stored?.revision !== revision) return false; // The commit reports the conflict.
+  readable(stored, checkDecrypted, source);
   if (stored.isStale === true) return false;
   if (stored.seal?.fingerprint === fingerprint) return true;
   const written = (shared ?? value) as Buffer;
   // Upstream ends JSON with a line feed.
   return stored.value.equals(written) || (shared === undefined && stored.value.equals(withLineFeed(written)));
+}
+
+/** @throws EncryptedValue */
+function checkDecrypted({ unreadable }: Stored): void {
+  if (unreadable !== undefined) throw new EncryptedValue(unreadable);
 }
 
 const withLineFeed = (json: Buffer): Buffer => Buffer.concat([json, lineFeed]);

@@ -10,6 +10,8 @@ import { identityLease } from "../controllers/server-identity/identity-lease.ts"
 import { identityLeaseCollector } from "../controllers/server-identity/lease-collector.ts";
 import { peerAddressController, peerRecords } from "../controllers/server-identity/peer-addresses.ts";
 import { checkTokenKeys, type TokenKeys, tokenKeysAnnotation } from "../controllers/server-identity/token-keys.ts";
+import { storageVersionReport } from "../controllers/storage-versions/report.ts";
+import { reportsStorageVersions } from "../controllers/storage-versions/status.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { formatAddress } from "../webhook/connect.ts";
 import type { Address } from "../webhook/contract.ts";
@@ -65,6 +67,23 @@ async function startIdentityLease(
   state.stopHooks.push(() => lease.stop());
   await lease.start();
   collector.start();
+  reportVersions(options, { registry, state, closers });
+}
+
+/** The start does not wait: writes of resources that are not reported yet are rejected meanwhile. */
+function reportVersions(
+  options: ServerOptions,
+  { registry, state, closers }: Pick<Needs, "registry" | "state" | "closers">,
+): void {
+  if (!reportsStorageVersions(registry)) return;
+  const { logger } = options;
+  const report = storageVersionReport({ registry, logger, identity: identityOf(options), isShared: state.isShared });
+  if (report === undefined) return;
+  closers.add(() => report.stop());
+  state.pendingVersions = report;
+  void report.start().then(() => {
+    state.reached.add("storageVersions");
+  });
 }
 
 /**

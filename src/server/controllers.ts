@@ -26,6 +26,8 @@ import {
   serviceAccountTokensController,
 } from "../controllers/service-account-tokens.ts";
 import { serviceCidrController } from "../controllers/service-cidrs/service-cidrs.ts";
+import { storageMigrationController } from "../controllers/storage-migration/storage-migration.ts";
+import { storageVersionCollector } from "../controllers/storage-versions/collector.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
 import type { Listener } from "../http/listener/listen.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -147,6 +149,8 @@ function managerControllers(
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
     "resourcequota-controller": () =>
       resourceQuotaController({ registry, logger, queues, syncMs: resourceQuotaSyncMs }),
+    "storage-version-migrator-controller": () => storageMigrationController({ registry, logger, queues }),
+    "storageversion-garbage-collector-controller": () => storageVersionCollector({ registry, logger, queues }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
     "validatingadmissionpolicy-status-controller": () =>
       policyStatusController({

@@ -2,6 +2,8 @@
 
 import { randomFraction } from "../apimachinery/random.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
+import { pendingBeforeReport } from "../controllers/storage-versions/own-versions.ts";
+import { reportsStorageVersions } from "../controllers/storage-versions/status.ts";
 import { forwardedRequests } from "../forwarding/aggregator/aggregated-requests.ts";
 import type { Connect } from "../forwarding/contract.ts";
 import type { FindNodeKubelet, ResourceProxies } from "../forwarding/proxy/resource-proxies.ts";
@@ -16,6 +18,7 @@ import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
 import { retryAfterFilter } from "../http/filters/retry-after.ts";
+import { storageVersionBarrier } from "../http/filters/storage-version-barrier.ts";
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
@@ -171,9 +174,16 @@ function filtersOf(
     impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
     ...flowControl.filters,
     authorizationFilter(authorize, { attempted, clock }),
+    ...(reportsStorageVersions(registry) ? [storageVersionBarrier(pendingVersions(needs))] : []),
     ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
     ...(extension === undefined ? [] : [(context: RequestContext) => context.probe?.enter(context, registry)]),
   ];
+}
+
+/** Until the first report begins, all versions are pending. */
+function pendingVersions({ registry, state }: HttpNeeds): Parameters<typeof storageVersionBarrier>[0] {
+  const all = pendingBeforeReport(registry.catalog);
+  return () => (state.reached.has("storageVersions") ? undefined : (state.pendingVersions ?? all));
 }
 
 /** Browsers ask without credentials what they may do. */

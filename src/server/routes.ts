@@ -1,6 +1,7 @@
 /** Paths that are not resources. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
+import { reportsStorageVersions } from "../controllers/storage-versions/status.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { flagsHandler, statusHandler } from "../http/endpoints/debug-pages.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
@@ -51,6 +52,7 @@ export function serverHealthRoutes(
       hasIdentity: gates.enabled("APIServerIdentity"),
       waitsForCaches: gates.enabled(cachesGate),
       coordinatesElections: gates.enabled("CoordinatedLeaderElection"),
+      reportsStorageVersions: reportsStorageVersions({ catalog, gates }),
       hasDefinitions: catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions") !== undefined,
       reloadsEncryption: encryption !== undefined && options.reloadsEncryptionConfig === true,
       reloadsProxyCertificate: options.proxyClientCertFile !== undefined && options.proxyClientKeyFile !== undefined,

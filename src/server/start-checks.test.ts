@@ -17,6 +17,7 @@ const checks = (more: object = {}) =>
     coordinatesElections: true,
     reloadsEncryption: true,
     reloadsProxyCertificate: true,
+    reportsStorageVersions: true,
     autoregistered,
     ...more,
   });
@@ -33,6 +34,11 @@ test("a check fails until its step of the start is complete", () => {
   reached.add("controllers");
   assert.ok(failing().includes("poststarthook/start-kube-apiserver-identity-lease-controller"));
   reached.add("identity");
+  assert.deepEqual(failing(), [
+    "poststarthook/storage-readiness",
+    "poststarthook/built-in-resources-storage-version-updater",
+  ]);
+  reached.add("storageVersions");
   assert.deepEqual(failing(), ["poststarthook/storage-readiness"]);
   reached.add("caches");
   assert.deepEqual(failing(), []);
@@ -45,6 +51,7 @@ test("parts that a server does not have are not checked", () => {
     hasIdentity: false,
     waitsForCaches: false,
     coordinatesElections: false,
+    reportsStorageVersions: false,
     reloadsEncryption: false,
     reloadsProxyCertificate: false,
   }).map(({ name }) => name);
@@ -54,5 +61,5 @@ test("parts that a server does not have are not checked", () => {
     ),
     [],
   );
-  assert.equal(checks().length - names.length, 13);
+  assert.equal(checks().length - names.length, 14);
 });

@@ -26,6 +26,8 @@ interface StartChecksOptions {
   readonly reloadsEncryption: boolean;
   /** Whether the proxy client certificate comes from files. */
   readonly reloadsProxyCertificate: boolean;
+  /** Whether the storage versions of this server are reported. */
+  readonly reportsStorageVersions: boolean;
   readonly autoregistered: HealthCheck;
 }
 
@@ -49,6 +51,10 @@ export function startChecks(options: StartChecksOptions): HealthCheck[] {
       ...controlPlane(options),
       ...(reloadsProxyCertificate ? [["aggregator-reload-proxy-client-cert"] as const] : []),
       ...aggregator,
+      ...(options.reportsStorageVersions
+        ? [["built-in-resources-storage-version-updater", "storageVersions"] as const]
+        : []),
+      ["kube-apiserver-autoregistration", "controllers"] as const,
     ].map(checkOf),
     autoregistered,
     ...documents.map(checkOf),
@@ -93,6 +99,5 @@ const aggregator: readonly Hook[] = [
   ["apiservice-status-remote-available-controller", "controllers"],
   ["apiservice-registration-controller"],
   ["apiservice-discovery-controller", "controllers"],
-  ["kube-apiserver-autoregistration", "controllers"],
 ];
 const documents: readonly Hook[] = [["apiservice-openapi-controller"], ["apiservice-openapiv3-controller"]];

@@ -1,13 +1,15 @@
 /** What a server has reached: health checks, discovery and the issuer read it with each request. */
 
 import { elects } from "../controllers/leader-election/options.ts";
+import type { PendingVersions } from "../http/filters/storage-version-barrier.ts";
 import type { ServerOptions } from "./options.ts";
 
 /**
  * The objects that every store has exist; the CustomResourceDefinitions of the store are served; all
- * controllers run; the Lease of this server exists; the watch caches are loaded, or the wait for them has ended.
+ * controllers run; the Lease of this server exists; the watch caches are loaded, or the wait for them has ended;
+ * the storage versions of this server are reported.
  */
-export type StartStep = "objects" | "definitions" | "controllers" | "identity" | "caches";
+export type StartStep = "objects" | "definitions" | "controllers" | "identity" | "caches" | "storageVersions";
 
 export interface ServerState {
   /** Milliseconds since 1970. */
@@ -27,6 +29,8 @@ export interface ServerState {
   readonly isShared: boolean;
   /** The health check of the election; undefined: there is none. */
   electionProblem: (() => string | undefined) | undefined;
+  /** The report of storage versions that runs; undefined before, and without one. */
+  pendingVersions: PendingVersions | undefined;
   /** 0 until the server listens. */
   port: number;
 }
@@ -40,5 +44,14 @@ export function newState(options: ServerOptions, isShared: boolean): ServerState
   const startedAt = options.clock.now();
   const { promise: started, resolve: reportStarted } = Promise.withResolvers<void>();
   const start = { startedAt, started, reportStarted, reached: new Set<StartStep>() };
-  return { ...start, isStopping: false, isDraining: false, stopHooks: [], isShared, electionProblem, port: 0 };
+  return {
+    ...start,
+    isStopping: false,
+    isDraining: false,
+    stopHooks: [],
+    isShared,
+    electionProblem,
+    pendingVersions: undefined,
+    port: 0,
+  };
 }

@@ -184,6 +184,12 @@ export interface Subscription {
   close(): void;
 }
 
+/** A change of the keys that encrypt values. Each one is another object. */
+export interface KeyChange {
+  /** Values of this revision and earlier ones may have been encrypted with keys that are lost. */
+  readonly until: number;
+}
+
 /**
  * A storage engine. After `close`, or after StorageLost, every method that reads or writes throws
  * StorageUnavailable.
@@ -199,6 +205,8 @@ export interface Storage {
    * encrypt.
    */
   encrypts?(key: string): boolean;
+  /** The newest change of the keys that encrypt values of the key; undefined when there was none. */
+  keyChange?(key: string): KeyChange | undefined;
   /**
    * Whether subscribers of the log reach each revision that `current` returns soon. If not, only a
    * read of the store shows its newest state.

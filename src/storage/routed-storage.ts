@@ -33,6 +33,7 @@ export function routeStorage(main: Storage, routes: readonly Route[]): RoutedSto
     get reportsProgress() {
       return main.reportsProgress;
     },
+    keyChange: (key) => storeOf(key).keyChange?.(key),
     forPrefix: storeOf,
     clusters: [main, ...routes.map(({ storage }) => storage)],
     get: (key, revision) => storeOf(key).get(key, revision),

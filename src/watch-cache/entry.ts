@@ -8,9 +8,10 @@ import { DamagedRecord, type Seal, type Stored } from "../storage/contract.ts";
 import { checkNotEncrypted, EncryptedValue } from "../storage/encrypted-value.ts";
 import type { Entry, EntryIndex } from "./contract.ts";
 import { uidBytes } from "./uid-bytes.ts";
+import type { CorruptErrors } from "./unreadable.ts";
 
 /** The parts of a resource definition that are needed to create entries from stored values. */
-export interface EntrySource {
+export interface EntrySource extends CorruptErrors {
   /** The key prefix; the namespace, if any, and the name follow. */
   readonly prefix: string;
   /** Values whose seal has another fingerprint are decoded and encoded again. */

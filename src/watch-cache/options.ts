@@ -3,6 +3,7 @@ import type { Clock } from "../apimachinery/clock.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
 import type { Storage, Stored } from "../storage/contract.ts";
 import type { Entry, Snapshot } from "./contract.ts";
+import type { CorruptErrors } from "./unreadable.ts";
 
 /** What a watch cache follows, and its limits. */
 export interface WatchCacheOptions {
@@ -11,6 +12,8 @@ export interface WatchCacheOptions {
   readonly prefix: string;
   /** The resource, as named in errors. */
   readonly resource?: GroupResource;
+  /** False by default. */
+  readonly namesCorrupt?: CorruptErrors["namesCorrupt"];
   /**
    * Creates an entry from a stored value.
    * @throws DecodeError when the value does not match the schema
@@ -59,6 +62,7 @@ export const defaults = {
   snapshotAgeMaxMs: 75_000,
   historyMs: Number.POSITIVE_INFINITY,
   watchesCompacted: true,
+  namesCorrupt: false,
   keepsSnapshots: true,
   indexedFields: [],
   resource: { group: "", resource: "objects" },

@@ -1,6 +1,6 @@
 /** Reads of states that a cache does not have, from its store. */
 import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../apimachinery/errors.ts";
-import { RevisionCompacted, RevisionInFuture } from "../storage/contract.ts";
+import { type KeyChange, RevisionCompacted, RevisionInFuture } from "../storage/contract.ts";
 import type { Entry, Snapshot } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";
 import { supersededAt } from "./history.ts";
@@ -27,6 +27,8 @@ export class StoredReads {
   readonly #source: StoredStateSource;
   readonly #counts: CacheCounts;
   readonly #cache: CacheState;
+  /** The change of keys after which an entry could be decrypted. */
+  readonly #readable = new WeakMap<Entry, KeyChange>();
   /** Running and waiting reads of old states, by revision. */
   readonly #pending = new Map<number, Promise<TreeSnapshot>>();
   /** A running read of the newest state, for revisions that the cache has not received. */
@@ -43,7 +45,22 @@ export class StoredReads {
   async get(key: string): Promise<Entry | undefined> {
     const { storage, entryOf } = this.#source;
     const stored = await storage.get(key);
-    return stored && readable(stored, entryOf);
+    return stored && readable(stored, entryOf, this.#source);
+  }
+
+  /**
+   * Returns an entry of the cache, which is read again once after each change of keys, as its key may be lost.
+   * @throws ApiError 500 when it can no longer be decrypted
+   */
+  async checked(snapshot: Promise<Snapshot>, key: string): Promise<Entry | undefined> {
+    const entry = (await snapshot).get(key);
+    const change = this.#source.storage.keyChange?.(key);
+    if (entry === undefined || change === undefined || entry.revision > change.until) return entry;
+    if (this.#readable.get(entry) === change) return entry;
+    const current = await this.get(key);
+    if (current?.revision !== entry.revision) return current;
+    this.#readable.set(entry, change);
+    return entry;
   }
 
   /** Reads all objects. */

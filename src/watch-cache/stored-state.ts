@@ -4,10 +4,10 @@ import { RevisionCompacted, type Storage, type Stored } from "../storage/contrac
 import type { Entry } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";
 import { IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
-import { Failures } from "./unreadable.ts";
+import { type CorruptErrors, Failures } from "./unreadable.ts";
 
 /** Where the objects of a cache are stored, and what they become. */
-export interface StoredStateSource {
+export interface StoredStateSource extends CorruptErrors {
   readonly storage: Storage;
   readonly prefix: string;
   readonly resource: GroupResource;
@@ -74,12 +74,13 @@ async function changedKeys(
 
 /** @param changed all keys that may differ between the base and the state */
 async function readChanged(
-  { storage, resource, entryOf }: StoredStateSource,
+  source: StoredStateSource,
   counts: CacheCounts,
   at: number,
   base: IndexedTree,
   changed: readonly string[],
 ): Promise<IndexedTree> {
+  const { storage, entryOf } = source;
   const failures = new Failures();
   counts.storedLists += 1;
   counts.storedObjects += changed.length;
@@ -94,7 +95,7 @@ async function readChanged(
         tree = tree.set(entryOf(stored));
       });
   }
-  failures.end(resource, counts);
+  failures.end(source, counts);
   return tree;
 }
 
@@ -125,11 +126,12 @@ async function readWhole(
  * @returns the revision that was read
  */
 async function readPages(
-  { storage, prefix, resource }: StoredStateSource,
+  source: StoredStateSource,
   counts: CacheCounts,
   at: number | undefined,
   add: (stored: Stored) => void,
 ): Promise<number> {
+  const { storage, prefix } = source;
   const failures = new Failures();
   counts.storedLists += 1;
   let range = await storage.range(prefix, { limit: page, ...(at !== undefined && { revision: at }) });
@@ -142,6 +144,6 @@ async function readPages(
     await new Promise((resolve) => setImmediate(resolve));
     range = await storage.range(prefix, { after: last.key, limit: page, revision });
   }
-  failures.end(resource, counts);
+  failures.end(source, counts);
   return revision;
 }

@@ -110,8 +110,8 @@ class StorageWatchCache implements WatchCache {
     return this.#loading;
   }
 
-  async currentEntry(key: string): Promise<Entry | undefined> {
-    return this.#reportsProgress ? (await this.current()).get(key) : this.getFromStorage(key);
+  currentEntry(key: string): Promise<Entry | undefined> {
+    return this.#reportsProgress ? this.#stored.checked(this.current(), key) : this.getFromStorage(key);
   }
 
   getFromStorage(key: string): Promise<Entry | undefined> {

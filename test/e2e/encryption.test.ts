@@ -140,11 +140,12 @@ test("a value that no key reads is an error that loses nothing", async () => {
     const other = await start({ storage: "lmdb", dataDir, encryptionConfigFile });
     const read = await other.client.send({ path: `${secrets}/a` });
     assert.equal(read.status, 500);
-    assert.ok(read.body.message.endsWith(`is not transformable revision=0: ${reason}`), read.body.message);
+    assert.equal(read.body.message, `Internal error occurred: ${reason}`);
     const list = await other.client.send({ path: secrets });
+    const listed = `unable to transform key "/registry/secrets/default/a": ${reason}`;
     assert.deepEqual(
-      [list.status, list.body.reason, list.body.details.causes[0].message.endsWith(reason)],
-      [500, "StorageReadError", true],
+      [list.status, list.body.reason, list.body.message],
+      [500, "InternalError", `Internal error occurred: ${listed}`],
     );
     const write = await other.client.send({ method: "PUT", path: `${secrets}/a`, body: make("a", "new") });
     assert.equal(write.status, 500, write.text);
@@ -178,6 +179,51 @@ test("a write without a change stores an object with the newest key, and with it
     (await server.client.send({ path: "/metrics" })).text.match(/.*automatic_reloads_total.*"success".*/)?.[0] ?? "";
   await until(async () => assert.match(await reloads(), / 3$/));
   assert.equal(await textOf(server, "a"), "text");
+});
+
+test("when a new configuration lacks a key, reads of the current state fail at once, and the cache is served", async () => {
+  for (const gate of [false, true]) {
+    const file = configuration([aesgcm(["one", first])]);
+    const featureGates = `AllowUnsafeMalformedObjectDeletion=${gate}`;
+    const server = await start({ encryptionConfigFile: file, reloadsEncryptionConfig: true, featureGates });
+    const send = async (method: string, path: string, body?: object): Promise<[number, string]> => {
+      const headers = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : undefined;
+      const answer = await server.client.send({ method, path, ...(headers && { headers }), ...(body && { body }) });
+      return [answer.status, answer.body.message ?? ""];
+    };
+    for (const name of ["a", "b", "c", "d"]) await create(server, name, `text of ${name}`);
+    const before = (await server.client.send({ path: `${secrets}/a` })).body;
+    configuration([aesgcm(["two", second])], ["secrets"], file);
+    const named = (name: string) =>
+      `StorageError: corrupt object, Code: 7, Key: /secrets/default/${name}, ResourceVersion: 0, AdditionalErrorMsg: data from the storage is not transformable revision=0: `;
+    const failed = (name: string): [number, string] => [
+      500,
+      `Internal error occurred: ${gate ? named(name) : ""}no matching key was found for the provided AES transformer`,
+    ];
+    await until(async () => assert.deepEqual(await send("GET", `${secrets}/a`), failed("a")));
+    assert.deepEqual(await send("GET", `${secrets}/a?resourceVersion=0`), [200, ""]);
+    const list = await server.client.send({ path: secrets });
+    assert.deepEqual([list.status, list.body.items.length], [200, 4]);
+    const rows: [method: string, path: string, body: object | undefined, want: [number, string]][] = [
+      ["DELETE", `${secrets}/a`, undefined, failed("a")],
+      ["DELETE", `${secrets}/a?dryRun=All`, undefined, failed("a")],
+      ["PUT", `${secrets}/a`, before, failed("a")],
+      ["PUT", `${secrets}/a?dryRun=All`, make("a", "new"), failed("a")],
+      ["PATCH", `${secrets}/b`, {}, failed("b")],
+      ["PATCH", `${secrets}/b`, { metadata: { labels: { a: "b" } } }, [200, ""]],
+      ["GET", `${secrets}/b`, undefined, [200, ""]],
+      ["PUT", `${secrets}/c`, make("c", "new"), [200, ""]],
+      ["GET", `${secrets}/c`, undefined, [200, ""]],
+      ["POST", secrets, make("d", "new"), [409, 'secrets "d" already exists']],
+      ["POST", secrets, make("e", "new"), [201, ""]],
+      ["DELETE", `${secrets}/e`, undefined, [200, ""]],
+    ];
+    for (const [method, path, body, want] of rows)
+      assert.deepEqual(await send(method, path, body), want, `${method} ${path} ${gate}`);
+    configuration([aesgcm(["two", second], ["one", first])], ["secrets"], file);
+    await until(async () => assert.deepEqual(await send("GET", `${secrets}/a`), [200, ""]));
+    await server.stop();
+  }
 });
 
 test("a changed file that is not valid leaves the present keys in use", async () => {

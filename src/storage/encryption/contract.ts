@@ -90,6 +90,8 @@ export interface KeyEncryption {
 export interface Encryption {
   /** @returns undefined for a key whose values are not encrypted */
   of(key: string): KeyEncryption | undefined;
+  /** Reports that other keys are in use now. Absent when keys do not change. */
+  onChange?(changed: () => void): void;
 }
 
 /** A value could not be encrypted, so that nothing was written. The message is upstream's. */

@@ -8,6 +8,7 @@ import type {
   Committed,
   Conflict,
   DerivedWrite,
+  KeyChange,
   LogSubscriber,
   Range,
   RangeOptions,
@@ -44,10 +45,12 @@ class EncryptedStorage implements Storage {
   readonly changedKeys?: NonNullable<Storage["changedKeys"]>;
   readonly #inner: Storage;
   readonly #encryption: Encryption;
+  #keyChange: KeyChange | undefined;
 
   constructor(inner: Storage, encryption: Encryption) {
     this.#inner = inner;
     this.#encryption = encryption;
+    encryption.onChange?.(() => this.#keysChanged());
     this.isShared = inner.isShared;
     if (inner.changedKeys !== undefined) this.changedKeys = inner.changedKeys.bind(inner);
   }
@@ -58,6 +61,22 @@ class EncryptedStorage implements Storage {
 
   encrypts(key: string): boolean {
     return this.#encryption.of(key) !== undefined;
+  }
+
+  keyChange(): KeyChange | undefined {
+    return this.#keyChange;
+  }
+
+  /** Until the revision is known, it is every one. */
+  #keysChanged(): void {
+    const change = { until: Number.POSITIVE_INFINITY };
+    this.#keyChange = change;
+    this.#inner.current().then(
+      (until) => {
+        if (this.#keyChange === change) this.#keyChange = { until };
+      },
+      () => {}, // The store cannot be read now.
+    );
   }
 
   async get(key: string, revision?: number): Promise<Stored | undefined> {

@@ -39,6 +39,7 @@ export async function followEncryption(options: FollowOptions): Promise<Followed
   warnOfReaders(file, logger);
   let current = await openEncryption(readEncryptionConfiguration(content, options), options);
   const retired = new Set<OpenedEncryption>();
+  const listeners: (() => void)[] = [];
   let closed = false;
   let pending: Promise<void> = Promise.resolve();
   reloadObserver.started(content);
@@ -53,6 +54,7 @@ export async function followEncryption(options: FollowOptions): Promise<Followed
     }
     retire(current, retired, clock);
     current = next;
+    for (const changed of listeners) changed();
     logger.info("Loaded new encryption config content");
     reloadObserver.succeeded(found);
   };
@@ -73,6 +75,7 @@ export async function followEncryption(options: FollowOptions): Promise<Followed
     : undefined;
   return {
     of: (key) => current.of(key),
+    onChange: (changed) => void listeners.push(changed),
     services: () => current.services,
     check: () => checkServices(current),
     close() {

@@ -1,0 +1,134 @@
+/**
+ * Removes servers that do not exist from StorageVersions, and StorageVersions without servers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/storageversiongc/gc_controller.go`.
+ */
+import { realClock } from "../../apimachinery/clock.ts";
+import { identityLabel, identityNamespace } from "../../apimachinery/server-identity.ts";
+import type { ResourceStore } from "../../catalog/contract.ts";
+import type { RegistryContext } from "../../registry/contract.ts";
+import { currentEntry } from "../../registry/current-entry.ts";
+import { deleteOne } from "../../registry/delete.ts";
+import { unlessConflict } from "../../registry/unless-conflict.ts";
+import { update } from "../../registry/update.ts";
+import type { Entry } from "../../watch-cache/contract.ts";
+import { type Follower, followCache } from "../../watch-cache/follow.ts";
+import type { Controller, ControllerOptions } from "../contract.ts";
+import { writesAs } from "../controller-write.ts";
+import { openWorkQueue } from "../work-queue.ts";
+import { findStorageVersions, reportsStorageVersions, serversOf, setServers, type StorageVersions } from "./status.ts";
+
+const writes = writesAs("storage-version-garbage-collector");
+/** There are about 70 StorageVersions. Those that a full queue rejects are added later. */
+const keysMax = 10_000;
+const retryMs = 1_000;
+
+/** Creates the controller; without effect if one of the kinds is not served, or a gate is off. */
+export function storageVersionCollector(options: ControllerOptions): Controller {
+  const { catalog } = options.registry;
+  const place = findStorageVersions(catalog);
+  const leases = catalog.findServed("coordination.k8s.io", "v1", "leases")?.resource.store;
+  if (place === undefined || leases === undefined || !reportsStorageVersions(options.registry)) return { start() {}, stop: async () => {} };
+  return collector(options, place, leases);
+}
+
+function collector(
+  { registry, logger, queues }: ControllerOptions,
+  place: StorageVersions,
+  leases: ResourceStore,
+): Controller {
+  const { store } = place;
+  const known = new Set<string>();
+  const queue = openWorkQueue({
+    registry,
+    observer: queues?.("storage_version_garbage_collector_storageversions"),
+    reconcile: (key, deciding) => collect(deciding, place, leases, key),
+    failed: (key, error) => logger.warn("Failed to clean a storage version, retrying", { key, error: String(error) }),
+    concurrency: 1,
+    keysMax,
+  });
+  let cancelRetry: (() => void) | undefined;
+  const enqueueAll = (): void => {
+    cancelRetry = undefined;
+    for (const key of known) enqueue(key);
+  };
+  const enqueue = (key: string): void => {
+    if (!queue.add(key)) cancelRetry ??= realClock(registry.clock).after(retryMs, enqueueAll);
+  };
+  const failed = (error: unknown): void =>
+    logger.warn("Failed to read storage versions or leases", { error: String(error) });
+  const shared = { clock: registry.clock, failed };
+  let followers: readonly Follower[] = [];
+  return {
+    start() {
+      followers = [
+        followCache({
+          ...shared,
+          cache: store.cache,
+          prefix: store.form.prefix,
+          set({ key }) {
+            known.add(key);
+            enqueue(key);
+          },
+          deleted: ({ key }) => known.delete(key),
+          knownKeys: () => known,
+          missing: (key) => known.delete(key),
+        }),
+        followCache({
+          ...shared,
+          cache: leases.cache,
+          prefix: leases.keyOf(identityNamespace, ""),
+          set() {},
+          deleted(entry) {
+            if (isIdentity(entry)) enqueueAll();
+          },
+          knownKeys: () => [],
+          missing() {},
+          relisted: enqueueAll,
+        }),
+      ];
+    },
+    async stop() {
+      cancelRetry?.();
+      for (const follower of followers) follower.stop();
+      await queue.stop();
+    },
+  };
+}
+
+function isIdentity({ index }: Entry): boolean {
+  const [label, value] = identityLabel;
+  return index.labels.get(label) === value;
+}
+
+/** @returns false when another writer has changed the object */
+async function collect(
+  registry: RegistryContext,
+  { target, store }: StorageVersions,
+  leases: ResourceStore,
+  key: string,
+): Promise<boolean> {
+  const entry = await currentEntry(store, key);
+  if (entry === undefined) return true;
+  const servers = serversOf(store.decode(entry));
+  const found = await Promise.all(
+    servers.map(({ apiServerID }) => currentEntry(leases, leases.keyOf(identityNamespace, apiServerID))),
+  );
+  const existing = servers.filter((_, at) => found[at] !== undefined && isIdentity(found[at]));
+  if (existing.length === servers.length) return true;
+  const { name } = entry.index;
+  if (existing.length === 0)
+    return unlessConflict(() => {
+      const preconditions = { resourceVersion: String(entry.revision) };
+      return deleteOne(registry, { ...writes.of(target, "", name), options: { dryRun: false, preconditions } });
+    });
+  return unlessConflict(() =>
+    update(registry, {
+      ...writes.of(target, "", name, "status"),
+      next() {
+        const object = store.decode(entry);
+        setServers(object, existing, registry.clock.now());
+        return object;
+      },
+    }),
+  );
+}
