@@ -63,7 +63,10 @@ export async function listEntries(
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
   const snapshot =
     token === undefined
-      ? await stateFor(store.cache, options, resource.definition.strategy)
+      ? await stateFor(store.cache, options, {
+          uncached: resource.definition.strategy.uncached,
+          isSingle: single !== undefined,
+        })
       : await continuedState(store.cache, token);
   const shardInfo = shardInfoOf(resource, selection);
   if (single !== undefined) {
@@ -130,7 +133,7 @@ function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["
 async function stateFor(
   cache: WatchCache,
   { resourceVersion, resourceVersionMatch, limit }: ListOptions,
-  { uncached }: Pick<Strategy, "uncached">,
+  { uncached, isSingle }: Pick<Strategy, "uncached"> & { readonly isSingle: boolean },
 ): Promise<Snapshot> {
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
@@ -141,6 +144,7 @@ async function stateFor(
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }
   if (revision === Number.POSITIVE_INFINITY) throw resourceVersionTooLarge(resourceVersion, cache.latest().revision);
+  if (isExact && isSingle) checkReached(await consistent(cache), resourceVersion, revision); // It reads the store.
   if (isExact) return cache.exactly(revision);
   return newest(cache, revision === 0 ? cache.latest() : await cache.notOlderThan(revision));
 }
