@@ -15,7 +15,7 @@ export interface ContinueToken {
 const apiVersion = "meta.k8s.io/v1";
 
 export function formatContinue({ revision, after }: ContinueToken): string {
-  return Buffer.from(JSON.stringify({ v: apiVersion, rv: revision, start: `${after}\0` })).toString("base64url");
+  return Buffer.from(JSON.stringify({ v: apiVersion, rv: revision, start: `/${after}\0` })).toString("base64url");
 }
 
 /**

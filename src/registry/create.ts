@@ -16,7 +16,7 @@ import { currentEntry } from "./current-entry.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { JointConflict } from "./joint-change.ts";
 import { trackManagers } from "./managed-fields/track.ts";
-import { parseResourceVersion } from "./preconditions.ts";
+import { findResourceVersion } from "./preconditions.ts";
 import {
   acceptsAnyFinalizer,
   admissionAttributes,
@@ -191,7 +191,7 @@ export function checkNoVersion({ metadata }: KubeObject): void {
   if (resourceVersion === undefined) return;
   delete metadata.resourceVersion;
   // Upstream ignores a text that is not a number.
-  if (/^[0-9]+$/.test(resourceVersion) && parseResourceVersion(resourceVersion) !== 0n) {
+  if (findResourceVersion(resourceVersion) ?? 0n) {
     throw plainError("resourceVersion should not be set on objects to be created");
   }
 }

@@ -111,7 +111,7 @@ const listRows: [query: string, want: string][] = [
   ["labelSelector=x%3D1&resourceVersion=$1&resourceVersionMatch=Exact", "a at $1"],
   ["fieldSelector=metadata.name%3Db", "b at $3"],
   ["fieldSelector=metadata.name%3Db&limit=1", "b at $3"],
-  ["fieldSelector=metadata.name%3Db&limit=1&resourceVersion=$2", "b at $2"],
+  ["fieldSelector=metadata.name%3Db&limit=1&resourceVersion=$2", "b at $3"],
   ["fieldSelector=metadata.name%3Db&resourceVersion=$0&resourceVersionMatch=Exact", " at $0"],
   ["fieldSelector=metadata.name%3Db&labelSelector=x%3D1", " at $3"],
   ["fieldSelector=metadata.name!%3Db,type%3DOpaque", "acd at $3"],
@@ -280,3 +280,22 @@ test("gets an object at a resourceVersion", async () => {
     assert.equal(want.startsWith("504") ? got.replace(/\d+$/, "") : got, want);
   }
 });
+
+test("a token names the last key as the cache of kube-apiserver does", async () => {
+  const { meta } = await listEntries(secrets.resource, "n", parseListOptions(new URLSearchParams("limit=1")));
+  const { start } = JSON.parse(Buffer.from(meta.continue ?? "", "base64url").toString());
+  assert.equal(start, "/a\0");
+});
+
+for (const [query, seconds] of [
+  ["limit=1&resourceVersion=999999999999", 1],
+  ["limit=1&resourceVersion=999999999999&fieldSelector=metadata.name=a", undefined],
+  ["resourceVersion=999999999999&fieldSelector=metadata.name=a&resourceVersionMatch=Exact", undefined],
+] as const)
+  test(`${query} is to be tried again after ${seconds} seconds`, async () => {
+    const options = parseListOptions(new URLSearchParams(query));
+    await assert.rejects(
+      listEntries(secrets.resource, "n", options),
+      (error) => error instanceof ApiError && error.status.details?.retryAfterSeconds === seconds,
+    );
+  });

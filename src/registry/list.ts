@@ -3,6 +3,7 @@ import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apima
 import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
 import type { Strategy } from "../catalog/strategy-contract.ts";
+import { dnsLabelProblems } from "../lib/names/names.ts";
 import type { ListOptions } from "../request/list-options.ts";
 import type { Entry, EntryFilter, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName, type Range } from "./candidates.ts";
@@ -57,13 +58,17 @@ export async function listEntries(
   const store = storeOf(resource);
   const everyShard = selectionOf(resource.definition, options);
   const selection = selectsShard(options, store) ? await withinShard(everyShard, options.shardSelector) : everyShard;
-  const prefix = namespace === "" ? store.form.prefix : store.keyOf(namespace, "");
+  const within = resource.definition.namespaced && namespace === "" ? selectedNamespace(selection) : namespace;
+  const prefix = within === "" ? store.form.prefix : store.keyOf(within, "");
   const token = options.continueToken === "" ? undefined : continueFrom(options);
   // The continuation of a list reads a range, whatever it selects.
-  const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
+  const single = token === undefined ? singleKey(resource, store, within, selection) : undefined;
   const snapshot =
     token === undefined
-      ? await stateFor(store.cache, options, resource.definition.strategy)
+      ? await stateFor(store.cache, options, {
+          uncached: resource.definition.strategy.uncached,
+          isSingle: single !== undefined,
+        })
       : await continuedState(store.cache, token);
   const shardInfo = shardInfoOf(resource, selection);
   if (single !== undefined) {
@@ -103,6 +108,12 @@ export async function listEntries(
   return { meta: metaOf(snapshot, shardInfo, position), ...chunk };
 }
 
+/** The only namespace whose objects the field selector accepts; empty when it names none. */
+function selectedNamespace(selection: Selection): string {
+  const namespace = selection.fixed("metadata.namespace") ?? "";
+  return namespace !== "" && dnsLabelProblems(namespace).length === 0 ? namespace : "";
+}
+
 /** Whether upstream reads an index, so that only objects in it can follow. */
 function isIndexed(
   { resourceVersion, resourceVersionMatch, continueToken }: ListOptions,
@@ -130,13 +141,15 @@ function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["
 async function stateFor(
   cache: WatchCache,
   { resourceVersion, resourceVersionMatch, limit }: ListOptions,
-  { uncached }: Pick<Strategy, "uncached">,
+  { uncached, isSingle }: Pick<Strategy, "uncached"> & { readonly isSingle: boolean },
 ): Promise<Snapshot> {
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0));
-  if (uncached) {
+  // As upstream, which reads such lists from the store, and those of one name at the newest revision.
+  const isLimited = revision > 0 && resourceVersionMatch === "" && limit > 0;
+  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (isLimited && !isSingle));
+  if (uncached || (isSingle && (isExact || isLimited))) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }

@@ -4,6 +4,7 @@ import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resource } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { trimStartOf } from "../lib/text/trim.ts";
 import type { DeletePreconditions, WriteRequest } from "./contract.ts";
 import { storedKind, storedResource } from "./resource-names.ts";
 
@@ -73,12 +74,18 @@ export function checkVersion(resource: Resource, next: KubeObject, revision: num
  * @throws ApiError 500 with Go's text when it is not an unsigned 64-bit number
  */
 export function parseResourceVersion(text = ""): bigint {
-  if (text === "") return 0n;
-  if (!/^[0-9]+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: invalid syntax`);
-  const value = BigInt(text.length > 32 ? text.slice(0, 32) : text);
-  if (value > 0xffff_ffff_ffff_ffffn)
-    throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
-  return value;
+  const value = text === "" ? 0n : findResourceVersion(text);
+  if (value !== undefined) return value;
+  const why = /^[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
+  throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: ${why}`);
+}
+
+/** @returns undefined when it is not an unsigned 64-bit number */
+export function findResourceVersion(text: string): bigint | undefined {
+  const digits = trimStartOf(text, "0");
+  if (text === "" || digits.length > 20 || !/^[0-9]*$/.test(digits)) return undefined;
+  const value = BigInt(digits);
+  return value <= 0xffff_ffff_ffff_ffffn ? value : undefined;
 }
 
 /**

@@ -20,8 +20,24 @@ const rows: [what: string, bodies: readonly unknown[], expected: readonly unknow
   ],
   [
     "those of lists, which depend on other writes, and continue tokens",
-    [{ kind: "PodList", metadata: { resourceVersion: "123", continue: "abc", remainingItemCount: 2 }, items: [] }],
-    [{ kind: "PodList", metadata: { resourceVersion: "*", continue: "<continue>", remainingItemCount: 2 }, items: [] }],
+    [
+      {
+        kind: "PodList",
+        metadata: {
+          resourceVersion: "123",
+          continue: "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6ODUsInN0YXJ0IjoiL2FcdTAwMDAifQ",
+          remainingItemCount: 2,
+        },
+        items: [],
+      },
+    ],
+    [
+      {
+        kind: "PodList",
+        metadata: { resourceVersion: "*", continue: '<continue after "/a\\u0000">', remainingItemCount: 2 },
+        items: [],
+      },
+    ],
   ],
   [
     "times near the present, and no others",

@@ -20,6 +20,8 @@ const onlyLetters = /^[A-Za-z]*$/;
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| \+0000 UTC(?: m=[+-][\d.]+)?)/g;
 const token = /\bey[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
+/** Their revisions depend on other writes. */
+const continueToken = /\beyJ2Ijoi[\w-]+/g;
 const serviceAddress = /\b10\.0\.\d{1,3}\.\d{1,3}\b/g;
 const dayMs = 86_400_000;
 const yearMs = 366 * dayMs;
@@ -57,12 +59,12 @@ export function openNormalizer(now: number): Normalizer {
       result = result.replace(uid, (one) => (sent.includes(one) ? one : `<uid ${number(uids, one)}>`));
     uid.lastIndex = 0;
     if (value.includes(":")) result = result.replace(time, (one) => normalTime(one, now));
-    if (value.includes("ey")) result = result.replace(token, "<token>");
+    if (value.includes("ey")) result = result.replace(token, "<token>").replace(continueToken, shownContinue);
     if (value.includes("10.0."))
       result = result.replace(serviceAddress, (one) => (sent.includes(one) ? one : `<ip ${number(addresses, one)}>`));
     if (/resourceVersion/i.test(value))
       result = result.replace(quotedVersion, (all, before, one) => (sent.includes(`"${one}"`) ? all : `${before}<rv>`));
-    if (/resource ?version|continue|in scheme/i.test(value)) result = hideRevisions(result);
+    if (/resource ?version|continue|in scheme|selfType/i.test(value)) result = hideRevisions(result);
     return result
       .replace(generated, "$1<generated>")
       .replace(ownAddress, "<address>")
@@ -114,13 +116,23 @@ function generatedNames(prefixes: readonly string[]): RegExp {
   return new RegExp(`(${all.join("|")})${generatedSuffix}(?![a-z0-9])`, "g");
 }
 
-/** The list's own version and its token depend on other writes. */
+/** The list's own version depends on other writes. */
 function listMeta(meta: Record<string, unknown>, walk: (value: unknown) => unknown): unknown {
   return walk({
     ...meta,
     ...(meta.resourceVersion !== undefined && { resourceVersion: meta.resourceVersion === "" ? "" : "*" }),
-    ...(typeof meta.continue === "string" && meta.continue !== "" && { continue: "<continue>" }),
   });
+}
+
+/** The position of a token; its revision, too, when it is not that of a state. */
+function shownContinue(token: string): string {
+  try {
+    const { rv, start } = JSON.parse(Buffer.from(token, "base64url").toString()) as { rv: number; start: string };
+    return `<continue ${rv > 0 ? "" : `${rv} `}after ${JSON.stringify(start)}>`;
+  } catch (error) {
+    if (error instanceof SyntaxError) return token;
+    throw error;
+  }
 }
 
 function isBookmark({ metadata, ...rest }: Record<string, unknown>): boolean {
@@ -181,6 +193,8 @@ function hideRevisions(message: string): string {
     .replace(/, current: \d+/g, ", current: <revision>")
     .replace(/resource version: (\d+) \(\d+\)/, "resource version: $1 (<revision>)")
     .replace(/(ResourceVersion in (?:the precondition|record) \()\d+/g, "$1<revision>")
+    .replace(/(ResourceVersion in (?:precondition|object meta): )\d+/g, "$1<revision>")
+    .replace(/selfType\d+/g, "selfType") // An address in memory.
     .replace(/ in scheme\s+"[^"]*"/g, ' in scheme "…"') // A line of upstream's sources, which depends on its build.
     .replace(/continue parameter is too old.*/, "continue parameter is too old");
 }

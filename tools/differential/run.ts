@@ -78,8 +78,9 @@ async function note(
 ): Promise<void> {
   const { cause, what } = difference;
   const existing = state.causes.find((found) => found.cause === cause);
-  if (existing !== undefined) return void existing.count++;
-  const found: FoundCause = {
+  if (existing !== undefined) existing.count++;
+  if (existing !== undefined && existing.reason !== once) return;
+  const found: FoundCause = existing ?? {
     cause,
     count: 1,
     reason: findKnown(one.known, cause)?.reason,
@@ -89,20 +90,24 @@ async function note(
     ours: shown(difference.ours),
     theirs: shown(difference.theirs),
   };
-  state.causes.push(found);
-  if (found.reason === undefined) {
+  if (existing === undefined) state.causes.push(found);
+  if (found.reason === undefined || found.reason === once) {
     const cut = { ...sequence, steps: sequence.steps.slice(0, difference.step + 1) };
-    found.shortest = await shrinkTo(servers, cut, cause, one);
+    const isSame = async (other: Sequence): Promise<boolean> => {
+      const pairs = await exchange(servers, other, one.names.next());
+      return findDifference(one.area, pairs, one.plant)?.cause === cause;
+    };
+    found.reason = (await repeats(cut, isSame)) ? undefined : once;
+    if (found.reason === undefined) found.shortest = await shrink(cut, isSame, one.shrinkTries);
   }
   one.onCause?.(found);
 }
 
-function shrinkTo(servers: Servers, sequence: Sequence, cause: string, one: One): Promise<Sequence> {
-  const isSame = async (smaller: Sequence): Promise<boolean> => {
-    const pairs = await exchange(servers, smaller, one.names.next());
-    return findDifference(one.area, pairs, one.plant)?.cause === cause;
-  };
-  return shrink(sequence, isSame, one.shrinkTries);
+const once = "Not repeatable: it depends on time, such as the second of a timestamp.";
+
+async function repeats(sequence: Sequence, isSame: (sequence: Sequence) => Promise<boolean>): Promise<boolean> {
+  for (let left = 3; left > 0; left--) if (await isSame(sequence)) return true;
+  return false;
 }
 
 function namesOf(seed: number): Names {

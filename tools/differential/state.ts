@@ -7,7 +7,7 @@ export interface FoundCause {
   readonly cause: string;
   count: number;
   /** The reason if the cause is known. */
-  readonly reason: string | undefined;
+  reason: string | undefined;
   /** `AREA:INDEX` of the first sequence. */
   readonly first: string;
   /** Its shortest form. */

@@ -5,6 +5,7 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
+import { asGoNumbers } from "../../lib/json/number-literal.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
@@ -80,6 +81,6 @@ export class MutatedObjects {
 
   async #encode(object: KubeObject | undefined, match: Match): Promise<JsonValue> {
     if (object === undefined) return null;
-    return parseEncoded(await this.#versioned.encode(object, this.#attributes, match)) as JsonValue;
+    return parseEncoded(await this.#versioned.encode(object, this.#attributes, match), asGoNumbers) as JsonValue;
   }
 }

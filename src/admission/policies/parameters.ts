@@ -4,6 +4,7 @@
  */
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import type { Catalog, Resolved } from "../../catalog/contract.ts";
+import { asGoNumbers } from "../../lib/json/number-literal.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
 import { matchesLabels } from "../../lib/selectors/label.ts";
 import { labelSelectorFromObject } from "../../lib/selectors/label-object.ts";
@@ -99,7 +100,8 @@ async function paramOf(resolved: Resolved, entry: Entry): Promise<KubeObject> {
   const { resource, converted, version } = resolved;
   if (converted === undefined && version.conversion !== undefined)
     return atVersion(resource.store?.decode(entry) as KubeObject, resolved);
-  const object = converted === undefined ? (parseEncoded(entry.json) as KubeObject) : await converted.present(entry);
+  const object =
+    converted === undefined ? (parseEncoded(entry.json, asGoNumbers) as KubeObject) : await converted.present(entry);
   object.apiVersion = formatGroupVersion(resource.definition.group, version.version);
   return object;
 }

@@ -4,6 +4,7 @@ import type { Authorizer } from "../../authorization/contract.ts";
 import { storedExpressions } from "../../cel-environment/environments.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
 import type { JsonValue } from "../../lib/cel/index.ts";
+import { asGoNumbers } from "../../lib/json/number-literal.ts";
 import { parseEncoded } from "../../lib/json/parse.ts";
 import { Pauses } from "../../lib/pauses.ts";
 import { AuthorizationChecks } from "../expressions/authorization-checks.ts";
@@ -90,5 +91,5 @@ function bindingsOf(
 }
 
 function parsed(json: Buffer | undefined): JsonValue {
-  return json === undefined ? null : (parseEncoded(json) as JsonValue);
+  return json === undefined ? null : (parseEncoded(json, asGoNumbers) as JsonValue);
 }

@@ -362,7 +362,7 @@ test("a namespace without finalizers is removed at its second deletion", async (
     const first = await send(cluster.registry, "DELETE /api/v1/namespaces/n");
     assert.deepEqual([first.status, first.body.kind, first.body.status.phase], [200, "Namespace", "Terminating"]);
     const second = await send(cluster.registry, "DELETE /api/v1/namespaces/n");
-    assert.deepEqual([second.status, second.body.kind], [200, "Status"]);
+    assert.deepEqual([second.status, second.body.kind], [200, "Namespace"]);
     assert.equal((await send(cluster.registry, "GET /api/v1/namespaces/n")).status, 404);
   } finally {
     await cluster.close();

@@ -87,7 +87,8 @@ async function sendDeleted(
   deleted: Deleted,
   status: number,
 ): Promise<void> {
-  const { deleteReturnsObject } = resource.definition;
+  // A deletion of a namespace returns it, although its description does not say so.
+  const deleteReturnsObject = resource.definition.deleteReturnsObject || isNamespace(resource);
   if (deleted.kind === "dryRun") {
     const { object, pending } = deleted;
     if (object === undefined) sendObject(context, resource.definition.strategy.blank(), status);

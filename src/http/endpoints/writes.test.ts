@@ -71,6 +71,7 @@ conversation("create: what the server sets and what it does not believe", [
     "resourceVersion should not be set on objects to be created",
   ],
   [`POST ${maps}`, { metadata: { name: "b", resourceVersion: "x" } }, 201],
+  [`POST ${maps}`, { metadata: { name: "b2", resourceVersion: "18446744073709551616" } }, 201],
   // A dry run stores nothing, so the store does not check it.
   [
     `POST ${maps}?dryRun=All`,

@@ -40,11 +40,12 @@ export const longInteger = /[:,[-][0-9]{16}/;
 /**
  * Parses compact JSON that this server encoded, which has no repeated keys.
  *
+ * @param convert is applied to a value that can contain a bigint
  * @throws JsonSyntaxError for damaged JSON
  */
-export function parseEncoded(bytes: Buffer): unknown {
+export function parseEncoded(bytes: Buffer, convert = (value: unknown): unknown => value): unknown {
   const text = bytes.toString("utf8");
-  if (longInteger.test(text)) return parseJson(bytes).value;
+  if (longInteger.test(text)) return convert(parseJson(bytes).value);
   try {
     return JSON.parse(text);
   } catch (error) {

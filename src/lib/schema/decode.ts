@@ -57,10 +57,10 @@ export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
  * @throws DecodeError when the object does not fit the schema
  */
 export function decodeEncoded(bytes: Buffer, schema: Struct): Record<string, unknown> {
-  const value = parseEncoded(bytes);
   // The depth was checked when the object was decoded first.
-  if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom, 0).object;
-  return new Decoder(undefined).decode(value, schema);
+  if (schema.custom !== undefined)
+    return decodeCustom({ value: parseEncoded(bytes, asGoNumbers), duplicates: [] }, schema.custom, 0).object;
+  return new Decoder(undefined).decode(parseEncoded(bytes), schema);
 }
 
 /**
@@ -70,7 +70,9 @@ export function decodeEncoded(bytes: Buffer, schema: Struct): Record<string, unk
  */
 export function decodeStored(bytes: Buffer, custom: CustomForm): Record<string, unknown> {
   const document = parseDocument(bytes);
-  return decodeCustom(parsedJson(document), { conform: restoring(custom) }, document.depth).object;
+  const { value, duplicates } = parsedJson(document);
+  const json = { value: document.repeated === undefined ? value : asGoNumbers(value), duplicates };
+  return decodeCustom(json, { conform: restoring(custom) }, document.depth).object;
 }
 
 /**
