@@ -36,7 +36,7 @@ import { namespace } from "./core/namespace.ts";
 import { node } from "./core/node/node.ts";
 import { persistentVolume } from "./core/persistent-volume/persistent-volume.ts";
 import { persistentVolumeClaim } from "./core/persistent-volume-claim.ts";
-import { droppingImageVolumes } from "./core/pod/image-volumes.ts";
+import { droppingFromPods } from "./core/pod/drop-disabled.ts";
 import { pod } from "./core/pod/pod.ts";
 import { podTemplate } from "./core/pod-template.ts";
 import { replicationController } from "./core/replication-controller.ts";
@@ -137,7 +137,7 @@ function withPods(strategies: Readonly<Record<string, Strategy>>): Readonly<Reco
   const kinds = podTemplateKinds.map((kind) => {
     const key = `${kind.group}/${kind.resource}`;
     const own = strategies[key] as Strategy;
-    return [key, { ...own, dropDisabled: droppingImageVolumes(kind, own.dropDisabled) }];
+    return [key, { ...own, dropDisabled: droppingFromPods(kind, own.dropDisabled) }];
   });
   return { ...strategies, ...Object.fromEntries(kinds) };
 }

@@ -22,11 +22,11 @@ export function checkTemplateUnchanged(
 ): void {
   const [template, before] = [next.spec.template ?? {}, old.spec.template ?? {}];
   if (identical(template, before)) return;
-  const mutable = mutableParts(old, gates);
-  if (mutable.placement || mutable.resources)
-    return checkSpecUnchanged(template.spec ?? {}, before.spec ?? {}, mutable, errors);
+  const { placement, resources } = mutableParts(old, gates);
+  const allowed = placement ? withPlacement(before, template) : before;
+  if (resources) return checkSpecUnchanged(template.spec ?? {}, allowed.spec ?? {}, errors);
   const shown = templateInGo(template);
-  if (!equalGoForms(shown, templateInGo(before))) errors.invalid("spec.template", shown, "field is immutable");
+  if (!equalGoForms(shown, templateInGo(allowed))) errors.invalid("spec.template", shown, "field is immutable");
 }
 
 /** What may change. */
@@ -46,24 +46,28 @@ function mutableParts(old: KubeObject, { enabled }: FeatureGates): Mutable {
   };
 }
 
-function checkSpecUnchanged(next: Part, old: Part, mutable: Mutable, errors: FieldErrors): void {
+/** Only resources may differ. */
+function checkSpecUnchanged(next: Part, old: Part, errors: FieldErrors): void {
   const shown = goForm("PodSpec", next);
-  const placed = mutable.placement ? withPlacement(old, next) : old;
-  const allowed = goForm("PodSpec", mutable.resources ? withResources(placed, next) : placed);
+  const allowed = goForm("PodSpec", withResources(old, next));
   if (!equalGoForms(shown, allowed)) errors.invalid("spec.template.spec", shown, "field is immutable");
 }
 
 const templateInGo = ({ metadata, spec }: Part): Part => ({ ...metadataInGo(metadata), Spec: goForm("PodSpec", spec) });
 
-/** The old spec with the new scheduling directives. */
+/** The old template with the new labels, annotations and scheduling directives. */
 function withPlacement(old: Part, next: Part): Part {
-  const { nodeSelector, tolerations, schedulingGates } = next;
+  const { nodeSelector, tolerations, schedulingGates, affinity } = next.spec ?? {};
+  const { labels, annotations } = next.metadata ?? {};
   return {
-    ...old,
-    nodeSelector,
-    tolerations,
-    schedulingGates,
-    affinity: withNodeAffinity(old.affinity, next.affinity),
+    metadata: { ...old.metadata, labels, annotations },
+    spec: {
+      ...old.spec,
+      nodeSelector,
+      tolerations,
+      schedulingGates,
+      affinity: withNodeAffinity(old.spec?.affinity, affinity),
+    },
   };
 }
 
