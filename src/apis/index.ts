@@ -3,8 +3,10 @@
  * have the default strategy.
  */
 
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { strategy } from "../catalog/strategy.ts";
 import type { Column, Strategy } from "../catalog/strategy-contract.ts";
+import { podTemplateKinds } from "../lib/pod-security/pod-templates.ts";
 import type { LoadExpressionChecker } from "./admissionregistration/expression-checker.ts";
 import { admissionKinds } from "./admissionregistration/kinds.ts";
 import { customResourceDefinition, customResourceDefinitionWith } from "./apiextensions/custom-resource-definition.ts";
@@ -34,12 +36,13 @@ import { namespace } from "./core/namespace.ts";
 import { node } from "./core/node/node.ts";
 import { persistentVolume } from "./core/persistent-volume/persistent-volume.ts";
 import { persistentVolumeClaim } from "./core/persistent-volume-claim.ts";
+import { droppingFromPods } from "./core/pod/drop-disabled.ts";
 import { pod } from "./core/pod/pod.ts";
 import { podTemplate } from "./core/pod-template.ts";
 import { replicationController } from "./core/replication-controller.ts";
 import { resourceQuota } from "./core/resource-quota.ts";
 import { secret } from "./core/secret.ts";
-import { service } from "./core/service/service.ts";
+import { service, serviceWith } from "./core/service/service.ts";
 import { serviceAccount } from "./core/service-account.ts";
 import { endpointSlice } from "./discovery/endpoint-slice.ts";
 import { flowSchema } from "./flowcontrol/flow-schema.ts";
@@ -48,7 +51,7 @@ import { ingress } from "./networking/ingress.ts";
 import { ingressClass } from "./networking/ingress-class.ts";
 import { ipAddress } from "./networking/ip-address.ts";
 import { networkPolicy } from "./networking/network-policy.ts";
-import { serviceCidr } from "./networking/service-cidr.ts";
+import { serviceCidr, serviceCidrWith } from "./networking/service-cidr.ts";
 import { runtimeClass } from "./node/runtime-class.ts";
 import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
@@ -127,7 +130,17 @@ const special: Readonly<Record<string, Strategy>> = {
 };
 
 /** Strategies by `group/resource`, with default options. */
-export const builtinStrategies = withColumns(special, columnsByResource);
+export const builtinStrategies = withColumns(withPods(special), columnsByResource);
+
+/** Adds what all kinds that contain a pod drop. */
+function withPods(strategies: Readonly<Record<string, Strategy>>): Readonly<Record<string, Strategy>> {
+  const kinds = podTemplateKinds.map((kind) => {
+    const key = `${kind.group}/${kind.resource}`;
+    const own = strategies[key] as Strategy;
+    return [key, { ...own, dropDisabled: droppingFromPods(kind, own.dropDisabled) }];
+  });
+  return { ...strategies, ...Object.fromEntries(kinds) };
+}
 
 function withColumns(
   strategies: Readonly<Record<string, Strategy>>,
@@ -146,6 +159,8 @@ export { builtinConversions, storedConversions } from "./conversions.ts";
 interface StrategyOptions {
   /** How long events live: `--event-ttl`. */
   readonly eventTtlSeconds: number;
+  /** Gates that choose whole rules of a kind; by default they are on. */
+  readonly gates?: FeatureGates;
   /** Loads the compiler of validation rules in CRDs. Undefined: rules are not compiled. */
   readonly loadRuleChecker?: () => Promise<RuleChecker>;
   /**
@@ -161,11 +176,14 @@ interface StrategyOptions {
 
 /** The strategies by `group/resource`, with the options of one server. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
+  const { enabled } = options.gates ?? { enabled: () => true };
   const compiling = {
     ...admissionKinds(options.loadExpressionChecker),
     ...resourceKinds(options.loadSelectorChecker),
+    "/services": serviceWith(enabled("RelaxedServiceNameValidation")),
+    "networking.k8s.io/servicecidrs": serviceCidrWith(enabled("ServiceCIDRStatusFieldWiping")),
   };
-  const kinds = withColumns({ ...special, ...compiling }, columnsByResource);
+  const kinds = withColumns(withPods({ ...special, ...compiling }), columnsByResource);
   const expiring = Object.entries(kinds)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);

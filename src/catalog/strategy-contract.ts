@@ -120,6 +120,8 @@ interface Shape {
    * @param old undefined on create
    */
   dropDisabled(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
+  /** Whether updates of the status remove fields of disabled gates. */
+  readonly dropsDisabledStatus: boolean;
   prepareForCreate(object: KubeObject, context: StrategyContext): void;
   prepareForUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;

@@ -14,6 +14,7 @@ const defaults: Strategy = {
   setDefaults: nothing,
   setStoredDefaults: nothing,
   dropDisabled: nothing,
+  dropsDisabledStatus: false,
   prepareForCreate: nothing,
   prepareForUpdate: nothing,
   prepareForStatusUpdate: nothing,

@@ -244,7 +244,9 @@ function rulesFor(registry: RegistryContext, { target, subresource }: UpdateRequ
   const { strategy } = target.resource.definition;
   const special = Object.hasOwn(strategy.subresources, subresource) ? strategy.subresources[subresource] : undefined;
   if (special !== undefined) return special;
-  return subresource === "status" ? statusRules(strategy) : mainRules(registry, target.resource, strategy);
+  return subresource === "status"
+    ? statusRules(registry, target.resource, strategy)
+    : mainRules(registry, target.resource, strategy);
 }
 
 function mainRules(
@@ -268,10 +270,16 @@ function mainRules(
   };
 }
 
-function statusRules(strategy: Strategy): SubresourceRules {
+function statusRules(
+  registry: RegistryContext,
+  resource: UpdateRequest["target"]["resource"],
+  strategy: Strategy,
+): SubresourceRules {
   return {
     prepare(next, old, context) {
       keepAllExcept(next, old, "status");
+      if (strategy.dropsDisabledStatus)
+        dropDisabledFields(next, old, storeOf(resource).form.schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForStatusUpdate(next, old, context);
     },
     validate: strategy.validateStatusUpdate,

@@ -27,6 +27,7 @@ function builtinDefinitionsFor(
   const { minCompatible } = gates.version;
   const strategies = strategiesWith({
     eventTtlSeconds: options.eventTtlSeconds,
+    gates,
     loadRuleChecker: async () => (await import("./custom-resources.ts")).definitionRules(minCompatible),
     loadExpressionChecker: async () => (await import("./policy-expressions.ts")).policyChecker(minCompatible),
     loadSelectorChecker: async () => (await import("./policy-expressions.ts")).deviceChecker(minCompatible),

@@ -40,12 +40,13 @@ export interface Settings {
   readonly admissionConfigurations: PluginConfigurations;
 }
 
+const externalSignerGate = "ExternalServiceAccountTokenSigner";
+
 /** @throws Error when an option is not valid, or a file that it names cannot be read or is not valid */
 export async function readSettings(options: ServerOptions): Promise<Settings> {
   checkLimits(options);
   checkLeaderElection(options.leaderElection);
   checkCoordinatedLeadership(options.coordinatedLeadership);
-  const { serviceRanges, nodePorts } = readServiceSettings(options);
   const authorization = await readAuthorizationSettings(options);
   const authentication = await readAuthenticationSettings(options, authorization);
   const metrics = await metricsSettings(options);
@@ -53,6 +54,12 @@ export async function readSettings(options: ServerOptions): Promise<Settings> {
   const controllers = enabledControllers(controllersOf(options));
   const admissionPlugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings } = parseFeatureGates(options.featureGates, parseEffectiveVersion(options));
+  const { serviceRanges, nodePorts } = readServiceSettings(options);
+  if (!gates.enabled("DisableAllocatorDualWrite")) checkRangeSizes(serviceRanges);
+  if (options.serviceAccountSigningEndpoint !== undefined && !gates.enabled(externalSignerGate))
+    throw new Error(
+      `setting \`--service-account-signing-endpoint\` requires enabling ${externalSignerGate} feature gate`,
+    );
   checkPeerOptions(options, gates);
   const served = servedVersions(options, gates);
   for (const warning of [...warnings, ...served.warnings]) options.logger.warn(warning);
@@ -153,4 +160,17 @@ function readServiceSettings({
   if (apiserverCount <= 0)
     throw new Error(`--apiserver-count should be a positive number, but value '${apiserverCount}' provided`);
   return { serviceRanges, nodePorts };
+}
+
+/** Of the allocator that earlier releases also write. Source: cmd/kube-apiserver/app/options/validation.go. */
+const rangeBitsMax = 20;
+
+function checkRangeSizes(ranges: readonly IpRange[]): void {
+  for (const [index, { family, length }] of ranges.entries()) {
+    const bits = family === "IPv4" ? 32 : 128;
+    if (bits - length <= rangeBitsMax) continue;
+    const flag = `--service-cluster-ip-range${index === 0 ? "" : `[${index}]`}`;
+    const least = `the mask must be >= ${bits - rangeBitsMax}`;
+    throw new Error(`specified ${flag} is too large; for ${bits}-bit addresses, ${least}`);
+  }
 }

@@ -6,10 +6,11 @@ import type { AdmissionPlugin } from "../../src/admission/contract.ts";
 import { namespaceLifecycle } from "../../src/admission/plugins/namespace-lifecycle.ts";
 import { serviceAddresses } from "../../src/admission/plugins/service-addresses/service-addresses.ts";
 import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
+import { type EffectiveVersion, parseEffectiveVersion } from "../../src/apimachinery/effective-version.ts";
 import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../src/apimachinery/object.ts";
 import { loopbackUser } from "../../src/apimachinery/system-user.ts";
-import { builtinConversions, builtinStrategies } from "../../src/apis/index.ts";
+import { builtinConversions, strategiesWith } from "../../src/apis/index.ts";
 import { builtinDefinitions } from "../../src/catalog/builtin-definitions.ts";
 import { openCatalog } from "../../src/catalog/catalog.ts";
 import type { Catalog, Resolved } from "../../src/catalog/contract.ts";
@@ -31,9 +32,11 @@ export interface MemoryRegistryOptions {
   readonly clock?: Clock;
   /** The value of `--feature-gates`. */
   readonly featureGates?: string;
+  /** The value of `--emulated-version`. */
+  readonly emulatedVersion?: string;
   /** Groups whose alpha and beta versions are also served. */
   readonly allVersionsOf?: readonly string[];
-  /** Those of the built-in kinds by default. */
+  /** Those of the built-in kinds by default, with the gates. */
   readonly strategies?: Readonly<Record<string, Strategy>>;
   /** Admission plugins after NamespaceLifecycle. */
   readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
@@ -97,18 +100,21 @@ async function openRegistry({
   clock = systemClock,
   featureGates = "",
   allVersionsOf = [],
-  strategies = builtinStrategies,
+  emulatedVersion = "",
+  strategies: own,
   plugins = () => [],
   services,
   storage: shared,
 }: MemoryRegistryOptions): Promise<Pick<MemoryRegistry, "registry" | "mismatches" | "close">> {
   const storage = shared ?? (await openMemoryStorage(memoryOptions(clock)));
-  const { gates } = parseFeatureGates(featureGates);
+  const { gates } = parseFeatureGates(featureGates, emulated(emulatedVersion));
+  const strategies = own ?? strategiesWith({ eventTtlSeconds: 3600, gates });
   const installer = createInstaller({ storageOf: () => storage, clock, gates });
   const served = {
     serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version),
   };
-  const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
+  const { minCompatible } = gates.version;
+  const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served, minCompatible });
   const catalog = openCatalog(definitions, installer.install);
   const rules = services === undefined ? [] : [addressRule(catalog, () => registry, services)];
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)], rules);
@@ -129,6 +135,11 @@ async function openRegistry({
       assert.deepEqual(mismatches, [], "declarative and hand-written validation differ");
     },
   };
+}
+
+function emulated(emulatedVersion: string): EffectiveVersion {
+  const forward = { emulationForwardCompatible: false, runtimeConfigEmulationForwardCompatible: false };
+  return parseEffectiveVersion({ emulatedVersion, ...forward });
 }
 
 /** The options of the stores of these tests. */

@@ -23,6 +23,7 @@ interface Options {
   readonly jobs: number;
   readonly kube?: string;
   readonly coxswain?: string;
+  readonly serverFlag: readonly string[];
   readonly resume?: string;
   readonly report?: string;
   readonly sequence?: string;
@@ -45,6 +46,12 @@ const program = new Command("npm run differential --")
     "of an administrator of a running kube-apiserver; without it, the one that `npm run upstream` has built is started",
   )
   .option("--coxswain <kubeconfig>", "of a running Coxswain; without it, one is started from the sources")
+  .option(
+    "--server-flag <flag>",
+    "one more flag of the servers that are started, such as --server-flag=--emulated-version=1.34; may be repeated",
+    (flag: string, flags: readonly string[]) => [...flags, flag],
+    [],
+  )
   .option("--resume <file>", "keeps the progress, and continues it")
   .option("--report <file>", "writes the causes as JSON")
   .option("--sequence <area:index>", "runs this sequence only, and prints it")
@@ -74,9 +81,9 @@ async function main(): Promise<number> {
 }
 
 async function openServers(): Promise<Servers> {
-  const flags = sharedFlags;
+  const flags = [...sharedFlags, ...options.serverFlag];
   started.push(options.kube === undefined ? await startKubeApiserver({ flags }) : runningServer(options.kube));
-  started.push(options.coxswain === undefined ? await startCoxswain() : runningServer(options.coxswain));
+  started.push(options.coxswain === undefined ? await startCoxswain(flags) : runningServer(options.coxswain));
   const [theirs, ours] = started.map(({ kubeconfig }) => openConnection(kubeconfig)) as [
     Servers["theirs"],
     Servers["ours"],

@@ -24,18 +24,11 @@ export function runningServer(file: string): StartedServer {
 }
 
 /** @throws Error with the output when the process ends before it serves */
-export async function startCoxswain(): Promise<StartedServer> {
+export async function startCoxswain(flags: readonly string[] = sharedFlags): Promise<StartedServer> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-differential-"));
   const main = join(import.meta.dirname, "../../src/main.ts");
-  const flags = [
-    "--secure-port=0",
-    "--storage=memory",
-    `--data-dir=${directory}`,
-    "--controllers=",
-    issuer,
-    ...sharedFlags,
-  ];
-  const child = spawn(process.execPath, [main, "serve", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const own = ["--secure-port=0", "--storage=memory", `--data-dir=${directory}`, "--controllers=", issuer, ...flags];
+  const child = spawn(process.execPath, [main, "serve", ...own], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const exited = new Promise<"ended">((resolve) => child.once("exit", () => resolve("ended")));
   const serves = new Promise<"serves">((resolve) => {

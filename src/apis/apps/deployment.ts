@@ -53,6 +53,7 @@ export const deployment = strategy({
   },
   // The deployment controller copies annotations to the ReplicaSets.
   raisesGeneration: (next, old) => !deepEqual(next.metadata.annotations, old.metadata.annotations),
+  dropsDisabledStatus: true,
   prepareForStatusUpdate(next, old) {
     if (old.metadata.labels === undefined) delete next.metadata.labels;
     else next.metadata.labels = old.metadata.labels;

@@ -41,6 +41,7 @@ export const replicaSet = strategy({
     validate(next, templateOptions(context, old.spec.template), errors);
     checkSelectorUnchanged(next, old, errors);
   },
+  dropsDisabledStatus: true,
   validateStatusUpdate: (next, _old, errors) => validateStatus(next.status ?? {}, errors),
   warnings: replicatedWarnings,
 });

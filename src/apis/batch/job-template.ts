@@ -1,9 +1,10 @@
 /**
  * Validates updates of a Job's pod template: while the job is suspended, scheduling directives and
- * container resources may change.
+ * container resources may change; in earlier releases only the directives, before the job has started.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go
  */
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { equalGoForms } from "../../catalog/go-equality.ts";
@@ -13,32 +14,60 @@ import { items, type Part } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";
 import { conditionsOf } from "./job-status.ts";
 
-export function checkTemplateUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+export function checkTemplateUnchanged(
+  next: KubeObject,
+  old: KubeObject,
+  gates: FeatureGates,
+  errors: FieldErrors,
+): void {
   const [template, before] = [next.spec.template ?? {}, old.spec.template ?? {}];
   if (identical(template, before)) return;
-  const isMutable = old.spec.suspend === true && conditionsOf(old).suspended && (old.status?.active ?? 0) === 0;
-  if (isMutable) return checkSpecUnchanged(template.spec ?? {}, before.spec ?? {}, errors);
+  const { placement, resources } = mutableParts(old, gates);
+  const allowed = placement ? withPlacement(before, template) : before;
+  if (resources) return checkSpecUnchanged(template.spec ?? {}, allowed.spec ?? {}, errors);
   const shown = templateInGo(template);
-  if (!equalGoForms(shown, templateInGo(before))) errors.invalid("spec.template", shown, "field is immutable");
+  if (!equalGoForms(shown, templateInGo(allowed))) errors.invalid("spec.template", shown, "field is immutable");
 }
 
+/** What may change. */
+interface Mutable {
+  readonly placement: boolean;
+  readonly resources: boolean;
+}
+
+function mutableParts(old: KubeObject, { enabled }: FeatureGates): Mutable {
+  const isSuspended = old.spec.suspend === true;
+  const isStopped = isSuspended && conditionsOf(old).suspended && (old.status?.active ?? 0) === 0;
+  return {
+    placement: enabled("MutableSchedulingDirectivesForSuspendedJobs")
+      ? isStopped
+      : isSuspended && !old.status?.startTime,
+    resources: enabled("MutablePodResourcesForSuspendedJobs") && isStopped,
+  };
+}
+
+/** Only resources may differ. */
 function checkSpecUnchanged(next: Part, old: Part, errors: FieldErrors): void {
   const shown = goForm("PodSpec", next);
-  const allowed = goForm("PodSpec", withResources(withPlacement(old, next), next));
+  const allowed = goForm("PodSpec", withResources(old, next));
   if (!equalGoForms(shown, allowed)) errors.invalid("spec.template.spec", shown, "field is immutable");
 }
 
 const templateInGo = ({ metadata, spec }: Part): Part => ({ ...metadataInGo(metadata), Spec: goForm("PodSpec", spec) });
 
-/** The old spec with the new scheduling directives. */
+/** The old template with the new labels, annotations and scheduling directives. */
 function withPlacement(old: Part, next: Part): Part {
-  const { nodeSelector, tolerations, schedulingGates } = next;
+  const { nodeSelector, tolerations, schedulingGates, affinity } = next.spec ?? {};
+  const { labels, annotations } = next.metadata ?? {};
   return {
-    ...old,
-    nodeSelector,
-    tolerations,
-    schedulingGates,
-    affinity: withNodeAffinity(old.affinity, next.affinity),
+    metadata: { ...old.metadata, labels, annotations },
+    spec: {
+      ...old.spec,
+      nodeSelector,
+      tolerations,
+      schedulingGates,
+      affinity: withNodeAffinity(old.spec?.affinity, affinity),
+    },
   };
 }
 

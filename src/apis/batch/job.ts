@@ -4,6 +4,7 @@
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/batch/job/strategy.go
  */
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -59,7 +60,7 @@ export const job = strategy({
     );
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
     validateSpec(next, options, errors);
-    checkUnchanged(next, old, errors);
+    checkUnchanged(next, old, gates, errors);
   },
   validateStatusUpdate(next, old, errors) {
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
@@ -159,10 +160,10 @@ function validateSpec(object: KubeObject, options: PodOptions, errors: FieldErro
   if (!spec.selector || isSoundSelector(spec.selector)) checkSelected(object, errors);
 }
 
-function checkUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+function checkUnchanged(next: KubeObject, old: KubeObject, gates: FeatureGates, errors: FieldErrors): void {
   checkCompletions(next.spec, old.spec, errors);
   checkSelectorUnchanged(next, old, errors);
-  checkTemplateUnchanged(next, old, errors);
+  checkTemplateUnchanged(next, old, gates, errors);
   checkImmutable(next.spec.completionMode, old.spec.completionMode, "spec.completionMode", errors);
   for (const [field, inGo] of [
     ["podFailurePolicy", failurePolicyInGo],

@@ -45,6 +45,7 @@ export const persistentVolumeClaim = strategy({
     validateClaimSpec(next.spec, "spec", rulesFrom(old.spec), errors);
     validateChanges(next, old, gates, errors);
   },
+  dropsDisabledStatus: true,
   validateStatusUpdate(next, old, errors, { gates }) {
     validateStatus(next.status ?? {}, errors);
     const resizes =
@@ -125,7 +126,7 @@ function validateChanges(next: KubeObject, old: KubeObject, gates: FeatureGates,
   checkSize(next, old, gates, errors);
   if (next.spec.volumeMode !== old.spec.volumeMode)
     errors.invalid("volumeMode", next.spec.volumeMode ?? null, "field is immutable");
-  checkAttributesClass(next, old, errors);
+  checkAttributesClass(next, old, gates, errors);
 }
 
 function formOf(spec: Part): Part {
@@ -195,11 +196,13 @@ function checkSize(next: KubeObject, old: KubeObject, gates: FeatureGates, error
   }
 }
 
-function checkAttributesClass(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
+function checkAttributesClass(next: KubeObject, old: KubeObject, gates: FeatureGates, errors: FieldErrors): void {
   const { volumeAttributesClassName: now } = next.spec;
   if ((now ?? null) === (old.spec.volumeAttributesClassName ?? null)) return;
-  if (typeof old.status?.currentVolumeAttributesClassName !== "string") return;
   const path = "spec.volumeAttributesClassName";
+  if (!gates.enabled("VolumeAttributesClass"))
+    errors.forbidden(path, "update is forbidden when the VolumeAttributesClass feature gate is disabled");
+  if (typeof old.status?.currentVolumeAttributesClassName !== "string") return;
   const when = "is forbidden when status.currentVolumeAttributesClassName is not nil";
   if (typeof now !== "string") errors.forbidden(path, `update to nil ${when}`);
   else if (now === "") errors.forbidden(path, `update to empty string ${when}`);

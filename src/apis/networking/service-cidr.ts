@@ -6,26 +6,32 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validatePrefix } from "../../apimachinery/validation/ip.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { keepMetaForStatus } from "../fields.ts";
 
 const path = "spec.cidrs";
 
+/** @param isolatesStatus whether only its subresource changes the status: the gate ServiceCIDRStatusFieldWiping */
+export const serviceCidrWith = (isolatesStatus: boolean): Strategy =>
+  strategy({
+    isolatesStatus,
+    validate: (object, errors) => validateCidrs(cidrsOf(object), errors),
+    validateUpdate(next, old, errors) {
+      const [cidrs, before] = [cidrsOf(next), cidrsOf(old)];
+      const isExtension = before.length === 1 && cidrs.length === 2;
+      if (cidrs.length !== before.length && !isExtension)
+        return errors.invalid(path, next.spec?.cidrs ?? null, "field is immutable");
+      for (const [index, cidr] of before.entries()) {
+        if (cidrs[index] !== cidr) errors.invalid(`${path}[${index}]`, cidrs[index], "field is immutable");
+      }
+      if (isExtension) validateCidrs(cidrs, errors);
+    },
+    prepareForStatusUpdate: keepMetaForStatus,
+  });
+
 /** The strategy of ServiceCIDR. */
-export const serviceCidr = strategy({
-  validate: (object, errors) => validateCidrs(cidrsOf(object), errors),
-  validateUpdate(next, old, errors) {
-    const [cidrs, before] = [cidrsOf(next), cidrsOf(old)];
-    const isExtension = before.length === 1 && cidrs.length === 2;
-    if (cidrs.length !== before.length && !isExtension)
-      return errors.invalid(path, next.spec?.cidrs ?? null, "field is immutable");
-    for (const [index, cidr] of before.entries()) {
-      if (cidrs[index] !== cidr) errors.invalid(`${path}[${index}]`, cidrs[index], "field is immutable");
-    }
-    if (isExtension) validateCidrs(cidrs, errors);
-  },
-  prepareForStatusUpdate: keepMetaForStatus,
-});
+export const serviceCidr = serviceCidrWith(true);
 
 const cidrsOf = (object: KubeObject): readonly string[] => object.spec?.cidrs ?? [];
 

@@ -51,6 +51,7 @@ export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strate
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       checkUnchanged("ResourceClaimSpec", next, old, errors);
     },
+    dropsDisabledStatus: true,
     prepareForStatusUpdate(next, old) {
       keepMetaForStatus(next, old);
       dropDeallocated(next, old);

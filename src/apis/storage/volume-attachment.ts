@@ -29,6 +29,7 @@ export const volumeAttachment = strategy({
     setHostPathDefaults(inline.hostPath);
     if (inline.iscsi) setAbsent(inline.iscsi, { iscsiInterface: "default" });
   },
+  dropsDisabledStatus: true,
   prepareForStatusUpdate: keepMetaForStatus,
   validate,
   validateUpdate,

@@ -10,10 +10,14 @@ const letterI = 0x69;
 
 /**
  * Parses the headers, without adding groups.
+ * @param constrained whether the gate ConstrainedImpersonation is on, which changes the message
  * @returns undefined when impersonation is not requested
  * @throws ApiError 400 for groups, a uid or extra without a user
  */
-export function impersonatedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
+export function impersonatedUser(
+  { rawHeaders }: Pick<Exchange, "rawHeaders">,
+  constrained: boolean,
+): UserInfo | undefined {
   if (!rawHeaders.some(mayBeImpersonation)) return undefined; // Fast path for most requests.
   let name: string | undefined;
   let uid = "";
@@ -33,7 +37,10 @@ export function impersonatedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): 
   if (user.name !== "") return user;
   // As upstream, which does not distinguish an empty header from none.
   if (uid === "" && groups.length === 0 && extra.size === 0) return undefined;
-  throw badRequest(`requested ${goSyntax(user)} without impersonating a user name`);
+  const what = constrained
+    ? `${goSyntax(user)} without impersonating a user name`
+    : `${references(user)} without impersonating a user`;
+  throw badRequest(`requested ${what}`);
 }
 
 function mayBeImpersonation(text: string, at: number): boolean {
@@ -44,6 +51,20 @@ function add(extra: Map<string, string[]>, key: string, value: string): void {
   const values = extra.get(key);
   if (values === undefined) extra.set(key, [value]);
   else values.push(value);
+}
+
+/** Each requested value as a reference, as the message of upstream's filter without constraints prints them. */
+function references({ uid, groups, extra }: UserInfo): string {
+  const version = "authentication.k8s.io/v1";
+  const extras = [...extra].flatMap(([key, values]) =>
+    values.map((value) => `{UserExtra  ${value}  ${version}  ${key}}`),
+  );
+  const all = [
+    ...groups.map((group) => `{Group  ${group}    }`),
+    ...extras,
+    ...(uid === "" ? [] : [`{UID  ${uid}  ${version}  }`]),
+  ];
+  return `[${all.join(" ")}]`;
 }
 
 /** The user as upstream's message prints it. */

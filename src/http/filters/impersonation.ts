@@ -46,7 +46,7 @@ export function impersonationFilter(
     throw first; // It is defined: the legacy mode applies to every user.
   };
   return (context) => {
-    const target = requestedUser(context);
+    const target = requestedUser(context, constrained);
     if (target === undefined) return;
     const done = context.audit?.timing("impersonation");
     const since = observer?.clock.now() ?? 0;
@@ -71,9 +71,9 @@ export function impersonationFilter(
 }
 
 /** Upstream rejects headers without a user name in the same way as those that are not allowed. */
-function requestedUser(context: RequestState): UserInfo | undefined {
+function requestedUser(context: RequestState, constrained: boolean): UserInfo | undefined {
   try {
-    return impersonatedUser(context.exchange);
+    return impersonatedUser(context.exchange, constrained);
   } catch (error) {
     context.headers["x-content-type-options"] = "nosniff";
     throw error;

@@ -5,6 +5,7 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/persistentvolume/strategy.go`.
  */
 import { formatTime } from "../../../apimachinery/clock.ts";
+import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../../apimachinery/validation/metadata.ts";
@@ -54,7 +55,7 @@ export const persistentVolume = strategy({
     checkMountOptions(next, errors);
     validate(); // Upstream validates, and reports, twice.
     checkSource(next.spec, old.spec, errors);
-    checkImmutable(next.spec, old.spec, gates.enabled("MutablePVNodeAffinity"), errors);
+    checkImmutable(next.spec, old.spec, gates, errors);
   },
   validateStatusUpdate: (next, old, errors) => validateMetaChangesAgain(next.metadata, old.metadata, errors),
   warnings: warningsOf,
@@ -123,15 +124,22 @@ const renamedLabels = new Map([
   ["beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"],
 ]);
 
-function checkImmutable(next: Part, old: Part, affinityMayChange: boolean, errors: FieldErrors): void {
+function checkImmutable(next: Part, old: Part, gates: FeatureGates, errors: FieldErrors): void {
   if (next.volumeMode !== old.volumeMode) errors.invalid("volumeMode", next.volumeMode ?? null, "field is immutable");
-  if (!affinityMayChange && old.nodeAffinity && !isSameAffinity(next.nodeAffinity, old.nodeAffinity)) {
+  if (
+    !gates.enabled("MutablePVNodeAffinity") &&
+    old.nodeAffinity &&
+    !isSameAffinity(next.nodeAffinity, old.nodeAffinity)
+  ) {
     const shown = next.nodeAffinity ? goForm("VolumeNodeAffinity", next.nodeAffinity) : null;
     errors.invalid("nodeAffinity", shown, "field is immutable, except for updating from beta label to GA");
   }
-  if (typeof old.volumeAttributesClassName === "string" && typeof next.volumeAttributesClassName !== "string") {
-    errors.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
-  }
+  const [now, before] = [next.volumeAttributesClassName, old.volumeAttributesClassName];
+  const path = "spec.volumeAttributesClassName";
+  if (now !== before && !gates.enabled("VolumeAttributesClass"))
+    errors.forbidden(path, "update is forbidden when the VolumeAttributesClass feature gate is disabled");
+  if (typeof before === "string" && typeof now !== "string")
+    errors.forbidden(path, "update from non-nil value to nil is forbidden");
 }
 
 /** Whether they are equal, except that deprecated labels may be replaced. */

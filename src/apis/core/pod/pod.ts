@@ -4,9 +4,7 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`.
  */
 
-import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
 import { strategy } from "../../../catalog/strategy.ts";
-import { dropDisabledFields } from "../../../lib/schema/gates.ts";
 import { items, selectable, selectableAt, setAbsent, struct } from "../../fields.ts";
 import { dropInitContainerAnnotations } from "./annotations.ts";
 import { podRowConditions } from "./columns.ts";
@@ -14,6 +12,7 @@ import { podOptions } from "./options.ts";
 import {
   addGatedCondition,
   applyAppArmorAnnotations,
+  dropObservedGenerations,
   keepObservedGenerations,
   mergeLabelKeys,
   setStatusDefaults,
@@ -61,12 +60,13 @@ export const pod = strategy({
     mergeLabelKeys(object, gates);
     applyAppArmorAnnotations(object, warn);
   },
+  dropsDisabledStatus: true,
   prepareForStatusUpdate(next, old, { gates }) {
-    dropDisabledFields(next, old, builtinSchema("io.k8s.api.core.v1.Pod"), (gate) => gates.enabled(gate));
     if (old.metadata.ownerReferences === undefined) delete next.metadata.ownerReferences;
     else next.metadata.ownerReferences = old.metadata.ownerReferences;
     const status = struct(next, "status");
     setAbsent(status, { qosClass: old.status?.qosClass });
+    if (!gates.enabled("PodObservedGenerationTracking")) dropObservedGenerations(status, old.status ?? {});
     keepObservedGenerations(status, old.status ?? {});
   },
   subresources: { ephemeralcontainers: ephemeralContainers, resize },

@@ -92,6 +92,13 @@ export function profileOf(annotation: string): Part | undefined {
   return local === "" ? undefined : { type: "Localhost", localhostProfile: local };
 }
 
+/** Drops `observedGeneration` of the status and its conditions, unless the old status has any. */
+export function dropObservedGenerations(next: Part, old: Part): void {
+  const isTracked = (part: Part): boolean => Boolean(part.observedGeneration);
+  if ([old, ...items(old.conditions)].some(isTracked)) return;
+  for (const part of [next, ...items(next.conditions)]) delete part.observedGeneration;
+}
+
 /** Keeps `observedGeneration`, which older kubelets do not send. */
 export function keepObservedGenerations(next: Part, old: Part): void {
   if (!next.observedGeneration && old.observedGeneration) next.observedGeneration = old.observedGeneration;

@@ -13,7 +13,7 @@ const rows: [name: string, gates: string, problem: string | undefined][] = [
   ["a_b", "", label],
   ["a-1", "RelaxedServiceNameValidation=false", undefined],
   ["1-a", "RelaxedServiceNameValidation=false", label1035],
-  ["a_b", "RelaxedServiceNameValidation=false", label],
+  ["a_b", "RelaxedServiceNameValidation=false", label1035],
 ];
 
 for (const [name, featureGates, problem] of rows) {

@@ -6,8 +6,8 @@
  * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/storage.go`.
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { validateObjectMeta } from "../../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../../catalog/strategy.ts";
+import type { Strategy } from "../../../catalog/strategy-contract.ts";
 import { dns1035LabelProblems, dnsLabelProblems } from "../../../lib/names/names.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../../fields.ts";
 import { familyOf } from "./cluster-ips.ts";
@@ -26,46 +26,44 @@ import { validateLoadBalancerStatus } from "./status.ts";
 import { validateService, validateServiceUpdate } from "./validate-service.ts";
 import { loadBalancerWarnings, serviceWarnings } from "./warnings.ts";
 
+/** @param hasRelaxedNames whether names can begin with a digit: the gate RelaxedServiceNameValidation */
+export const serviceWith = (hasRelaxedNames: boolean): Strategy =>
+  strategy({
+    validateName: hasRelaxedNames ? dnsLabelProblems : dns1035LabelProblems,
+    selectableFields: selectableAt("spec.clusterIP", "spec.type"),
+    companion: "endpoints",
+    setDefaults,
+    setStoredDefaults: ({ spec }) => completeStored(spec),
+    prepareForCreate(object) {
+      object.status = { loadBalancer: {} };
+      normalizeClusterIps(object.spec);
+      dropInternalPolicy(object.spec);
+    },
+    prepareForUpdate(next, old) {
+      dropInternalPolicy(next.spec);
+      keepAllocated(next.spec, old.spec);
+      dropTypeDependentFields(next.spec, old.spec);
+      if (next.spec.type !== "LoadBalancer") next.status = { ...old.status, loadBalancer: {} };
+    },
+    validate: (object, errors, { gates }) => validateService(object, undefined, errors, gates),
+    validateUpdate(next, old, errors, { gates }) {
+      validateServiceUpdate(next, old, errors);
+      validateService(next, old, errors, gates);
+    },
+    validateStatusUpdate(next, old, errors, { gates }) {
+      const rules = {
+        type: next.spec?.type,
+        strict: gates.enabled("StrictIPCIDRValidation"),
+        old: old.status?.loadBalancer,
+      };
+      validateLoadBalancerStatus(next.status?.loadBalancer ?? {}, "status.loadBalancer", rules, errors);
+    },
+    warnings: serviceWarnings,
+    statusWarnings: ({ status }) => loadBalancerWarnings(status?.loadBalancer),
+  });
+
 /** Strategy of `services`. */
-export const service = strategy({
-  validateName: dnsLabelProblems,
-  selectableFields: selectableAt("spec.clusterIP", "spec.type"),
-  companion: "endpoints",
-  setDefaults,
-  setStoredDefaults: ({ spec }) => completeStored(spec),
-  prepareForCreate(object) {
-    object.status = { loadBalancer: {} };
-    normalizeClusterIps(object.spec);
-    dropInternalPolicy(object.spec);
-  },
-  prepareForUpdate(next, old) {
-    dropInternalPolicy(next.spec);
-    keepAllocated(next.spec, old.spec);
-    dropTypeDependentFields(next.spec, old.spec);
-    if (next.spec.type !== "LoadBalancer") next.status = { ...old.status, loadBalancer: {} };
-  },
-  validate(object, errors, { gates }) {
-    const { name = "" } = object.metadata;
-    if (!gates.enabled("RelaxedServiceNameValidation") && dnsLabelProblems(name).length === 0) {
-      validateObjectMeta(object.metadata, { namespaced: true, validateName: dns1035LabelProblems }, errors);
-    }
-    validateService(object, undefined, errors, gates);
-  },
-  validateUpdate(next, old, errors, { gates }) {
-    validateServiceUpdate(next, old, errors);
-    validateService(next, old, errors, gates);
-  },
-  validateStatusUpdate(next, old, errors, { gates }) {
-    const rules = {
-      type: next.spec?.type,
-      strict: gates.enabled("StrictIPCIDRValidation"),
-      old: old.status?.loadBalancer,
-    };
-    validateLoadBalancerStatus(next.status?.loadBalancer ?? {}, "status.loadBalancer", rules, errors);
-  },
-  warnings: serviceWarnings,
-  statusWarnings: ({ status }) => loadBalancerWarnings(status?.loadBalancer),
-});
+export const service = serviceWith(true);
 
 function setDefaults(object: KubeObject): void {
   const spec = struct(object, "spec");

@@ -324,6 +324,7 @@ export const controllerRoles: readonly RoleData[] = [
   },
   {
     name: "resource-claim-controller",
+    gates: "DynamicResourceAllocation",
     rules: [
       { verbs: "get list watch", groups: "core", resources: "pods" },
       { verbs: "update", groups: "core", resources: "pods/finalizers" },
@@ -487,6 +488,7 @@ export const controllerRoles: readonly RoleData[] = [
   },
   {
     name: "volumeattributesclass-protection-controller",
+    gates: "VolumeAttributesClass",
     rules: [
       { verbs: "get list watch", groups: "core", resources: "persistentvolumeclaims" },
       { verbs: "get list watch", groups: "core", resources: "persistentvolumes" },

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { binaryMinor } from "../../../apimachinery/effective-version.ts";
 import { parseFeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { UserInfo } from "../../../apimachinery/user.ts";
@@ -51,8 +52,11 @@ function upstreamPolicy(gates: string): Map<string, unknown> {
   return objects;
 }
 
+/** @param text gates, or an emulated release such as `1.34` */
 function ourPolicy(text: string): Map<string, unknown> {
-  const { gates } = parseFeatureGates(text);
+  const [, minor] = /^1\.(\d+)$/.exec(text) ?? [];
+  const emulated = Number(minor ?? binaryMinor);
+  const { gates } = parseFeatureGates(minor === undefined ? text : "", { emulated, minCompatible: emulated - 1 });
   const objects = new Map(
     bootstrapPolicy(gates).map(({ namespace, object }) => [
       `${object.kind} ${namespace}/${object.metadata.name}`,

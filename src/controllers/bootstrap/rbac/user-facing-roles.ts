@@ -81,6 +81,7 @@ export const userFacingRoles: readonly RoleData[] = [
         resources: "leases",
       },
       {
+        gates: "DynamicResourceAllocation",
         verbs: "create delete deletecollection patch update",
         groups: "resource.k8s.io",
         resources: "resourceclaims resourceclaimtemplates",
@@ -133,6 +134,7 @@ export const userFacingRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "policy", resources: "poddisruptionbudgets poddisruptionbudgets/status" },
       { verbs: "get list watch", groups: "networking.k8s.io", resources: "ingresses ingresses/status networkpolicies" },
       {
+        gates: "DynamicResourceAllocation",
         verbs: "get list watch",
         groups: "resource.k8s.io",
         resources: "resourceclaims resourceclaims/status resourceclaimtemplates",

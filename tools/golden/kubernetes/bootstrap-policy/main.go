@@ -1,5 +1,5 @@
 // Records upstream's bootstrap RBAC policy: first with all feature gates at their defaults, then, for each argument such as
-// A=true,B=false, the differences with these gates. `spec` is null for an object that the gates remove.
+// A=true,B=false or 1.34, the differences with these gates or at this emulated version. `spec` is null for an object that the gates remove.
 package main
 
 import (
