@@ -12,6 +12,7 @@ import { admissionExplanationFilter } from "../http/filters/admission-explanatio
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
+import { httpLogFilter } from "../http/filters/http-log.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
@@ -23,6 +24,7 @@ import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
 import { createServe } from "../http/serve.ts";
+import type { RequestTracing } from "../http/tracing/request-tracing.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Filter } from "../request/context.ts";
@@ -61,6 +63,7 @@ interface HttpNeeds {
   readonly serving: ServingSetup;
   readonly state: ServerState;
   readonly closers: Closers;
+  readonly tracing: RequestTracing | undefined;
   readonly extension: RequestExtension | undefined;
 }
 
@@ -79,7 +82,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const timing = requestTiming(options, metrics);
   const open = openRequests(timing);
   closers.add(() => open.close());
-  const onExchange = createServe({
+  const serve = createServe({
     filters: filtersOf(options, needs, timing, open),
     registry,
     endpoints: resourceEndpoints({
@@ -102,7 +105,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     port: securePort,
     serving: serving.material(),
     tls: serving.limits,
-    onExchange,
+    onExchange: needs.tracing?.serve(serve) ?? serve,
     work: watchLoop(logger, needs),
     acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs),
     clock,
@@ -151,24 +154,34 @@ function filtersOf(
   const { authorize, attempted } = authorization;
   const fraction = (): number => randomFraction(registry.random);
   const authenticate = metrics.authentication.around(authentication.filter);
+  const authenticateAudited = audit.filters?.authentication(authenticate) ?? authenticate;
   const constrained = gates.enabled("ConstrainedImpersonation");
-  const { extension } = needs;
+  const { extension, tracing } = needs;
+  const traced = tracing?.filter ?? ((_name, filter) => filter);
   return [
     ...(extension === undefined ? [] : [probeFilter(extension)]),
+    ...logFilters(options),
     open.filter,
     metrics.requests.filter,
     ...(options.goawayChance > 0 ? [goawayFilter(options.goawayChance, fraction)] : []),
     ...browserFilters(options, needs),
     ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
     timeoutParameterFilter(timing),
-    audit.filters?.authentication(authenticate) ?? authenticate,
-    ...(audit.filters === undefined ? [] : [audit.filters.filter]),
-    impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
-    ...flowControl.filters,
-    authorizationFilter(authorize, { attempted, clock }),
+    tracing?.authentication(authenticateAudited) ?? authenticateAudited,
+    ...(audit.filters === undefined ? [] : [traced("audit", audit.filters.filter)]),
+    traced(
+      constrained ? "constrainedimpersonation" : "impersonation",
+      impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
+    ),
+    ...flowControl.filters.map((filter) => traced("priorityandfairness", filter)),
+    traced("authorization", authorizationFilter(authorize, { attempted, clock })),
     ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
     ...(extension === undefined ? [] : [(context: RequestContext) => context.probe?.enter(context, registry)]),
   ];
+}
+
+function logFilters({ verbosity, logger }: ServerOptions): Filter<RequestContext>[] {
+  return verbosity === undefined ? [] : [httpLogFilter(verbosity, logger, () => performance.now())];
 }
 
 /** Browsers ask without credentials what they may do. */

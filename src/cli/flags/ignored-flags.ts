@@ -44,10 +44,6 @@ const workerCount = checked(integer(), (count) => {
   if (count < 1) throw new FlagValueError("must be a positive number");
 });
 
-/** Also the value of `-v=2`, which is `=2`. */
-const level = integer({ value: "level" });
-const verbosity: FlagType<number> = { ...level, read: (text, before) => level.read(text.replace(/^=/, ""), before) };
-
 const notYet = "not supported yet";
 
 export const ignoredFlags: readonly Flag[] = [
@@ -68,18 +64,7 @@ export const ignoredFlags: readonly Flag[] = [
     harmless: true,
   }),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
-  ignored("profiling", bool, "true"),
   ignored("contention-profiling", bool, "false"),
-  { ...ignored("v", verbosity, "0"), short: "v" },
-  ignored("vmodule", text("settings")),
-  ignored("log-flush-frequency", duration, "5s"),
-  ignored("log-text-info-buffer-size", text("quantity"), "0"),
-  unsupported({
-    name: "log-text-split-stream",
-    type: bool,
-    why: "all logs are written to standard error",
-    upstream: "false",
-  }),
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   unsupported({ name: "disable-http2-serving", type: bool, why: "HTTP/2 cannot be disabled", upstream: "false" }),
   unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
@@ -99,5 +84,4 @@ export const ignoredFlags: readonly Flag[] = [
   unsupported({ name: "permit-port-sharing", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "shutdown-send-retry-after", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "shutdown-watch-termination-grace-period", type: duration, why: notYet, upstream: "0s" }),
-  unsupported({ name: "tracing-config-file", type: text("file"), why: notYet }),
 ];

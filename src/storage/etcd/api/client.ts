@@ -37,6 +37,7 @@ import {
   watchRequest,
   watchResponse,
 } from "./messages.ts";
+import { tracedCall } from "./traced-call.ts";
 
 export interface EtcdClientOptions {
   /** URLs of members: `http://`, `https://` or `unix://`. */
@@ -66,7 +67,7 @@ interface Method {
   readonly response: Message;
 }
 
-const methods = {
+export const methods = {
   range: { path: "/etcdserverpb.KV/Range", request: rangeRequest, response: rangeResponse },
   txn: { path: "/etcdserverpb.KV/Txn", request: txnRequest, response: txnResponse },
   compact: { path: "/etcdserverpb.KV/Compact", request: compactRequest, response: compactResponse },
@@ -256,9 +257,10 @@ export class EtcdClient {
   #call<T>({ path, request, response }: Method, argument: object, timeoutMs: number, at: number): Promise<T> {
     if (this.#closed) return Promise.reject(new StorageUnavailable("the store is closed"));
     const channel = this.#clientAt(at).getChannel();
-    return callUnary(channel, path, encodeMessage(request, argument), Date.now() + timeoutMs).then((bytes) =>
-      decodeMessage<T>(response, bytes),
-    );
+    const sent = encodeMessage(request, argument);
+    const send = (headers?: Readonly<Record<string, string>>): Promise<Buffer> =>
+      callUnary(channel, path, sent, Date.now() + timeoutMs, { headers });
+    return tracedCall({ path, request: sent }, send).then((bytes) => decodeMessage<T>(response, bytes));
   }
 
   #clientAt(at: number): GrpcClient {
