@@ -19,6 +19,8 @@ import { crossOriginFilter, strictTransportFilter } from "../http/filters/respon
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
+import { debugFlagsRoutes } from "../http/profiling/debug-flags.ts";
+import { profilingRoutes } from "../http/profiling/profiling-routes.ts";
 import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
@@ -221,9 +223,16 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
     ...authentication.routes,
     ...flowControl.routes,
     ...(needs.extension?.routes ?? []),
+    ...profilingOf(options),
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },
   ];
+}
+
+/** As upstream, both by one flag. */
+function profilingOf({ profiling = false, verbosity, clock }: ServerOptions): ServeOptions["routes"] {
+  if (!profiling) return [];
+  return [...profilingRoutes(clock), ...(verbosity === undefined ? [] : debugFlagsRoutes(verbosity))];
 }
 
 /** @returns the connections by `resource/subresource` of the core group */

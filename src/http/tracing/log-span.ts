@@ -166,6 +166,9 @@ class LogSpan implements Span {
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/** JSON leaves these as they are. */
+const separators: Readonly<Record<string, string>> = { "\u2028": "\\u2028", "\u2029": "\\u2029" };
+
 /** `key:value,key:value ` with a space at the end; control characters of clients' values are escaped. */
 function fieldsOf(attributes: SpanAttributes = {}): string {
   const fields = Object.entries(attributes).map(([key, value]) => `${key}:${escaped(String(value))}`);
@@ -174,5 +177,5 @@ function fieldsOf(attributes: SpanAttributes = {}): string {
 
 /** Upstream writes line breaks as they are, so that a client can write lines of its own. */
 function escaped(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (one) => JSON.stringify(one).slice(1, -1));
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (one) => separators[one] ?? JSON.stringify(one).slice(1, -1));
 }
