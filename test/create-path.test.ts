@@ -18,7 +18,7 @@ const linesMax = 2000;
 const aside: readonly RegExp[] = [
   // Filters: `http/listener/peer.ts` runs when the authentication filter checks the client certificate.
   /^src\/(?:http\/filters|metrics|authentication|authorization|flow-control|server\/serving)\//,
-  /^src\/http\/listener\/peer\.ts$/,
+  /^src\/(?:http\/listener\/peer|request\/normalized-verb)\.ts$/,
   // What guards each request.
   /^src\/(?:http\/routes|request\/(?:boundary|carriable)|http\/listener\/(?:begin-in-turns|loop-watch)|server\/(?:http|loop-watch))\.ts$/,
   // Libraries.

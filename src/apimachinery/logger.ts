@@ -22,6 +22,8 @@ export interface Logger {
   warn(message: string, values?: Record<string, unknown>): void;
   /** Reports what failed. */
   error(message: string, values?: Record<string, unknown>): void;
+  /** Reports a detail, which `Verbosity` has selected by its level. Without it, `info` is called. */
+  detail?(level: number, message: string, values?: Record<string, unknown>): void;
 }
 
 /** The text of a value that was thrown, for an entry about a bug: the stack of an error. */

@@ -4,6 +4,7 @@ import type {
   BodyStream,
   Exchange,
   PeerCertificate,
+  RemoteEnd,
   UpgradeRequest,
   WebSocketRequest,
 } from "../request/exchange.ts";
@@ -58,8 +59,8 @@ export class AuditedExchange implements Exchange {
     return this.#inner.rawHeaders;
   }
 
-  get remoteAddress(): string {
-    return this.#inner.remoteAddress;
+  get remote(): RemoteEnd {
+    return this.#inner.remote;
   }
 
   get peerCertificate(): PeerCertificate | undefined {

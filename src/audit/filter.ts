@@ -6,11 +6,11 @@ import { ApiError, internalError } from "../apimachinery/errors.ts";
 import { attributesOf } from "../authorization/attributes-of.ts";
 import type { Filter, RequestState } from "../request/context.ts";
 import { isLongRunning } from "../request/request-info.ts";
+import { sourceIps } from "../request/source-ips.ts";
 import { AuditedExchange } from "./audited-exchange.ts";
 import type { AuditEvent, ObjectReference } from "./contract.ts";
 import type { AuditAttributes, RequestAuditConfig } from "./policy.ts";
 import { type Recording, RequestRecord } from "./request-record.ts";
-import { sourceIps } from "./source-ips.ts";
 
 /** The two filters that record requests. */
 export interface AuditFilters {

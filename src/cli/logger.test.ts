@@ -26,7 +26,7 @@ const rows: [what: string, format: "text" | "json", values: Record<string, unkno
     "JSON",
     "json",
     { a: [1], none: undefined },
-    `{"ts":${now},"severity":"warn","msg":"a \\"quoted\\" message","a":[1]}\n`,
+    `{"ts":${now},"caller":"logger.test.ts:12","severity":"warn","msg":"a \\"quoted\\" message","v":0,"a":[1]}\n`,
   ],
 ];
 for (const [what, format, values, want] of rows) {

@@ -6,35 +6,69 @@ interface LoggerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Receives one line including the newline. */
-  readonly write: (line: string) => void;
+  readonly write: (line: string, severity: Severity) => void;
 }
 
-type Severity = "info" | "warn" | "error";
+/** How important a line is. */
+export type Severity = "info" | "warn" | "error";
 type Values = Readonly<Record<string, unknown>>;
-type FormatLine = (severity: Severity, now: number, message: string, values: Values) => string;
+
+interface Line {
+  readonly severity: Severity;
+  readonly level: number;
+  readonly now: number;
+  readonly message: string;
+  readonly values: Values;
+}
 
 /** Creates a logger. */
 export function createLogger({ format, now, write }: LoggerOptions): Logger {
-  const formatLine: FormatLine = format === "json" ? formatJson : formatText;
-  const log =
-    (severity: Severity) =>
-    (message: string, values: Values = {}): void =>
-      write(formatLine(severity, now(), message, values));
-  return { info: log("info"), warn: log("warn"), error: log("error") };
+  const formatLine = format === "json" ? formatJson : formatText;
+  const log = (severity: Severity, level: number, message: string, values: Values = {}): void => {
+    const named = severity === "error" ? namedAsInKlog(values) : values;
+    write(formatLine({ severity, level, now: now(), message, values: named }), severity);
+  };
+  return {
+    info: (message, values) => log("info", 0, message, values),
+    warn: (message, values) => log("warn", 0, message, values),
+    error: (message, values) => log("error", 0, message, values),
+    detail: (level, message, values) => log("info", level, message, values),
+  };
 }
 
-/** `I0102 15:04:05.000000    1234] "message" key="value"`, in UTC. */
-function formatText(severity: Severity, now: number, message: string, values: Values): string {
+/** The error of a line is `err` there. */
+function namedAsInKlog({ error, ...values }: Values): Values {
+  return error === undefined ? values : { err: error, ...values };
+}
+
+/**
+ * `I0102 15:04:05.000000    1234] "message" key="value"`, in UTC. A message of several lines is a text of its own, as in
+ * klog, with a newline at its end.
+ */
+function formatText({ severity, now, message, values }: Line): string {
   const time = new Date(now).toISOString();
   const head = `${severity.charAt(0).toUpperCase()}${time.slice(5, 7)}${time.slice(8, 10)} ${time.slice(11, 23)}000 ${String(process.pid).padStart(7)}]`;
+  if (message.endsWith("\n")) return `${head} ${message}`;
   const pairs = Object.entries(values).map(([key, value]) => ` ${key}=${formatValue(value)}`);
   return `${head} ${JSON.stringify(message)}${pairs.join("")}\n`;
 }
 
-/** Adds a field `severity`, because upstream's JSON marks errors only by a field `err`. */
-function formatJson(severity: Severity, now: number, message: string, values: Values): string {
+/**
+ * The fields of klog: `ts`, `caller`, `msg`, and `v` of lines that report no error. Adds a field `severity`, because errors
+ * have no other mark than `err`.
+ */
+function formatJson({ severity, level, now, message, values }: Line): string {
   const fields = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, plain(value)]));
-  return `${formatValue({ ts: now, severity, msg: message, ...fields })}\n`;
+  const verbosity = severity === "error" ? undefined : level;
+  const line = { ts: now, caller: callerOfLogger(), severity, msg: message, v: verbosity, ...fields };
+  return `${formatValue(line)}\n`;
+}
+
+/** The file and line that called the logger; undefined where the stack does not show it. */
+function callerOfLogger(): string | undefined {
+  const lines = new Error().stack?.split("\n") ?? [];
+  const [, file] = /([^/\\()]+:\d+):\d+\)?$/.exec(lines[5] ?? "") ?? [];
+  return file;
 }
 
 function formatValue(value: unknown): string {

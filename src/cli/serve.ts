@@ -11,8 +11,9 @@ import type { RunningServer, ServerOptions } from "../server/options.ts";
 import { startServer } from "../server/start-server.ts";
 import { hasColors } from "./colors.ts";
 import { exitDamagedStore, exitNotStarted, exitSignal } from "./exit-codes.ts";
-import { type CommandOptions, FlagError, type Settings } from "./flags/contract.ts";
+import { type CommandOptions, FlagError, type LogOptions, type Settings } from "./flags/contract.ts";
 import { parseFlags } from "./flags/parse-flags.ts";
+import { logOutput } from "./log-output.ts";
 import { createLogger } from "./logger.ts";
 import { reportError } from "./output.ts";
 import { starting, welcome, welcomeDetails } from "./welcome.ts";
@@ -52,19 +53,29 @@ async function run({ server: options, command, flags, warnings }: Settings): Pro
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   limitHeapGrowth();
   keepCompileCache(options.dataDir);
-  const logger = createLogger({
-    format: command.loggingFormat,
-    now: systemClock.now,
-    write: (text) => process.stderr.write(text),
-  });
+  const { logger, flush } = openLog(command.log);
   const isColored = hasColors(command.color, process.stdout, process.env);
   const terminal = (text: string): void => void (process.stdout.isTTY && process.stdout.write(text));
   terminal(starting(options));
-  const server = await start({ ...options, flags, logger }, command);
+  const verbosity = { level: 0, modules: [], ...options.verbosity }; // It changes while the server runs.
+  const server = await start({ ...options, flags, logger, verbosity }, command).finally(flush);
+  process.on("exit", flush);
   closeOnSignal(server);
   serveOn(logger);
   terminal(welcomeDetails(options, { isColored }));
   process.stdout.write(welcome(server));
+}
+
+function openLog(options: LogOptions): { readonly logger: Logger; readonly flush: () => void } {
+  const streams = {
+    out: (text: string) => void process.stdout.write(text),
+    err: (text: string) => void process.stderr.write(text),
+  };
+  const output = logOutput(options, streams, (ms, run) => void setInterval(run, ms).unref());
+  return {
+    logger: createLogger({ format: options.format, now: systemClock.now, write: output.write }),
+    flush: output.flush,
+  };
 }
 
 /**

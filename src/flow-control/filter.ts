@@ -6,7 +6,6 @@ import { type Clock, realClock } from "../apimachinery/clock.ts";
 import type { FairQueuingClock, Ticket } from "../lib/fair-queuing/contract.ts";
 import type { EventLoopTurns } from "../lib/fair-queuing/event-loop-turns.ts";
 import type { Filter, RequestState } from "../request/context.ts";
-import type { RequestInfo } from "../request/request-info.ts";
 import { isLongRunning } from "../request/request-info.ts";
 import type { FlowControlObserver, RejectReason } from "./contract.ts";
 import { type ActiveSchema, flowOf, type Levels } from "./levels.ts";
@@ -51,16 +50,12 @@ const waitFraction = 4;
 export function flowControlFilter(options: FilterOptions): Filter {
   return (context) => {
     const { info } = context;
-    if (info.verb !== "watch" && (isLongRunning(info) || isProfile(info))) return;
+    if (info.verb !== "watch" && isLongRunning(info)) return;
     const schema = options.levels().classify(context);
     context.headers["x-kubernetes-pf-flowschema-uid"] = schema.uid;
     context.headers["x-kubernetes-pf-prioritylevel-uid"] = schema.state.config.uid;
     return start(options, context, schema);
   };
-}
-
-function isProfile({ isResourceRequest, path }: RequestInfo): boolean {
-  return !isResourceRequest && path.startsWith("/debug/pprof/");
 }
 
 function start(options: FilterOptions, context: RequestState, schema: Schema): void | Promise<void> {

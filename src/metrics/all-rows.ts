@@ -34,6 +34,7 @@ import { serviceAccountRows } from "./service-account-metrics.ts";
 import { shownRows } from "./shown-metrics.ts";
 import { signingRequestRows } from "./signing-request-metrics.ts";
 import { tokenRows } from "./token-metrics.ts";
+import { tracingRows } from "./tracing-metrics.ts";
 import { unexpectedRows } from "./unexpected-errors.ts";
 import { validationRows } from "./validation-metrics.ts";
 import { watchRows } from "./watch-metrics.ts";
@@ -79,6 +80,7 @@ export const metricRows: readonly MetricRow[] = [
   shownRows,
   signingRequestRows,
   tokenRows,
+  tracingRows,
   unexpectedRows,
   validationRows,
   watchRows,

@@ -4,6 +4,7 @@
  */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import type { RequestState } from "../request/context.ts";
+import { requestScope, resourceVerb } from "../request/normalized-verb.ts";
 import type { ValuesOf } from "./metric-row.ts";
 
 /** What metrics report of a resource at a version. */
@@ -49,20 +50,7 @@ export const terminationLabelNames = [
   "code",
 ] as const;
 
-const metricVerbs: Readonly<Record<string, string>> = {
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  create: "POST",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETECOLLECTION",
-  proxy: "CONNECT",
-};
 const readVerbs = new Set(["GET", "LIST", "WATCH"]);
-const connectSubresources = new Set(["exec", "attach", "portforward", "proxy", "log"]);
-const applyTypes = new Set(["application/apply-patch+yaml", "application/apply-patch+cbor"]);
 const healthPath = /^\/(?:livez|readyz|healthz)(?=\/|$)/;
 
 /**
@@ -80,9 +68,9 @@ export function requestLabels(context: CountedRequest): string | undefined {
   const { version, subresources } = resolved.version;
   const subresource =
     info.subresource !== "" && subresources.some(({ name }) => name === info.subresource) ? info.subresource : "";
-  const verb = verbOf(context);
+  const verb = resourceVerb(context);
   const dryRun = readVerbs.has(verb) ? "" : dryRunOf(info.query);
-  return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;
+  return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${requestScope(context)} apiserver`;
 }
 
 /**
@@ -108,15 +96,4 @@ function dryRunOf(query: URLSearchParams): string {
   const values = dryRunOfQuery(query);
   if (values.length === 0) return "";
   return values.every((value) => value === "All") ? "All" : "invalid";
-}
-
-function verbOf({ info, exchange }: RequestState): string {
-  if (connectSubresources.has(info.subresource) && info.subresource !== "log") return "CONNECT";
-  if (info.verb === "patch" && applyTypes.has(exchange.header("content-type") ?? "")) return "APPLY";
-  return Object.hasOwn(metricVerbs, info.verb) ? (metricVerbs[info.verb] as string) : "OTHER";
-}
-
-function scopeOf({ info }: RequestState): string {
-  if (info.name !== "" || info.verb === "create") return "resource";
-  return info.namespace === "" ? "cluster" : "namespace";
 }

@@ -8,16 +8,8 @@ import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
-import {
-  type Committed,
-  type Conflict,
-  type DerivedWrite,
-  type Seal,
-  type Storage,
-  type Stored,
-  ValueTooLarge,
-  type Write,
-} from "../storage/contract.ts";
+import type { Committed, Conflict, DerivedWrite, Seal, Storage, Stored, Write } from "../storage/contract.ts";
+import { ValueTooLarge } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
@@ -95,7 +87,8 @@ function encode({ store }: Resource, object: KubeObject): { seal: Seal; encoded:
 }
 
 /** @returns the write of an object without checks */
-export function writeOf({ sharedEncoding }: RegistryContext, { resource, key, object }: NewObject) {
+export function writeOf({ sharedEncoding, entered }: RegistryContext, { resource, key, object }: NewObject) {
+  entered?.("store", key);
   const { seal, encoded } = encode(resource, object);
   const { ttlSeconds } = resource.definition.strategy;
   const shared = sharedEncoding && sharedForm(sharedEncoding, resource, object, encoded.json);
@@ -153,10 +146,7 @@ export async function removeUnread(
   if (!committed.ok) throw conflict(storedResource(resource), name, objectModified);
 }
 
-/**
- * Removes an object.
- * @throws ApiError 500, 503, 504 when the store cannot commit
- */
+/** Removes an object. @throws ApiError 500, 503, 504 when the store cannot commit */
 export async function remove(
   registry: RegistryContext,
   key: string,

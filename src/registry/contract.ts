@@ -14,7 +14,7 @@ import type { Pause } from "../lib/pauses.ts";
 import type { AdmissionTrace } from "../request/admission-trace.ts";
 import type { RequestAudit } from "../request/audit.ts";
 import type { RequestLifetime } from "../request/lifetime.ts";
-import type { RequestStage } from "../request/stages.ts";
+import type { StageObserver } from "../request/stages.ts";
 import type { Check, Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { AdmissionAttributes } from "./admission-attributes.ts";
@@ -233,7 +233,7 @@ export interface RegistryContext {
   /** Called for each committed change of an object, for the timeline of the test kit. Must not throw. */
   readonly changed?: (change: ObjectChange) => void;
   /** Called at each stage of a request, see request/stages.ts; undefined in most servers. */
-  readonly entered?: ((stage: RequestStage) => void) | undefined;
+  readonly entered?: StageObserver | undefined;
   /** Random bytes for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

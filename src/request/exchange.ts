@@ -1,7 +1,7 @@
 /** A request and its response as the socket carries them, the same over HTTP/1.1 and HTTP/2. */
 import type { Duplex } from "node:stream";
 import type { Authorities } from "../lib/x509/authorities.ts";
-import type { RequestStage } from "./stages.ts";
+import type { StageObserver } from "./stages.ts";
 
 /** Lower-case names; a list is sent as one line per value. */
 export type AnswerHeaders = Record<string, string | string[]>;
@@ -21,7 +21,7 @@ export interface Exchange {
    * @param isMeant receives lower-case names
    */
   forgetHeaders(isMeant: (name: string) => boolean): void;
-  readonly remoteAddress: string;
+  readonly remote: RemoteEnd;
   /**
    * The client certificate of the connection, undefined when absent; computed once per connection.
    */
@@ -74,8 +74,8 @@ export interface Exchange {
    * its promise. See `guarded` in boundary.ts.
    */
   fail(error: unknown): void;
-  /** Called at each stage of the request; tests throw in it. Undefined in other servers. */
-  entered: ((stage: RequestStage) => void) | undefined;
+  /** Called at each stage of the request, by traces and tests; undefined in most servers. */
+  entered: StageObserver | undefined;
   readonly closed: boolean;
   /** Whether a response was started. */
   readonly answered: boolean;
@@ -141,6 +141,13 @@ export interface UpgradeRequest {
    * @param status of the response that the caller will write, for audit and metrics
    */
   take(status: number): Duplex;
+}
+
+/** The other end of a connection. */
+export interface RemoteEnd {
+  /** Empty when the connection has ended. */
+  readonly address: string;
+  readonly port: number;
 }
 
 /** The verified identity in a client certificate. */

@@ -132,8 +132,9 @@ export function checkObjectName({ name }: RequestInfo): void {
 
 const longSubresources = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
-/** Whether a request has no time limit: watches and connections. */
-export function isLongRunning({ verb, subresource }: Pick<RequestInfo, "verb" | "subresource">): boolean {
+/** Whether a request has no time limit: watches, connections and profiles. */
+export function isLongRunning({ verb, subresource, isResourceRequest, path }: RequestInfo): boolean {
+  if (!isResourceRequest) return path.startsWith("/debug/pprof/");
   return verb === "watch" || verb === "proxy" || longSubresources.has(subresource);
 }
 

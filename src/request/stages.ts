@@ -1,4 +1,4 @@
-/** The stages of requests, at each of which a test throws. */
+/** The stages of requests, at each of which a test throws. Traces are made from them, see http/tracing/. */
 
 /**
  * All stages of all requests, in about the order in which a request passes them. A part that runs
@@ -14,6 +14,7 @@ export const requestStages = [
   "mutate",
   "authorize",
   "validate",
+  "store",
   "commit",
   "committed",
   "open backend",
@@ -27,6 +28,7 @@ export const requestStages = [
   "write piece",
   "start watch",
   "initial events",
+  "watch listed",
   "watch event",
   "watch progress",
   "watch timer",
@@ -38,3 +40,6 @@ export const requestStages = [
 
 /** A stage of a request. */
 export type RequestStage = (typeof requestStages)[number];
+
+/** Is called when a request enters a stage. @param key of the object in the store, at `store` */
+export type StageObserver = (stage: RequestStage, key?: string) => void;

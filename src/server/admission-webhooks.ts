@@ -80,7 +80,14 @@ function openClients(
 ): SharedClients {
   const resolve = serviceResolver(options, { catalog, self: () => selfAddress(options, state) });
   const { findCredentials = async () => ({}) } = admissionConfigurations[plugin] ?? {};
-  const clients = sharedClients({ resolve, loopback, findCredentials, calls: metrics.calls, answerBytesMax });
+  const clients = sharedClients({
+    resolve,
+    loopback,
+    findCredentials,
+    calls: metrics.calls,
+    answerBytesMax,
+    traced: true,
+  });
   closers.add(() => clients.close());
   return clients;
 }

@@ -14,6 +14,7 @@ import { admissionExplanationFilter } from "../http/filters/admission-explanatio
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
 import { goawayFilter } from "../http/filters/goaway.ts";
+import { httpLogFilter } from "../http/filters/http-log.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
 import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
@@ -22,11 +23,14 @@ import { storageVersionBarrier } from "../http/filters/storage-version-barrier.t
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
+import { debugFlagsRoutes } from "../http/profiling/debug-flags.ts";
+import { profilingRoutes } from "../http/profiling/profiling-routes.ts";
 import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
 import { createServe } from "../http/serve.ts";
+import type { RequestTracing } from "../http/tracing/request-tracing.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Filter } from "../request/context.ts";
@@ -65,6 +69,7 @@ interface HttpNeeds {
   readonly serving: ServingSetup;
   readonly state: ServerState;
   readonly closers: Closers;
+  readonly tracing: RequestTracing | undefined;
   readonly extension: RequestExtension | undefined;
 }
 
@@ -83,7 +88,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const timing = requestTiming(options, metrics);
   const open = openRequests(timing);
   closers.add(() => open.close());
-  const onExchange = createServe({
+  const serve = createServe({
     filters: filtersOf(options, needs, timing, open),
     registry,
     endpoints: resourceEndpoints({
@@ -109,7 +114,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     http2: !options.disableHttp2Serving,
     reusePort: options.permitPortSharing,
     ...(options.http2MaxStreamsPerConnection > 0 && { limits: { streamsMax: options.http2MaxStreamsPerConnection } }),
-    onExchange,
+    onExchange: needs.tracing?.serve(serve) ?? serve,
     work: watchLoop(logger, needs),
     acceptsUpgrade: (requested) => acceptsUpgrade(requested, needs),
     clock,
@@ -158,22 +163,28 @@ function filtersOf(
   const { authorize, attempted } = authorization;
   const fraction = (): number => randomFraction(registry.random);
   const authenticate = metrics.authentication.around(authentication.filter);
+  const authenticateAudited = audit.filters?.authentication(authenticate) ?? authenticate;
   const constrained = gates.enabled("ConstrainedImpersonation");
-  const { extension } = needs;
+  const { extension, tracing } = needs;
+  const traced = tracing?.filter ?? ((_name, filter) => filter);
   return [
     ...(extension === undefined ? [] : [probeFilter(extension)]),
     ...(options.shutdownSendRetryAfter ? [retryAfterFilter(() => needs.state.isDraining)] : []),
+    ...logFilters(options),
     open.filter,
     metrics.requests.filter,
     ...(options.goawayChance > 0 ? [goawayFilter(options.goawayChance, fraction)] : []),
     ...browserFilters(options, needs),
     ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
     timeoutParameterFilter(timing),
-    audit.filters?.authentication(authenticate) ?? authenticate,
-    ...(audit.filters === undefined ? [] : [audit.filters.filter]),
-    impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
-    ...flowControl.filters,
-    authorizationFilter(authorize, { attempted, clock }),
+    tracing?.authentication(authenticateAudited) ?? authenticateAudited,
+    ...(audit.filters === undefined ? [] : [traced("audit", audit.filters.filter)]),
+    traced(
+      constrained ? "constrainedimpersonation" : "impersonation",
+      impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
+    ),
+    ...flowControl.filters.map((filter) => traced("priorityandfairness", filter)),
+    traced("authorization", authorizationFilter(authorize, { attempted, clock })),
     ...(reportsStorageVersions(registry) ? [storageVersionBarrier(pendingVersions(needs))] : []),
     ...(explains ? [admissionExplanationFilter(registry.findDenial)] : []),
     ...(extension === undefined ? [] : [(context: RequestContext) => context.probe?.enter(context, registry)]),
@@ -184,6 +195,10 @@ function filtersOf(
 function pendingVersions({ registry, state }: HttpNeeds): Parameters<typeof storageVersionBarrier>[0] {
   const all = pendingBeforeReport(registry.catalog);
   return () => (state.reached.has("storageVersions") ? undefined : (state.pendingVersions ?? all));
+}
+
+function logFilters({ verbosity, logger }: ServerOptions): Filter<RequestContext>[] {
+  return verbosity === undefined ? [] : [httpLogFilter(verbosity, logger, () => performance.now())];
 }
 
 /** Browsers ask without credentials what they may do. */
@@ -223,9 +238,16 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
     ...authentication.routes,
     ...flowControl.routes,
     ...(needs.extension?.routes ?? []),
+    ...profilingOf(options),
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },
   ];
+}
+
+/** As upstream, both by one flag. */
+function profilingOf({ profiling = false, verbosity, clock }: ServerOptions): ServeOptions["routes"] {
+  if (!profiling) return [];
+  return [...profilingRoutes(clock), ...(verbosity === undefined ? [] : debugFlagsRoutes(verbosity))];
 }
 
 /** @returns the connections by `resource/subresource` of the core group */

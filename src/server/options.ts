@@ -3,6 +3,7 @@ import type { AdmissionOptions } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { VersionOptions } from "../apimachinery/effective-version.ts";
 import type { Logger } from "../apimachinery/logger.ts";
+import type { Verbosity } from "../apimachinery/verbosity.ts";
 import type { AuditOptions } from "../audit/contract.ts";
 import type { OidcOptions } from "../authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "../authentication/contract.ts";
@@ -259,6 +260,15 @@ export interface ServerOptions extends KubernetesServiceOptions, VersionOptions 
   readonly clock: Clock;
   /** Receives the log; by default, nothing is logged. */
   readonly logger: Logger;
+  /**
+   * Which lines with a level the log has: slow requests from level 2 on, each request from level 3 on. A client with the
+   * right to do so can change the level at `/debug/flags/v`. Undefined: no such lines.
+   */
+  readonly verbosity?: Verbosity;
+  /** File with a TracingConfiguration of `apiserver.config.k8s.io`: spans of requests are sent to a collector. */
+  readonly tracingConfigFile?: string | undefined;
+  /** Whether profiles of the process are served at `/debug/pprof/`. */
+  readonly profiling?: boolean | undefined;
 }
 
 /**

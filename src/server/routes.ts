@@ -1,5 +1,5 @@
 /** Paths that are not resources. */
-import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import type { FeatureGates, VersionedGates } from "../apimachinery/feature-gates.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { reportsStorageVersions } from "../controllers/storage-versions/status.ts";
 import type { RequestContext } from "../http/contract.ts";
@@ -27,7 +27,7 @@ import type { ServerState } from "./state.ts";
 interface HealthNeeds {
   readonly state: ServerState;
   readonly catalog: Catalog;
-  readonly gates: FeatureGates;
+  readonly gates: VersionedGates;
   /** The post-start hooks of flow control. */
   readonly hooks: readonly string[];
   readonly encryption: ServerEncryption | undefined;

@@ -35,6 +35,7 @@ import { runningServer } from "./shutdown.ts";
 import { openSnapshots, type ServerSnapshot, type ServerSnapshots } from "./snapshots.ts";
 import { newState } from "./state.ts";
 import { openStorage, sharedEncoding } from "./storage.ts";
+import { openServerTracing } from "./tracing.ts";
 import { validationObserver } from "./validation.ts";
 
 export type { RestoreSteps, ServerKeys, ServerSnapshot, ServerSnapshots } from "./snapshots.ts";
@@ -151,6 +152,7 @@ async function buildServer(given: ServerOptions, closers: Closers, own: ServerEx
   const flowControl = openFlowControl(options, { registry, metrics });
   if (encryption !== undefined) metrics.add(encryption.collect);
   const served = {
+    tracing: await openServerTracing(options, { gates, metrics, closers }),
     registry,
     audit,
     authentication,

@@ -43,7 +43,7 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
   const resolve = serviceResolver(options, needs);
   const { metrics, loopback, reviewed } = needs;
   const observer = reviewed === undefined ? conversions.observer : reportingTo(reviewed, conversions.observer);
-  const conversion = openConversionWebhooks({ resolve, loopback, observer, calls: metrics.calls });
+  const conversion = openConversionWebhooks({ resolve, loopback, observer, calls: metrics.calls, traced: true });
   return { resolve, conversion, close: () => conversion.close() };
 }
 

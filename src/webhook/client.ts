@@ -6,7 +6,8 @@ import { type Clock, realClock, systemClock } from "../apimachinery/clock.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import { retryAfterSeconds } from "./answer.ts";
 import { authorizationOf } from "./authorization-header.ts";
-import type { CallObserver, WebhookAnswer, WebhookClient, WebhookEndpoint } from "./contract.ts";
+import { inCallSpan } from "./call-span.ts";
+import type { CallObserver, PostOptions, WebhookAnswer, WebhookClient, WebhookEndpoint } from "./contract.ts";
 import { Deadline } from "./deadline.ts";
 import { isRedirect, openTargets, type Post, type Targets } from "./follow-redirects.ts";
 
@@ -20,6 +21,8 @@ export interface ClientOptions {
   readonly clock?: Clock;
   /** Notified of each request and response. */
   readonly calls?: CallObserver | undefined;
+  /** Whether calls are spans of traced requests, as those of admission and conversion are in upstream. */
+  readonly traced?: boolean;
 }
 
 const noObserver: CallObserver = { sent() {}, ended() {}, missingSan() {}, insecureSha1() {} };
@@ -38,44 +41,54 @@ const retriesMax = 10;
  */
 export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
   const { answerBytesMax, connectionsMax, userAgent: defaultUserAgent } = { ...defaults, ...options };
-  const { calls = noObserver } = options;
+  const { calls = noObserver, traced = false } = options;
   const clock = realClock(options.clock ?? systemClock);
   const targets = openTargets(endpoint, connectionsMax, calls);
   const authorization = authorizationOf(endpoint, clock);
   const query = timeoutQuery();
   const userAgent = endpoint.userAgent ?? defaultUserAgent;
-  return {
-    async post(body, postOptions) {
-      const startedAt = performance.now();
-      const deadline = new Deadline(postOptions);
-      const bytes = typeof body === "string" ? Buffer.from(body) : body;
-      let answer: WebhookAnswer | undefined;
-      try {
-        const post: Post = {
-          query: query(postOptions.timeoutMs),
-          body: bytes,
-          userAgent,
-          authorization: await authorization(),
-          answerBytesMax,
-          deadline,
-        };
-        for (let attempt = 1; ; attempt++) {
-          try {
-            answer = await targets.post(post);
-            if (isRedirect(answer)) answer = await targets.follow(post, answer);
-          } finally {
-            calls.sent(targets.host, { bytes: bytes.length, attempt, status: answer?.status });
-          }
-          const delayMs = attempt > retriesMax ? undefined : retryDelayMs(answer);
-          if (delayMs === undefined) return answer;
-          answer = undefined;
-          await pause(delayMs, post, targets, clock);
+  const send = async (
+    body: string | Uint8Array,
+    postOptions: PostOptions,
+    traceHeaders?: Post["traceHeaders"],
+  ): Promise<WebhookAnswer> => {
+    const startedAt = performance.now();
+    const deadline = new Deadline(postOptions);
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    let answer: WebhookAnswer | undefined;
+    try {
+      const post: Post = {
+        query: query(postOptions.timeoutMs),
+        body: bytes,
+        userAgent,
+        authorization: await authorization(),
+        traceHeaders,
+        answerBytesMax,
+        deadline,
+      };
+      for (let attempt = 1; ; attempt++) {
+        try {
+          answer = await targets.post(post);
+          if (isRedirect(answer)) answer = await targets.follow(post, answer);
+        } finally {
+          calls.sent(targets.host, { bytes: bytes.length, attempt, status: answer?.status });
         }
-      } finally {
-        deadline.clear();
-        const seconds = (performance.now() - startedAt) / 1000;
-        calls.ended(targets.host, { seconds, answerBytes: answer?.body.length });
+        const delayMs = attempt > retriesMax ? undefined : retryDelayMs(answer);
+        if (delayMs === undefined) return answer;
+        answer = undefined;
+        await pause(delayMs, post, targets, clock);
       }
+    } finally {
+      deadline.clear();
+      const seconds = (performance.now() - startedAt) / 1000;
+      calls.ended(targets.host, { seconds, answerBytes: answer?.body.length });
+    }
+  };
+  return {
+    post(body, postOptions) {
+      if (!traced) return send(body, postOptions);
+      const url = endpoint.url + query(postOptions.timeoutMs);
+      return inCallSpan("POST", url, (headers) => send(body, postOptions, headers));
     },
     close: () => targets.close(),
   };

@@ -18,6 +18,8 @@ export interface Post {
   readonly body: Uint8Array;
   readonly userAgent: string;
   readonly authorization: string | undefined;
+  /** By name; undefined for a call that is not traced. */
+  readonly traceHeaders: Readonly<Record<string, string>> | undefined;
   readonly answerBytesMax: number;
   readonly deadline: Deadline;
 }
@@ -83,7 +85,7 @@ interface Request {
 function send(
   connections: Connections,
   { method, host, path, referer, isOther = false }: Request,
-  { body, userAgent, authorization, answerBytesMax, deadline }: Post,
+  { body, userAgent, authorization, traceHeaders, answerBytesMax, deadline }: Post,
   text: () => string,
 ): Promise<WebhookAnswer> {
   const fail = (error: unknown): unknown => callFailure(error, text());
@@ -92,6 +94,7 @@ function send(
   if (method === "POST") headers.push("content-type", "application/json");
   if (authorization !== undefined && !isOther) headers.push("authorization", authorization);
   if (referer !== undefined) headers.push("referer", referer);
+  if (traceHeaders !== undefined) headers.push(...Object.entries(traceHeaders).flat());
   const request = { method, path, headers, body: method === "POST" ? body : undefined, answerBytesMax };
   return exchange(connections, request, deadline, fail);
 }

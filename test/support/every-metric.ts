@@ -38,6 +38,7 @@ import { serviceAccountMetrics } from "../../src/metrics/service-account-metrics
 import { shownMetrics } from "../../src/metrics/shown-metrics.ts";
 import { signingRequestMetrics } from "../../src/metrics/signing-request-metrics.ts";
 import { tokenMetrics } from "../../src/metrics/token-metrics.ts";
+import { tracingMetrics } from "../../src/metrics/tracing-metrics.ts";
 import { unexpectedErrors } from "../../src/metrics/unexpected-errors.ts";
 import { validationMetrics } from "../../src/metrics/validation-metrics.ts";
 import { webhookMetrics } from "../../src/metrics/webhook-metrics.ts";
@@ -308,6 +309,8 @@ function otherMetrics(): Metric[] {
   signer.observer.called("Sign", "OK", 1);
   signer.observer.signed("OK");
   signer.observer.fetchedKeys("OK", 1);
+  const tracing = tracingMetrics();
+  tracing.ended("exported", 1);
   const encryption = encryptionMetrics({ clock, identity: "x" });
   encryption.observer.transformed("secrets", "to_storage", "k8s:enc:aesgcm:v1:", 0.1, "OK");
   encryption.observer.keyMissed();
@@ -317,7 +320,9 @@ function otherMetrics(): Metric[] {
   encryption.observer.keyNamed("vault", "first");
   encryption.observer.keyRejected("vault", "empty");
   encryption.observer.keysPresent("vault", 1);
-  return [calls, flowControl, elections, unexpected, signer, encryption].flatMap((part) => [...part.collect()]);
+  return [calls, flowControl, elections, unexpected, signer, encryption, tracing].flatMap((part) => [
+    ...part.collect(),
+  ]);
 }
 
 /** Calls every function once. */

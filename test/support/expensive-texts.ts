@@ -3,7 +3,6 @@
  * processor, and 5 ms more for each 100 KB; 25 ms in the expression language.
  */
 import { pathMatches } from "../../src/apimachinery/path-pattern.ts";
-import { sourceIps } from "../../src/audit/source-ips.ts";
 import { createDiscovery } from "../../src/http/endpoints/discovery.ts";
 import { kubernetesEnvironment, stringType } from "../../src/lib/cel/index.ts";
 import { parseDuration } from "../../src/lib/duration/duration.ts";
@@ -12,6 +11,7 @@ import { canonicalizeTime } from "../../src/lib/schema/time.ts";
 import { findFormat } from "../../src/lib/structural-schema/formats/formats.ts";
 import { parseCertificates } from "../../src/lib/x509/pem.ts";
 import { requestInfo } from "../../src/request/request-info.ts";
+import { sourceIps } from "../../src/request/source-ips.ts";
 import { builtinCatalog } from "./builtin-catalog.ts";
 import { ask } from "./request-context.ts";
 
@@ -37,7 +37,7 @@ const get = (target: string): unknown => requestInfo("GET", target);
 const ipsOf =
   (name: string) =>
   (text: string): unknown =>
-    sourceIps({ remoteAddress: "10.0.0.1", header: (asked) => (asked === name ? text : undefined) });
+    sourceIps({ remote: { address: "10.0.0.1", port: 1 }, header: (asked) => (asked === name ? text : undefined) });
 
 const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: stringType }] });
 const evaluating = (expression: string) => {

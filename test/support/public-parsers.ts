@@ -14,7 +14,6 @@ import { caBundleProblem } from "../../src/apis/apiextensions/ca-bundle.ts";
 import { scheduleProblem } from "../../src/apis/batch/cron-schedule.ts";
 import { validateBundle } from "../../src/apis/certificates/cluster-trust-bundle.ts";
 import { imageTag } from "../../src/apis/core/pod/image-name.ts";
-import { sourceIps } from "../../src/audit/source-ips.ts";
 import { publicKeysIn, staticKeys } from "../../src/authentication/service-account/keys.ts";
 import { loadJose } from "../../src/authentication/service-account/load-jose.ts";
 import { serviceAccountTokens } from "../../src/authentication/service-account/token.ts";
@@ -57,6 +56,7 @@ import { parseContinue } from "../../src/registry/continue-token.ts";
 import { parseResourceVersion } from "../../src/registry/list-options.ts";
 import { parseListOptions } from "../../src/request/list-options.ts";
 import { requestInfo } from "../../src/request/request-info.ts";
+import { sourceIps } from "../../src/request/source-ips.ts";
 
 /** A parser, and texts that are made longer by repetition. */
 export interface PublicParser {
@@ -348,7 +348,7 @@ const info = (target: string): unknown => requestInfo("GET", target);
 const header =
   (name: string) =>
   (text: string): unknown =>
-    sourceIps({ remoteAddress: "10.0.0.1", header: (asked) => (asked === name ? text : undefined) });
+    sourceIps({ remote: { address: "10.0.0.1", port: 1 }, header: (asked) => (asked === name ? text : undefined) });
 
 const requests: readonly PublicParser[] = [
   parser("paths", info, [

@@ -31,7 +31,7 @@ export async function ask(
     protocol: "HTTP/2.0",
     header: (name) => headers[name],
     rawHeaders: Object.entries(headers).flat(),
-    remoteAddress: "127.0.0.1",
+    remote: { address: "127.0.0.1", port: 1 },
     peerCertificate: undefined,
     body: async () => sent,
     hasBody: sent.length > 0,

@@ -4,6 +4,7 @@
  * mutating/dispatcher.go.
  */
 
+import { inSpan, type SpanAttributes } from "../../apimachinery/spans.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { ReviewObserver, WebhookReview } from "../../request/webhook-review.ts";
 import { WebhookError } from "../../webhook/contract.ts";
@@ -98,12 +99,29 @@ async function post(
   const stopTimer = audit?.timing(type === "admit" ? "mutating-webhook" : "validating-webhook");
   try {
     const timeoutMs = Math.min(webhook.timeoutMs, Math.ceil(leftMs / 1000) * 1000);
-    return readResponse(await webhook.client.post(review, { timeoutMs, lifetime }), sent);
+    const name = `Call ${type === "admit" ? "mutating" : "validating"} webhook`;
+    const traced = { name, attributes: () => spanAttributes(webhook, attributes, sent) };
+    const answer = await inSpan(traced, async (span) => {
+      const received = await webhook.client.post(review, { timeoutMs, lifetime });
+      span?.addEvent("Request completed");
+      return received;
+    });
+    return readResponse(answer, sent);
   } catch (error) {
     throw callFailure(webhook, error);
   } finally {
     stopTimer?.();
   }
+}
+
+function spanAttributes(
+  { configuration, name }: Webhook,
+  { target, subresource, operation }: AdmissionAttributes,
+  { uid }: SentReview,
+): SpanAttributes {
+  const { group, resource } = target.resource.definition;
+  const goResource = `${group}/${target.version.version}, Resource=${resource}`;
+  return { configuration, webhook: name, resource: goResource, subresource, operation, UID: uid };
 }
 
 /** Other errors than those of the client are bugs, and remain as they are. */

@@ -60,7 +60,7 @@ export const job = strategy({
     );
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
     validateSpec(next, options, errors);
-    checkUnchanged(next, old, gates, errors);
+    checkUnchanged(next, old, context.gates, errors);
   },
   validateStatusUpdate(next, old, errors) {
     validateMetaChangesAgain(next.metadata, old.metadata, errors);

@@ -3,13 +3,30 @@ import type { ServerOptions } from "../../server/options.ts";
 import type { ColorMode } from "../colors.ts";
 import type { PathOf, ValueAt } from "./option-path.ts";
 
+/** How the log is written. */
+export interface LogOptions {
+  readonly format: "text" | "json";
+  /** How long lines wait at most in a buffer. */
+  readonly flushMs: number;
+  readonly text: LogStreams;
+  readonly json: LogStreams;
+}
+
+/** The streams of a format. */
+export interface LogStreams {
+  /** Whether lines that report no error are written to standard output. */
+  readonly splitStream: boolean;
+  /** Bytes of these lines that wait to be written. */
+  readonly infoBufferSize: number;
+}
+
 /** Options of the command itself. */
 export interface CommandOptions {
   /** Whether clients can control the server by paths under `/testing/`. */
   readonly testControl: boolean;
   /** Whether the time of the server is stopped until such a client moves it. */
   readonly virtualClock: boolean;
-  readonly loggingFormat: "text" | "json";
+  readonly log: LogOptions;
   /** Of messages for the user; the log has none. */
   readonly color: ColorMode;
   /** Whether there are no warnings about deprecated flags. */

@@ -13,10 +13,17 @@ export const flagDefaults: FlagOptions = {
   dataDir: ".coxswain",
   securePort: 6443,
   etcd: { ...etcdDefaults, servers: [] },
+  verbosity: { level: 0, modules: [] },
+  profiling: true,
   command: {
     testControl: false,
     virtualClock: false,
-    loggingFormat: "text",
+    log: {
+      format: "text",
+      flushMs: 5_000,
+      text: { splitStream: false, infoBufferSize: 0 },
+      json: { splitStream: false, infoBufferSize: 0 },
+    },
     color: "auto",
     suppressDeprecationWarnings: false,
   },

@@ -44,28 +44,13 @@ const workerCount = checked(integer(), (count) => {
   if (count < 1) throw new FlagValueError("must be a positive number");
 });
 
-/** Also the value of `-v=2`, which is `=2`. */
-const level = integer({ value: "level" });
-const verbosity: FlagType<number> = { ...level, read: (text, before) => level.read(text.replace(/^=/, ""), before) };
-
 const notYet = "not supported yet";
 
 export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
   ignored("delete-collection-workers", workerCount, "1"),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
-  ignored("profiling", bool, "true"),
   ignored("contention-profiling", bool, "false"),
-  { ...ignored("v", verbosity, "0"), short: "v" },
-  ignored("vmodule", text("settings")),
-  ignored("log-flush-frequency", duration, "5s"),
-  ignored("log-text-info-buffer-size", text("quantity"), "0"),
-  unsupported({
-    name: "log-text-split-stream",
-    type: bool,
-    why: "all logs are written to standard error",
-    upstream: "false",
-  }),
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   {
     ...unsupported({
@@ -76,5 +61,4 @@ export const ignoredFlags: readonly Flag[] = [
     }),
     deprecated: "Log handler functionality is deprecated",
   },
-  unsupported({ name: "tracing-config-file", type: text("file"), why: notYet }),
 ];

@@ -1,7 +1,7 @@
 /** Flags of the process: its timeouts, log and messages. Names and defaults are kube-apiserver's. */
 import { colorModes } from "../colors.ts";
 import type { Flag, FlagType } from "./contract.ts";
-import { bool, duration, durationType, integer, word } from "./flag-types.ts";
+import { bool, duration, durationType, file, integer, word } from "./flag-types.ts";
 
 const weekSeconds = 7 * 86_400;
 const secondsType = integer({ min: 0, max: weekSeconds, value: "seconds" });
@@ -57,6 +57,18 @@ export const genericFlags: readonly Flag[] = [
     help: "After --shutdown-delay-duration, ends the open watches one after the other within this time, at least 200 in a second, so that clients do not list again all at once. 0 ends them at once.",
   },
   {
+    name: "tracing-config-file",
+    option: "tracingConfigFile",
+    type: file,
+    help: "File with a TracingConfiguration of apiserver.config.k8s.io: spans of requests are sent to a collector of OpenTelemetry.",
+  },
+  {
+    name: "profiling",
+    option: "profiling",
+    type: bool,
+    help: "Serves profiles of the process at /debug/pprof/, and the level of the log at /debug/flags/v, to users with the right to these paths.",
+  },
+  {
     name: "enable-test-control",
     option: "command.testControl",
     type: bool,
@@ -68,22 +80,6 @@ export const genericFlags: readonly Flag[] = [
     option: "command.virtualClock",
     type: bool,
     help: "For tests, with --enable-test-control: stops the time of the server; clients move it forward at /testing/clock.",
-    upstream: null,
-  },
-];
-
-export const logFlags: readonly Flag[] = [
-  {
-    name: "logging-format",
-    option: "command.loggingFormat",
-    type: word("format", ["text", "json"]),
-    help: "text or json.",
-  },
-  {
-    name: "suppress-deprecation-warnings",
-    option: "command.suppressDeprecationWarnings",
-    type: bool,
-    help: "Suppresses the warnings about deprecated flags.",
     upstream: null,
   },
 ];

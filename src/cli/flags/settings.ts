@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Flag, FlagError, type FlagOptions, type OptionPath, type Settings } from "./contract.ts";
 import { flagDefaults } from "./defaults.ts";
+import { logProblem } from "./log-flags.ts";
 import { withValue } from "./option-path.ts";
 
 /** The options that flags have set, in the order of their first flag. */
@@ -36,6 +37,8 @@ export function settingsOf(given: GivenOptions, deprecations: readonly string[])
 }
 
 function checkCombination(server: Settings["server"], command: Settings["command"]): void {
+  const problem = logProblem({ server, command });
+  if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
     throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
   if (command.virtualClock && !command.testControl) throw new FlagError("--virtual-clock needs --enable-test-control");

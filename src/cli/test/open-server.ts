@@ -40,5 +40,5 @@ export async function openCommandServer(settings: Settings, err: (text: string) 
 }
 
 function problemLogger({ command }: Settings, write: (text: string) => void): Logger {
-  return { ...createLogger({ format: command.loggingFormat, now: systemClock.now, write }), info() {} };
+  return { ...createLogger({ format: command.log.format, now: systemClock.now, write }), info() {} };
 }

@@ -1,12 +1,14 @@
 /** Forwards requests to another server as their user. */
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
+import { activeSpan } from "../../apimachinery/spans.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { encodeQueryAgain } from "../../lib/go-net/go-query.ts";
 import { sendText } from "../../request/answer.ts";
 import type { RequestState } from "../../request/context.ts";
 import { requestSweepMs } from "../../request/lifetime.ts";
 import { isLongRunning } from "../../request/request-info.ts";
+import { inCallSpan } from "../../webhook/call-span.ts";
 import { formatAddress } from "../../webhook/connect.ts";
 import { type Address, WebhookError } from "../../webhook/contract.ts";
 import type { OpenBackend, ProxyOptions, ProxyTarget } from "../proxy/contract.ts";
@@ -34,8 +36,16 @@ export async function forwardTo(context: RequestState, options: ForwardOptions):
   context.exchange.forgetHeaders(isIdentityHeader);
   const signal = limitOf(context, options.clock);
   const proxied = proxyOptions(context, options);
+  const { exchange } = context;
+  const forward = async (traceHeaders: Readonly<Record<string, string>>): Promise<{ readonly status: number }> => {
+    const headers = { ...proxied.headers, ...traceHeaders };
+    await proxyRequest(context, { ...proxied, headers, ...(signal && { signal }) });
+    return exchange;
+  };
   try {
-    await proxyRequest(context, { ...proxied, ...(signal && { signal }) });
+    if (exchange.upgrade === undefined && activeSpan() !== undefined)
+      await inCallSpan(exchange.method, `https://${proxied.target.host}${exchange.target}`, forward);
+    else await forward({});
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     sendText(context, error.status.code === 502 ? 502 : 503, error.message);

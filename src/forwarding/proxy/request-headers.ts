@@ -57,9 +57,9 @@ function ownHeaders(
   exchange: Exchange,
   { forwardedUri, headers }: Pick<HeaderOptions, "forwardedUri" | "headers">,
 ): Headers {
-  const { rawHeaders, remoteAddress } = exchange;
+  const { rawHeaders, remote } = exchange;
   return {
-    "x-forwarded-for": [...headerLines(rawHeaders, "x-forwarded-for"), remoteAddress].join(", "),
+    "x-forwarded-for": [...headerLines(rawHeaders, "x-forwarded-for"), remote.address].join(", "),
     ...(forwardedUri !== undefined && { "x-forwarded-uri": forwardedUri }),
     "sec-websocket-protocol": webSocketProtocols(rawHeaders).protocols.join(", "),
     ...(/\btrailers\b/.test(headerLines(rawHeaders, "te").join()) && { te: "trailers" }),

@@ -27,6 +27,7 @@ export async function deleteObject(
   const target = context.resolved as Resolved;
   if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
   const body = await context.exchange.body(bodyBytesMax);
+  context.exchange.entered?.("decode");
   if (body.length > 0) checkContentType(context);
   const decoded = auditDeleteOptions(context.audit);
   const sent = { query: context.info.query, body, mediaType: contentType(context), decoded };

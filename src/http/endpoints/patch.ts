@@ -90,6 +90,7 @@ export async function patchObject(
   if (make === undefined) return applyObject(context, registry, authorize);
   checkObjectName(context.info);
   const body = await context.exchange.body(bodyBytesMax);
+  context.exchange.entered?.("decode");
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: false });
   const { fieldValidation } = options;
@@ -106,6 +107,7 @@ export async function patchObject(
 async function applyObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
   checkObjectName(context.info);
   const body = await context.exchange.body(bodyBytesMax);
+  context.exchange.entered?.("decode");
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: true });
   const { fieldValidation, force } = options;

@@ -56,7 +56,10 @@ export async function watchObjects(
     turn: context.turn,
     sent: watches.counterOf(group, resolved.version.version, resource),
     started: () => context.execution?.watchStarted(),
-    listed: () => watches.listed(context),
+    listed: () => {
+      context.exchange.entered?.("watch listed");
+      watches.listed(context);
+    },
     cutOff: () => watches.cutOff(group, resource),
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.shape.kind === "table",

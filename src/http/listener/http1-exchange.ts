@@ -8,6 +8,7 @@ import type {
   BodyStream,
   Exchange,
   PeerCertificate,
+  RemoteEnd,
   UpgradeRequest,
   WebSocketRequest,
 } from "../../request/exchange.ts";
@@ -57,8 +58,8 @@ export class Http1Exchange implements Exchange {
     return targetOf(this.#request);
   }
 
-  get remoteAddress(): string {
-    return this.#connection.peer.address;
+  get remote(): RemoteEnd {
+    return this.#connection.peer;
   }
 
   get peerCertificate(): PeerCertificate | undefined {

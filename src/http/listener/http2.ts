@@ -3,7 +3,7 @@ import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import { isBodiless } from "../../request/carriable.ts";
-import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../../request/exchange.ts";
+import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, RemoteEnd } from "../../request/exchange.ts";
 import { beginInTurns } from "./begin-in-turns.ts";
 import { WritableBody } from "./body-stream.ts";
 import { type Peer, peerOf } from "./peer.ts";
@@ -120,8 +120,8 @@ class Http2Exchange implements Exchange {
     stream.on("error", () => stream.destroy());
   }
 
-  get remoteAddress(): string {
-    return this.#connection.peer.address;
+  get remote(): RemoteEnd {
+    return this.#connection.peer;
   }
 
   get peerCertificate(): PeerCertificate | undefined {

@@ -33,9 +33,16 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
     const say = (status: number, value: unknown): void =>
       exchange.respond(status, { "content-type": "application/json" }, Buffer.from(JSON.stringify(value)));
     if (pathname === "/about") {
-      const { method, target, protocol, remoteAddress, peerCertificate } = exchange;
+      const { method, target, protocol, remote, peerCertificate } = exchange;
       const peer = peerCertificate && { ...peerCertificate, verified: peerCertificate.isTrustedBy(authorities) };
-      return say(200, { method, target, protocol, remoteAddress, peerCertificate: peer, a: exchange.header("x-a") });
+      return say(200, {
+        method,
+        target,
+        protocol,
+        remoteAddress: remote.address,
+        peerCertificate: peer,
+        a: exchange.header("x-a"),
+      });
     }
     if (pathname === "/forget") {
       exchange.forgetHeaders((name) => name.startsWith("x-secret"));

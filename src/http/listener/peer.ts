@@ -3,11 +3,10 @@ import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { type Authorities, type ValidTimes, wayTo } from "../../lib/x509/authorities.ts";
-import type { PeerCertificate } from "../../request/exchange.ts";
+import type { PeerCertificate, RemoteEnd } from "../../request/exchange.ts";
 
 /** Computed once per connection. */
-export interface Peer {
-  readonly address: string;
+export interface Peer extends RemoteEnd {
   readonly certificate: PeerCertificate | undefined;
   /**
    * Whether the handshake rejected the certificate; another handshake may accept it after the
@@ -26,6 +25,7 @@ export function peerOf(socket: TLSSocket, clock: Clock): Peer {
   const certificate = socket.getPeerX509Certificate();
   return {
     address: socket.remoteAddress ?? "",
+    port: socket.remotePort ?? 0,
     certificate: certificate && peerCertificate(socket, certificate, clock),
     certificateRejected: certificate !== undefined && !isVerified(socket),
     disconnect: () => socket.destroy(),

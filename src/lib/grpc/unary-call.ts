@@ -8,6 +8,7 @@ import { type ChannelInterface, Metadata, type ServiceError, type StatusObject, 
 /**
  * @param deadline milliseconds since 1970
  * @param waitForReady whether the call waits for a connection until the deadline
+ * @param headers sent with the request
  * @throws ServiceError when the status is not OK, or there is no response
  */
 export function callUnary(
@@ -15,12 +16,12 @@ export function callUnary(
   path: string,
   request: Buffer,
   deadline: number,
-  { waitForReady = false }: { readonly waitForReady?: boolean } = {},
+  { waitForReady = false, headers }: CallOptions = {},
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const call = channel.createCall(path, deadline, undefined, null, undefined);
     let response: Buffer | undefined;
-    call.start(new Metadata({ waitForReady }), {
+    call.start(metadataOf(headers, { waitForReady }), {
       onReceiveMetadata() {},
       onReceiveMessage(message: Buffer) {
         response = message;
@@ -35,6 +36,17 @@ export function callUnary(
     call.sendMessageWithContext({}, request);
     call.halfClose();
   });
+}
+
+interface CallOptions {
+  readonly waitForReady?: boolean;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+function metadataOf(headers: CallOptions["headers"], options: { readonly waitForReady: boolean }): Metadata {
+  const metadata = new Metadata(options);
+  if (headers !== undefined) for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
 }
 
 const noMessage = { code: status.UNIMPLEMENTED, details: "No message received" };

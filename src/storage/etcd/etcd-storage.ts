@@ -31,8 +31,9 @@ import {
   ValueTooLarge,
   type Write,
 } from "../contract.ts";
-import { EtcdClient, type EtcdClientOptions } from "./api/client.ts";
+import { EtcdClient, type EtcdClientOptions, rangeMethod } from "./api/client.ts";
 import type { Header, KeyValue, RangeRequest, RangeResponse, WatchEvent } from "./api/messages.ts";
+import { outsideRequests, sharedCall } from "./api/traced-call.ts";
 import { BatchedRead } from "./batched-read.ts";
 import { watchCompactions } from "./compaction-watch.ts";
 import { compactSometimes } from "./compactor.ts";
@@ -147,7 +148,7 @@ class EtcdStorage implements Storage {
       answersProgress: () => this.#reportsProgress,
       allowed: this.#keys.rangeOf("/registry/"),
     });
-    this.#currentRead = new BatchedRead(() => this.#tracked(() => this.#readCurrent()));
+    this.#currentRead = new BatchedRead(() => outsideRequests(() => this.#tracked(() => this.#readCurrent())));
     this.#derived = new DerivedCommits({
       read: (key) => this.#get(key, undefined),
       commit: (checks, writes) => this.#commitPlain({ checks, writes }),
@@ -254,7 +255,7 @@ class EtcdStorage implements Storage {
   }
 
   current(): Promise<number> {
-    return this.#currentRead.read();
+    return sharedCall(rangeMethod.path, () => this.#currentRead.read());
   }
 
   compacted(): number {

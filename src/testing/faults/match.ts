@@ -18,7 +18,7 @@ export function ruleMatcher(rule: FaultRule): RuleMatcher {
   };
   add(rule.user, ({ user }) => [user.name]);
   add(rule.userAgent, ({ exchange }) => [exchange.header("user-agent") ?? ""]);
-  add(rule.client, ({ exchange, user }) => [exchange.remoteAddress, ...(user.extra.get(credentialId) ?? [])]);
+  add(rule.client, ({ exchange, user }) => [exchange.remote.address, ...(user.extra.get(credentialId) ?? [])]);
   add(rule.verb, ({ info }) => [info.verb]);
   add(rule.resource, ({ info: { isResourceRequest, resource, group } }) =>
     isResourceRequest ? [resource, ...(group === "" ? [] : [`${resource}.${group}`])] : [""],

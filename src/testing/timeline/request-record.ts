@@ -61,7 +61,7 @@ export class RequestRecord {
       fieldSelector: bounded(named.fieldSelector),
       labelSelector: bounded(named.labelSelector),
       userAgent: bounded(exchange.header("user-agent") ?? ""),
-      client: exchange.remoteAddress,
+      client: exchange.remote.address,
       dryRun: info.query.getAll("dryRun").includes("All"),
     };
   }

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type KubeObject, parseGroupVersion } from "../../../apimachinery/object.ts";
+import { inSpan, type SpanAttributes } from "../../../apimachinery/spans.ts";
 import { ConversionError, type Converted } from "../../../catalog/converter.ts";
 import { memberBytes } from "../../../lib/json/member.ts";
 import { parseJson, peekTypeMeta, type TypeMeta } from "../../../lib/json/parse.ts";
@@ -143,6 +144,17 @@ class ConversionProblem extends Error {
   }
 }
 
+/** Source: webhook_converter.go of k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion. */
+function tracedCall({ name }: WebhookConverterOptions, { desiredApiVersion, objects, uid }: ReviewRequest) {
+  const attributes = (): SpanAttributes => ({
+    "custom-resource-definition": name,
+    "desired-api-version": desiredApiVersion,
+    "object-count": objects.length,
+    UID: uid,
+  });
+  return { name: "Call conversion webhook", attributes, logMs: 50 + 8 * objects.length };
+}
+
 /** @throws ConversionProblem if the call fails or the response is invalid */
 async function callWebhook(
   options: WebhookConverterOptions,
@@ -151,7 +163,12 @@ async function callWebhook(
 ): Promise<readonly unknown[]> {
   const client = clientOf(options);
   try {
-    return readReview(await client.post(encodeReview(request), { timeoutMs }), request);
+    const answer = await inSpan(tracedCall(options, request), async (span) => {
+      const received = await client.post(encodeReview(request), { timeoutMs });
+      span?.addEvent("Request completed");
+      return received;
+    });
+    return readReview(answer, request);
   } catch (error) {
     if (error instanceof WebhookError) throw new ConversionProblem("call", `${webhookLabel} failed: ${error.message}`);
     if (error instanceof ReviewProblem)

@@ -74,9 +74,7 @@ export class FirstKmsProvider implements ValueCipher {
     this.#options.observer.arrived("from_storage");
     const envelope = envelopeOf(data);
     if (envelope === undefined)
-      throw new Error(
-        "invalid data encountered by envelope transformer: failed to read uint16 length prefixed data",
-      );
+      throw new Error("invalid data encountered by envelope transformer: failed to read uint16 length prefixed data");
     const id = idOf(envelope.encryptedKey);
     const secret = this.#keys.get(id);
     if (secret === undefined) throw this.#keys.failure(id);

@@ -6,6 +6,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { type Clock, formatTime } from "../../../apimachinery/clock.ts";
 import type { Logger } from "../../../apimachinery/logger.ts";
+import { activeSpan, type Span, slowMs } from "../../../apimachinery/spans.ts";
 import { CallError } from "../../../lib/grpc/socket-client.ts";
 import { joinErrors, quoteGo } from "../../../lib/json/quote.ts";
 import type { EncryptionObserver, OpenedValue, RemoteKeys, ValueCipher, ValueContext } from "../contract.ts";
@@ -119,23 +120,41 @@ export class KmsProvider implements ValueCipher {
       );
     this.#keys.set(current.id, current.key);
     observer.keyUsed("to_storage", name, current.source.keyId);
-    return writeObject({
-      ...current.source,
-      encryptedData: sealWithSeed(current.key.secret, randomBytes(seedBytes), plain, key),
-    });
+    const span = this.#startSpan("TransformToStorage");
+    span?.addEvent("About to encrypt data using DEK");
+    const encryptedData = sealWithSeed(current.key.secret, randomBytes(seedBytes), plain, key);
+    span?.addEvent("Data encryption succeeded");
+    span?.addEvent("About to encode encrypted object");
+    const object = writeObject({ ...current.source, encryptedData });
+    span?.addEvent("Encoded encrypted object");
+    span?.end(slowMs);
+    return object;
+  }
+
+  /** Values are encrypted and decrypted at once, so that a failure, too, ends with the request's span. */
+  #startSpan(direction: "TransformToStorage" | "TransformFromStorage"): Span | undefined {
+    const attributes = { "transformer.provider.name": this.#options.name };
+    return activeSpan()?.start(`${direction} with envelopeTransformer`, attributes);
   }
 
   open(data: Buffer, { key: path }: ValueContext): OpenedValue {
     const { name, observer } = this.#options;
+    const span = this.#startSpan("TransformFromStorage");
+    span?.addEvent("About to decode encrypted object");
     const object = readObject(data);
+    span?.addEvent("Decoded encrypted object");
     const current = this.#current;
     if (current === undefined) throw new Error("got unexpected nil transformer");
     const id = sourceId(object);
     const key = this.#keys.get(id);
     if (key === undefined) throw this.#keys.failure(id);
     observer.keyUsed("from_storage", name, object.keyId);
+    span?.addEvent("About to decrypt data using DEK");
+    const plain = openWithKey(key, object.encryptedData, path);
+    span?.addEvent("Data decryption succeeded");
+    span?.end(slowMs);
     return {
-      plain: openWithKey(key, object.encryptedData, path),
+      plain,
       isStale: object.keyId !== current.source.keyId || object.sourceType !== current.source.sourceType,
     };
   }

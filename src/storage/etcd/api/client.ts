@@ -38,6 +38,7 @@ import {
   watchRequest,
   watchResponse,
 } from "./messages.ts";
+import { tracedCall } from "./traced-call.ts";
 
 export interface EtcdClientOptions {
   /** URLs of members: `http://`, `https://` or `unix://`. */
@@ -69,7 +70,7 @@ interface Method<Request, Response> {
   readonly check?: (response: Response, request: Request) => void;
 }
 
-const rangeMethod: Method<RangeRequest, RangeResponse> = {
+export const rangeMethod: Method<RangeRequest, RangeResponse> = {
   path: "/etcdserverpb.KV/Range",
   request: rangeRequest,
   response: rangeResponse,
@@ -287,7 +288,10 @@ export class EtcdClient {
     if (this.#closed) return Promise.reject(new StorageUnavailable("the store is closed"));
     const channel = this.#clientAt(at).getChannel();
     const { path, request, response, check } = method;
-    return callUnary(channel, path, encodeMessage(request, argument), Date.now() + timeoutMs).then((bytes) => {
+    const sent = encodeMessage(request, argument);
+    const send = (headers?: Readonly<Record<string, string>>): Promise<Buffer> =>
+      callUnary(channel, path, sent, Date.now() + timeoutMs, { headers });
+    return tracedCall({ path, request: sent }, send).then((bytes) => {
       const answer = decodeMessage<T>(response, bytes);
       check?.(answer, argument);
       return answer;

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/cli/globalflag"
 	"k8s.io/component-base/logs"
+	_ "k8s.io/component-base/logs/json/register" // As the program does: it adds the flags of the format.
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 

@@ -11,12 +11,12 @@ const forwardedMax = 64;
  * Lists the addresses of X-Forwarded-For, X-Real-Ip unless already listed, and the connection
  * unless it is the last one.
  */
-export function sourceIps(exchange: Pick<Exchange, "header" | "remoteAddress">): string[] {
+export function sourceIps(exchange: Pick<Exchange, "header" | "remote">): string[] {
   const forwarded = exchange.header("x-forwarded-for");
   const ips = forwarded === undefined ? [] : forwarded.split(",", forwardedMax).flatMap(canonical);
   const real = exchange.header("x-real-ip");
   if (real !== undefined) for (const ip of canonical(real)) if (!ips.includes(ip)) ips.push(ip);
-  for (const ip of canonical(exchange.remoteAddress)) if (ips.at(-1) !== ip) ips.push(ip);
+  for (const ip of canonical(exchange.remote.address)) if (ips.at(-1) !== ip) ips.push(ip);
   return ips;
 }
 

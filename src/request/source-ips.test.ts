@@ -21,5 +21,8 @@ const rows: [forwarded: string | undefined, real: string | undefined, expected: 
 for (const [forwarded, real, expected] of rows)
   test(`lists ${forwarded?.slice(0, 40)} and ${real?.slice(0, 40)}`, () => {
     const headers: Readonly<Record<string, string | undefined>> = { "x-forwarded-for": forwarded, "x-real-ip": real };
-    assert.deepEqual(sourceIps({ header: (name) => headers[name], remoteAddress: "10.0.0.1" }), expected);
+    assert.deepEqual(
+      sourceIps({ header: (name) => headers[name], remote: { address: "10.0.0.1", port: 1 } }),
+      expected,
+    );
   });
