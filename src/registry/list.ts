@@ -2,7 +2,6 @@
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
-import type { Strategy } from "../catalog/strategy-contract.ts";
 import type { ListOptions } from "../request/list-options.ts";
 import type { Entry, EntryFilter, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName, type Range } from "./candidates.ts";
@@ -63,7 +62,7 @@ export async function listEntries(
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
   const snapshot =
     token === undefined
-      ? await stateFor(store.cache, options, resource.definition.strategy)
+      ? await stateFor(store, options, { isSingle: single !== undefined })
       : await continuedState(store.cache, token);
   const shardInfo = shardInfoOf(resource, selection);
   if (single !== undefined) {
@@ -73,10 +72,9 @@ export async function listEntries(
     return { meta: metaOf(snapshot, shardInfo), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
-  const { uncached } = resource.definition.strategy;
   // Upstream's cache ignores the limit of a list at resourceVersion 0, also when the list is
   // continued.
-  const limit = options.resourceVersion === "0" && !uncached ? 0 : options.limit;
+  const limit = options.resourceVersion === "0" && !store.uncached ? 0 : options.limit;
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
     store.cache.counts.countList("", { fetched: count, returned: count });
@@ -109,7 +107,8 @@ function isIndexed(
   selection: Selection,
   store: ResourceStore,
 ): boolean {
-  const isLatest = continueToken === "" && (resourceVersion === "" || resourceVersionMatch === "NotOlderThan");
+  const isLatest =
+    !store.uncached && continueToken === "" && (resourceVersion === "" || resourceVersionMatch === "NotOlderThan");
   return isLatest && indexName(selection, store) !== "";
 }
 
@@ -126,17 +125,21 @@ function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["
   return shard === undefined || definition.custom ? undefined : { selector: shard.text };
 }
 
-/** The state of the first chunk of a list. */
+/**
+ * The state of the first chunk of a list. A limit makes a resourceVersion exact, except for one object: upstream reads it
+ * from the store as by a get.
+ */
 async function stateFor(
-  cache: WatchCache,
-  { resourceVersion, resourceVersionMatch, limit }: ListOptions,
-  { uncached }: Pick<Strategy, "uncached">,
+  { cache, uncached }: ResourceStore,
+  { resourceVersion, resourceVersionMatch: match, limit }: ListOptions,
+  { isSingle }: { readonly isSingle: boolean },
 ): Promise<Snapshot> {
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0));
-  if (uncached) {
+  const isStored = revision > 0 && (match === "Exact" || (match === "" && limit > 0));
+  const isExact = isStored && (match === "Exact" || !isSingle);
+  if (uncached || (isStored && isSingle)) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }
