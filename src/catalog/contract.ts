@@ -192,6 +192,8 @@ export interface ResourceStore {
   /** How stored objects become entries of the watch cache. */
   readonly source: EntrySource;
   readonly cache: WatchCache;
+  /** Reads and watches are answered as upstream answers those of a resource without a watch cache. */
+  readonly uncached: boolean;
   /** Serializes the writers of a key that have lost a race. */
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;

@@ -192,10 +192,11 @@ function* batches(entries: readonly Entry[]): Generator<readonly Entry[]> {
  * unchanged.
  */
 function shownStore(store: ResourceStore, version: ServedVersion, source: EntrySource): ResourceStore {
-  const { form, cache, turns, gates, now, keyOf, fingerprint } = store;
+  const { form, cache, uncached, turns, gates, now, keyOf, fingerprint } = store;
   return {
     source,
     cache,
+    uncached,
     turns,
     gates,
     now,

@@ -24,8 +24,18 @@ interface InstallOptions {
   readonly historyMs?: number;
   /** States of caches with which those of this server begin, by key prefix: those of the server that it is a fork of. */
   readonly cacheStates?: ReadonlyMap<string, CacheState> | undefined;
+  /** Which resources have no watch cache besides those whose strategy says so. */
+  readonly cached?: CachedResources;
   /** Called when a subscriber of a watch cache throws; must not throw. */
   readonly subscriberFailed?: (error: unknown) => void;
+}
+
+/** What clients see of watch caches: they can read and watch as if a resource had none. */
+export interface CachedResources {
+  /** False: no resource has one. */
+  readonly watchCache: boolean;
+  /** By name of the resource with its group, such as `deployments.apps`; 0: none. */
+  readonly watchCacheSizes: ReadonlyMap<string, number>;
 }
 
 /** The state of a watch cache, for another cache of the same objects. */
@@ -88,6 +98,7 @@ export function createInstaller(options: InstallOptions): Installer {
 /** The watch cache of a key prefix; definitions with the same prefix share it. */
 interface SharedCache {
   readonly cache: WatchCache;
+  readonly uncached: boolean;
   readonly resource: GroupResource;
   readonly source: EntrySource;
   readonly turns: Turns;
@@ -114,11 +125,12 @@ function installResource(
 function openSharedCache(
   form: StorageForm,
   definition: ResourceDefinition,
-  { storageOf, clock, gates, historyMs, cacheStates, subscriberFailed }: InstallOptions,
+  { storageOf, clock, gates, historyMs, cacheStates, cached, subscriberFailed }: InstallOptions,
 ): SharedCache {
   const { strategy, resource } = definition;
   const source = new Source(form, definition, gates);
   const name = { group: form.group, resource };
+  const uncached = isUncached(name, strategy, cached);
   const keepsSnapshots = gates?.enabled("ListFromCacheSnapshot") ?? true;
   const cache = openWatchCache({
     storage: storageOf(form.prefix),
@@ -127,7 +139,7 @@ function openSharedCache(
     resource: name,
     namesCorrupt: source.namesCorrupt,
     keepsSnapshots,
-    watchesCompacted: !strategy.uncached,
+    watchesCompacted: !uncached,
     ...(historyMs !== undefined && { historyMs }),
     ...(subscriberFailed !== undefined && { failed: subscriberFailed }),
     indexedFields: strategy.indexedFields,
@@ -136,6 +148,7 @@ function openSharedCache(
   });
   return {
     cache,
+    uncached,
     resource: name,
     source,
     turns: openTurns(),
@@ -145,6 +158,17 @@ function openSharedCache(
       source.selectableFields = { ...source.selectableFields, ...other.selectableFields };
     },
   };
+}
+
+/** Source: `GetRESTOptions` in k8s.io/apiserver@v0.36.0/pkg/server/options/etcd.go. */
+function isUncached(
+  { group, resource }: GroupResource,
+  strategy: Pick<Strategy, "uncached">,
+  { watchCache, watchCacheSizes }: CachedResources = { watchCache: true, watchCacheSizes: new Map() },
+): boolean {
+  if (!watchCache) return true;
+  const size = watchCacheSizes.get(group === "" ? resource : `${resource}.${group}`);
+  return size === undefined ? strategy.uncached : size === 0;
 }
 
 /**
@@ -201,16 +225,18 @@ class Store implements ResourceStore {
   readonly form: StorageForm;
   readonly source: EntrySource;
   readonly cache: WatchCache;
+  readonly uncached: boolean;
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
   readonly now: ResourceStore["now"];
   readonly keyOf: ResourceStore["keyOf"];
   readonly decode: ResourceStore["decode"];
 
-  constructor(form: StorageForm, { source, cache, turns, gates, now }: SharedCache) {
+  constructor(form: StorageForm, { source, cache, uncached, turns, gates, now }: SharedCache) {
     this.form = form;
     this.source = source;
     this.cache = cache;
+    this.uncached = uncached;
     this.turns = turns;
     this.gates = gates;
     this.now = now;

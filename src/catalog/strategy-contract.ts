@@ -207,10 +207,7 @@ interface Presentation {
   warnings(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): string[];
   /** Warnings about writes of `/status`. */
   statusWarnings(object: KubeObject, old: KubeObject, context: StrategyContext): string[];
-  /**
-   * Upstream has no watch cache for the kind (events): a limit applies with any resourceVersion,
-   * and some errors differ.
-   */
+  /** Upstream has no watch cache for the kind (events), unless `watchCacheSizes` gives it one. */
   readonly uncached: boolean;
   /**
    * A new object of which nothing is set, at the storage version. Some fields of upstream's internal types are never

@@ -1,15 +1,14 @@
 /** Reads one object. */
 import { notFound, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
-import type { Resource } from "../catalog/contract.ts";
-import type { Strategy } from "../catalog/strategy-contract.ts";
-import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
+import type { Resource, ResourceStore } from "../catalog/contract.ts";
+import type { Entry, Snapshot } from "../watch-cache/contract.ts";
 import { currentEntry, readAfterCacheFailure } from "./current-entry.ts";
 import { parseResourceVersion } from "./list-options.ts";
 import { storedResource } from "./resource-names.ts";
 
 /**
- * Checks that the current state has the revision. A kind that upstream does not cache is not waited
+ * Checks that the current state has the revision. A resource without a watch cache is not waited
  * for.
  * @throws ApiError 504
  */
@@ -37,7 +36,7 @@ export async function getEntry(resource: Resource, { namespace, name, resourceVe
   const entry =
     resourceVersion === ""
       ? await currentEntry(store, key)
-      : await stateFor(store.cache, resourceVersion, resource.definition.strategy).then(
+      : await stateFor(store, resourceVersion).then(
           (snapshot) => snapshot.get(key),
           (error: unknown) => readAfterCacheFailure(error, store, key),
         );
@@ -45,11 +44,7 @@ export async function getEntry(resource: Resource, { namespace, name, resourceVe
   return entry;
 }
 
-async function stateFor(
-  cache: WatchCache,
-  resourceVersion: string,
-  { uncached }: Pick<Strategy, "uncached">,
-): Promise<Snapshot> {
+async function stateFor({ cache, uncached }: ResourceStore, resourceVersion: string): Promise<Snapshot> {
   const revision = parseResourceVersion(resourceVersion, uncached ? "list" : "get");
   if (uncached) return checkReached(await cache.current(), resourceVersion, revision);
   await cache.ready();

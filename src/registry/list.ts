@@ -2,7 +2,6 @@
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
-import type { Strategy } from "../catalog/strategy-contract.ts";
 import { dnsLabelProblems } from "../lib/names/names.ts";
 import type { ListOptions } from "../request/list-options.ts";
 import type { Entry, EntryFilter, Snapshot, WatchCache } from "../watch-cache/contract.ts";
@@ -65,10 +64,7 @@ export async function listEntries(
   const single = token === undefined ? singleKey(resource, store, within, selection) : undefined;
   const snapshot =
     token === undefined
-      ? await stateFor(store.cache, options, {
-          uncached: resource.definition.strategy.uncached,
-          isSingle: single !== undefined,
-        })
+      ? await stateFor(store, options, { isSingle: single !== undefined })
       : await continuedState(store.cache, token);
   const shardInfo = shardInfoOf(resource, selection);
   if (single !== undefined) {
@@ -78,10 +74,9 @@ export async function listEntries(
     return { meta: metaOf(snapshot, shardInfo), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
-  const { uncached } = resource.definition.strategy;
   // Upstream's cache ignores the limit of a list at resourceVersion 0, also when the list is
   // continued.
-  const limit = options.resourceVersion === "0" && !uncached ? 0 : options.limit;
+  const limit = options.resourceVersion === "0" && !store.uncached ? 0 : options.limit;
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
     store.cache.counts.countList("", { fetched: count, returned: count });
@@ -120,7 +115,8 @@ function isIndexed(
   selection: Selection,
   store: ResourceStore,
 ): boolean {
-  const isLatest = continueToken === "" && (resourceVersion === "" || resourceVersionMatch === "NotOlderThan");
+  const isLatest =
+    !store.uncached && continueToken === "" && (resourceVersion === "" || resourceVersionMatch === "NotOlderThan");
   return isLatest && indexName(selection, store) !== "";
 }
 
@@ -137,19 +133,21 @@ function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["
   return shard === undefined || definition.custom ? undefined : { selector: shard.text };
 }
 
-/** The state of the first chunk of a list. */
+/**
+ * The state of the first chunk of a list. A limit makes a resourceVersion exact, except for one object: upstream reads it
+ * from the store as by a get.
+ */
 async function stateFor(
-  cache: WatchCache,
-  { resourceVersion, resourceVersionMatch, limit }: ListOptions,
-  { uncached, isSingle }: Pick<Strategy, "uncached"> & { readonly isSingle: boolean },
+  { cache, uncached }: ResourceStore,
+  { resourceVersion, resourceVersionMatch: match, limit }: ListOptions,
+  { isSingle }: { readonly isSingle: boolean },
 ): Promise<Snapshot> {
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  // As upstream, which reads such lists from the store, and those of one name at the newest revision.
-  const isLimited = revision > 0 && resourceVersionMatch === "" && limit > 0;
-  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (isLimited && !isSingle));
-  if (uncached || (isSingle && (isExact || isLimited))) {
+  const isStored = revision > 0 && (match === "Exact" || (match === "" && limit > 0));
+  const isExact = isStored && (match === "Exact" || !isSingle);
+  if (uncached || (isStored && isSingle)) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }

@@ -93,7 +93,10 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   const requested = parseResourceVersion(resourceVersion, "watch");
   const plan = { scope, initial: undefined, from: requested, initialEventsEnd: undefined, startError: undefined };
   if (requested > 0 && sendInitialEvents !== true) return plan;
-  const state = resourceVersion === "" ? await currentState(cache, request) : await stateFor(cache, requested, options);
+  const state =
+    resourceVersion === "" || store.uncached
+      ? await currentState(cache, request, resourceVersion)
+      : await stateFor(cache, requested, options);
   if (state instanceof ApiError) return { ...plan, startError: state };
   return {
     ...plan,
@@ -104,14 +107,20 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
 }
 
 /**
- * The state of the store. When it cannot be read in time, the error is returned, not thrown: the watch
- * has started by then. Source: `newErrWatcher` in k8s.io/apiserver@v0.36.0/pkg/storage/cacher.
+ * The state of the store. When it cannot be read in time, or is older than the revision, the error is returned, not
+ * thrown: the watch has started by then. Source: `newErrWatcher` in k8s.io/apiserver@v0.36.0/pkg/storage/cacher.
  */
-async function currentState(cache: WatchCache, { limit }: WatchRequest): Promise<Snapshot | ApiError> {
+async function currentState(
+  cache: WatchCache,
+  { limit }: WatchRequest,
+  resourceVersion: string,
+): Promise<Snapshot | ApiError> {
   const current = cache.current();
   try {
     const state = await (limit === undefined ? current : within(limit.clock, limit.timeoutMs, current));
-    return state ?? watchFailed("context deadline exceeded");
+    if (state === undefined) return watchFailed("context deadline exceeded");
+    const isReached = parseResourceVersion(resourceVersion, "watch") <= state.revision;
+    return isReached ? state : resourceVersionTooLarge(resourceVersion, state.revision);
   } catch (error) {
     if (error instanceof SharedStoreError) return watchFailed(error.message);
     throw error;

@@ -26,6 +26,8 @@ export const defaultOptions: Omit<ServerOptions, "logger"> = {
   historyMs: 5 * 60_000,
   compactionIntervalMs: undefined,
   historyBytesMax: 256 << 20,
+  watchCache: true,
+  watchCacheSizes: new Map(),
   eventTtlSeconds: 3600,
   bindAddress: "127.0.0.1",
   securePort: 0,

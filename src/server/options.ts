@@ -67,6 +67,13 @@ export interface ServerOptions extends KubernetesServiceOptions, VersionOptions 
   readonly compactionIntervalMs: number | undefined;
   /** The store drops the oldest revisions beyond so many bytes, even within `historyMs`. */
   readonly historyBytesMax: number;
+  /** False: reads and watches are those of the store, as if no resource had a watch cache. */
+  readonly watchCache: boolean;
+  /**
+   * By name of the resource with its group, such as `deployments.apps`. 0: as with `watchCache` false, for this resource.
+   * Other sizes have no effect, except that Events, which are read so by default, get a cache.
+   */
+  readonly watchCacheSizes: ReadonlyMap<string, number>;
   /** How long objects of the kind `Event` live. */
   readonly eventTtlSeconds: number;
   /** The values of all flags by name, which `/flagz` shows. Undefined: there is no such page. */

@@ -66,6 +66,7 @@ export async function openStorage(
     gates,
     historyMs: options.historyMs,
     cacheStates: snapshot?.caches,
+    cached: options,
     subscriberFailed: unexpected.ofSubscriber,
   });
   etcd.resolve(installer.findByKey);

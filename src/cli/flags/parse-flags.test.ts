@@ -45,7 +45,16 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--authorization-mode=RBAC,"], { authorizationModes: ["RBAC", ""] }],
   [['--api-audiences=a,"b,c"', "--api-audiences=d"], { apiAudiences: ["a", "b,c", "d"] }],
   [["--bind-address=::", "--advertise-address=192.0.2.1"], { bindAddress: "::", advertiseAddress: "192.0.2.1" }],
-  [["--watch-cache", "--watch-cache-sizes=nodes#100,deployments.apps#5", "--watch-cache-sizes="], {}],
+  [["--watch-cache=false"], { watchCache: false }],
+  [
+    ["--watch-cache-sizes=nodes#100,deployments.apps#5", "--watch-cache-sizes=nodes#0"],
+    {
+      watchCacheSizes: new Map([
+        ["nodes", 0],
+        ["deployments.apps", 5],
+      ]),
+    },
+  ],
   [["--min-request-timeout=0"], { minRequestTimeoutMs: 0 }],
   [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
   [["--enable-bootstrap-token-auth"], { bootstrapTokenAuth: true }],
@@ -212,11 +221,6 @@ const rejectedRows: [argv: string[], message: string][] = [
   [
     ["--history-bytes-max=0"],
     'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes',
-  ],
-  [["--watch-cache=false"], 'invalid argument "false" for "--watch-cache" flag: the watch cache cannot be disabled'],
-  [
-    ["--watch-cache-sizes=nodes#0"],
-    'invalid argument "nodes#0" for "--watch-cache-sizes" flag: the watch cache cannot be disabled: nodes#0',
   ],
   [
     ["--watch-cache-sizes=nodes"],

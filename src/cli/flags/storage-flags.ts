@@ -5,7 +5,19 @@
 import type { StorageMediaType } from "../../server/public-types.ts";
 import type { EtcdOverride } from "../../storage/etcd/options.ts";
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import { bool, byteCount, checked, duration, file, integer, list, listOf, text, word } from "./flag-types.ts";
+import {
+  bool,
+  byteCount,
+  checked,
+  duration,
+  file,
+  integer,
+  list,
+  listOf,
+  stringSlice,
+  text,
+  word,
+} from "./flag-types.ts";
 
 /** A duration of which 0 is as an unset flag. */
 const unlessZero: FlagType<number> = { ...duration, read: (text, before) => duration.read(text, before) || undefined };
@@ -107,13 +119,13 @@ const wholeSeconds: FlagType<number> = {
   format: (seconds) => duration.format?.(seconds * 1000) as string,
 };
 
-const watchCache = checked(bool, (isOn) => {
-  if (!isOn) throw new FlagValueError("the watch cache cannot be disabled");
-});
-
-const watchCacheSizes = checked(text("resource#size,..."), (sizes) => {
-  for (const one of sizes === "" ? [] : sizes.split(",")) checkWatchCacheSize(one);
-});
+/** Sizes by the name of a resource with its group. */
+const watchCacheSizes: FlagType<ReadonlyMap<string, number>> = {
+  value: "resource#size,...",
+  read: (sizes, before = new Map<string, number>()) =>
+    new Map([...before, ...stringSlice(sizes).map(parseWatchCacheSize)]),
+  format: () => "",
+};
 
 export const storageFlags: readonly Flag[] = [
   {
@@ -185,9 +197,9 @@ export const storageFlags: readonly Flag[] = [
   },
   {
     name: "watch-cache",
-    type: watchCache,
-    help: "Accepted for compatibility with kube-apiserver: the watch cache is always on.",
-    default: "true",
+    option: "watchCache",
+    type: bool,
+    help: "If false, lists and watches are answered as kube-apiserver without a watch cache does: each list reads the current state, whatever its resourceVersion, and has the requested limit, and watches have no bookmarks.",
   },
   {
     name: "default-watch-cache-size",
@@ -198,18 +210,19 @@ export const storageFlags: readonly Flag[] = [
   },
   {
     name: "watch-cache-sizes",
+    option: "watchCacheSizes",
     type: watchCacheSizes,
-    help: "Accepted for compatibility with kube-apiserver, where sizes other than 0 have no effect either: caches are sized automatically.",
+    help: "A resource with the size 0, such as deployments.apps#0, is read as with --watch-cache=false, as Events are by default. Other sizes have no effect, except that Events are read from the cache then: caches are sized automatically.",
   },
 ];
 
 /** @param text `resource[.group]#size` @throws FlagValueError */
-function checkWatchCacheSize(text: string): void {
-  const [, size, ...rest] = text.split("#");
+function parseWatchCacheSize(text: string): [resource: string, size: number] {
+  const [resource = "", size, ...rest] = text.split("#");
   if (size === undefined || rest.length > 0) throw new FlagValueError(`invalid value of watch cache size: ${text}`);
   if (!/^[+-]?\d+$/.test(size)) throw new FlagValueError(`invalid size of watch cache size: ${text}`);
   if (Number(size) < 0) throw new FlagValueError(`watch cache size cannot be negative: ${text}`);
-  if (Number(size) === 0) throw new FlagValueError(`the watch cache cannot be disabled: ${text}`);
+  return [resource, Number(size)];
 }
 
 /** @throws FlagValueError with upstream's messages */

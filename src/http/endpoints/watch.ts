@@ -25,7 +25,7 @@ export async function watchObjects(
   const requested = context.resolved as Resolved;
   const { converted } = requested;
   const resolved = converted?.shown ?? requested;
-  const { cache } = resolved.resource.store as ResourceStore;
+  const { cache, uncached } = resolved.resource.store as ResourceStore;
   const options = parseListOptions(context.info.query);
   const [, name = ""] = context.info.parts;
   const initialEvents = registry.gates.enabled("WatchList");
@@ -61,7 +61,7 @@ export async function watchObjects(
       watches.listed(context);
     },
     cutOff: () => watches.cutOff(group, resource),
-    bookmarks: options.allowWatchBookmarks,
+    bookmarks: options.allowWatchBookmarks && !uncached,
     firstDiffers: context.representation.shape.kind === "table",
     startError,
     converted,

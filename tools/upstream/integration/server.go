@@ -50,8 +50,6 @@ var ownFlags = map[string]bool{
 	"storage-backend":                  true,
 	"external-hostname":                true,
 	"vmodule":                          true,
-	"watch-cache":                      true, // This server has no other mode.
-	"watch-cache-sizes":                true,
 }
 
 // A StartedServer is the process of the server under test.
