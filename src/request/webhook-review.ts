@@ -18,8 +18,8 @@ export interface WebhookReview {
   readonly outcome: "allowed" | "changed" | "denied" | "failed" | "converted";
   /** Why it was denied, or has failed; empty otherwise. */
   readonly message: string;
-  /** How long it took, in milliseconds of real time. */
-  readonly milliseconds: number;
+  /** In real time, which webhooks need. */
+  readonly durationMs: number;
 }
 
 /** Receives calls of webhooks. */

@@ -51,8 +51,8 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
 function reportingTo(reviewed: ReviewObserver, observer: ConversionObserver): ConversionObserver {
   return {
     called: observer.called,
-    converted(definition, from, to, succeeded, milliseconds) {
-      observer.converted(definition, from, to, succeeded, milliseconds);
+    converted(definition, from, to, succeeded, durationMs) {
+      observer.converted(definition, from, to, succeeded, durationMs);
       const object = { group: "", resource: "", subresource: "", namespace: "", name: "" };
       const outcome = succeeded ? "converted" : "failed";
       const call = {
@@ -61,7 +61,7 @@ function reportingTo(reviewed: ReviewObserver, observer: ConversionObserver): Co
         webhook: "",
         operation: `${from} → ${to}`,
       } as const;
-      reviewed({ ...call, ...object, outcome, message: "", milliseconds });
+      reviewed({ ...call, ...object, outcome, message: "", durationMs });
     },
   };
 }

@@ -14,6 +14,7 @@ import { isTestRunner } from "./runner-limit.ts";
 import type { TestServerOptions } from "./servers.ts";
 import { toolsOf } from "./tools.ts";
 
+export type { WebhookReview } from "../request/webhook-review.ts";
 export type * from "../server/public-types.ts";
 export {
   type AppliedByOptions,

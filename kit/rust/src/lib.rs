@@ -19,10 +19,10 @@ mod control;
 mod installation;
 mod manifests;
 mod process;
+mod reviews;
 mod run;
 mod serving;
 mod timeline;
-mod reviews;
 mod webhooks;
 
 use std::path::Path;

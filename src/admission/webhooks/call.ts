@@ -52,7 +52,7 @@ async function reportedCall(
       configuration: webhook.configuration,
       webhook: webhook.name,
       ...{ operation, group, resource, subresource, namespace, name, outcome, message },
-      milliseconds: needs.elapsed() - startedAt,
+      durationMs: needs.elapsed() - startedAt,
     });
   };
   try {

@@ -1,4 +1,5 @@
 /** The timeline: what clients asked of a server, what it answered, and what changed. */
+import type { WebhookReview } from "../../request/webhook-review.ts";
 
 /** A position in the timeline, for {@link Timeline.entries}. */
 export type TimelineMark = number;
@@ -102,27 +103,9 @@ export interface TimelineClock extends TimelineEntryBase {
   readonly text: string;
 }
 
-/** The server called a webhook. */
-export interface TimelineReview extends TimelineEntryBase {
+/** The server called a webhook. The message is empty for reviews of Secrets, which can contain values. */
+export interface TimelineReview extends TimelineEntryBase, WebhookReview {
   readonly kind: "review";
-  readonly type: "mutating" | "validating" | "conversion";
-  /** The name of the configuration, or of the definition whose objects are converted. */
-  readonly configuration: string;
-  /** The name of the webhook; empty for conversions. */
-  readonly webhook: string;
-  /** Such as `CREATE`; for conversions the versions, such as `v1 → v2`. */
-  readonly operation: string;
-  /** The object of the request. These are empty where it has none, and for conversions. */
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly outcome: "allowed" | "changed" | "denied" | "failed" | "converted";
-  /** Why it was denied, or has failed; empty for reviews of Secrets, which can contain values. */
-  readonly message: string;
-  /** In real time, which webhooks need. */
-  readonly durationMs: number;
 }
 
 /** A change of one object. */

@@ -147,12 +147,8 @@ export function openTimeline(clock: Clock, limits: TimelineLimits = {}): OpenTim
   };
 }
 
-function describeReview({
-  milliseconds,
-  message,
-  ...review
-}: WebhookReview): Omit<TimelineReview, "kind" | "sequence" | "at"> {
+function describeReview(review: WebhookReview): WebhookReview {
   const isSecret = review.resource === "secrets" && review.group === "";
-  const text = isSecret ? "" : bounded(message, messageMax);
-  return { ...review, name: bounded(review.name), message: text, durationMs: Math.round(milliseconds) };
+  const message = isSecret ? "" : bounded(review.message, messageMax);
+  return { ...review, name: bounded(review.name), message, durationMs: Math.round(review.durationMs) };
 }
