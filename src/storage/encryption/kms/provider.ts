@@ -8,7 +8,7 @@ import { type Clock, formatTime } from "../../../apimachinery/clock.ts";
 import type { Logger } from "../../../apimachinery/logger.ts";
 import { CallError } from "../../../lib/grpc/socket-client.ts";
 import { joinErrors, quoteGo } from "../../../lib/json/quote.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, ValueCipher, ValueContext } from "../contract.ts";
+import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext } from "../contract.ts";
 import type { KmsClient } from "./client.ts";
 import {
   checkSource,
@@ -108,7 +108,7 @@ export class KmsProvider implements ValueCipher {
     return this.#checking;
   }
 
-  seal(plain: Buffer, { key }: ValueContext): Buffer {
+  seal(plain: Buffer, { key }: ValueContext, { lead }: SealOptions = {}): Buffer {
     const current = this.#current;
     const { clock, name, observer } = this.#options;
     if (current === undefined) throw new Error("got unexpected nil transformer");
@@ -119,10 +119,9 @@ export class KmsProvider implements ValueCipher {
       );
     this.#keys.set(current.id, current.key);
     observer.keyUsed("to_storage", name, current.source.keyId);
-    return writeObject({
-      ...current.source,
-      encryptedData: sealWithSeed(current.key.secret, randomBytes(seedBytes), plain, key),
-    });
+    const encryptedData = sealWithSeed(current.key.secret, randomBytes(seedBytes), plain, key);
+    const object = writeObject({ ...current.source, encryptedData });
+    return lead === undefined ? object : Buffer.concat([lead, object]);
   }
 
   open(data: Buffer, { key: path }: ValueContext): OpenedValue {
