@@ -44,7 +44,7 @@ export async function openServerEncryption(
     allowsFirstKms: gates.enabled("KMSv1"),
     reloadObserver: reloadsCounted,
     resourceOf: resourcesOfKeys(),
-    pathOf: (key) => keys.toEtcd(key).toString(),
+    pathOf: keys.pathOf,
     clock,
     logger,
     observer: counted.observer,

@@ -27,13 +27,18 @@ export interface ValueKey {
   readonly requestedAt: number;
 }
 
+/** How a value is encrypted. */
+export interface SealOptions {
+  /** Of `newKey`, if the cipher has it. */
+  readonly key?: ValueKey | undefined;
+  /** Bytes that the result begins with. */
+  readonly lead?: Buffer | undefined;
+}
+
 /** Encrypts and decrypts values without waiting. */
 export interface ValueCipher {
-  /**
-   * @param key of `newKey`, if the cipher has it
-   * @throws Error when there is no key that may be used
-   */
-  seal(plain: Buffer, context: ValueContext, key?: ValueKey): Buffer;
+  /** @throws Error when there is no key that may be used */
+  seal(plain: Buffer, context: ValueContext, options?: SealOptions): Buffer;
   /** Makes the key of a value, if each value needs one of another process. @throws Error with upstream's reason */
   newKey?(context: ValueContext): Promise<ValueKey>;
   /**

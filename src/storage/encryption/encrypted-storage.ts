@@ -101,33 +101,23 @@ class EncryptedStorage implements Storage {
 
   /** @throws EncryptionFailed when a value cannot be encrypted, and the errors of the engine */
   async commit(checks: readonly Check[], writes: readonly (Write | DerivedWrite)[]): Promise<Committed | Conflict> {
-    const own: Buffer[] = [];
-    try {
-      const outcome = await this.#commit(checks, writes, own);
-      if (outcome.ok || outcome.current === undefined) return outcome;
-      return { ...outcome, current: await this.#read(outcome.current) };
-    } finally {
-      for (const value of own) forgetPlain(value);
-    }
-  }
-
-  /** Repeats a commit that needs a key which is not present. */
-  async #commit(
-    checks: readonly Check[],
-    writes: readonly (Write | DerivedWrite)[],
-    own: Buffer[],
-  ): Promise<Committed | Conflict> {
+    // A commit that needs a key which is not present is repeated.
     for (let attempt = 1; ; attempt++) {
+      const own: Buffer[] = [];
       try {
         const keys = this.#needsKeys(writes) ? await this.#newKeys(writes) : noKeys;
         const sealing: Sealing = { keys, own };
-        return await this.#inner.commit(
+        const outcome = await this.#inner.commit(
           checks,
           writes.map((write) => (isDerived(write) ? this.#derived(write, sealing) : this.#sealed(write, sealing))),
         );
+        if (outcome.ok || outcome.current === undefined) return outcome;
+        return { ...outcome, current: await this.#read(outcome.current) };
       } catch (error) {
         if (!(error instanceof KeyNeeded) || attempt === attemptsMax) throw error;
         if (error.stored !== undefined) await prepare(error.stored, this.#encryption);
+      } finally {
+        for (const value of own) forgetPlain(value);
       }
     }
   }
@@ -223,8 +213,8 @@ class EncryptedStorage implements Storage {
     // The configuration may have changed since the keys were made.
     if (cipher.newKey !== undefined && made?.cipher !== cipher) throw new KeyNeeded();
     try {
-      if (this.isShared) return { ...write, shared: cipher.seal(shared ?? value, context, made?.valueKey) };
-      const sealed = cipher.seal(value, context, made?.valueKey);
+      if (this.isShared) return { ...write, shared: cipher.seal(shared ?? value, context, { key: made?.valueKey }) };
+      const sealed = cipher.seal(value, context, { key: made?.valueKey });
       if (sealed !== value) {
         keepPlain(sealed, value);
         own.push(sealed);

@@ -13,7 +13,7 @@ import type {
   KmsConfiguration,
   ProviderConfiguration,
 } from "./configuration-types.ts";
-import type { Encryption, EncryptionObserver, ValueCipher } from "./contract.ts";
+import type { Encryption, EncryptionObserver, KeyEncryption, ValueCipher } from "./contract.ts";
 import { kmsClient } from "./kms/client.ts";
 import { firstKmsClient } from "./kms/first-client.ts";
 import { FirstKmsProvider } from "./kms/first-version.ts";
@@ -159,7 +159,7 @@ function finder(
     const { group } = parseGroupResource(name);
     return ciphers.get(name) ?? ciphers.get(formatNamed({ group, resource: "*" })) ?? ciphers.get("*.*");
   };
-  return (key) => {
+  const encryptionOf: Encryption["of"] = (key) => {
     if (unencrypted.some((prefix) => key.startsWith(prefix))) return undefined;
     const resource = resourceOf(key);
     if (!found.has(resource)) {
@@ -168,6 +168,12 @@ function finder(
     }
     const cipher = found.get(resource);
     return cipher && { cipher, context: { key: pathOf(key), resource } };
+  };
+  // A commit, and its event, ask for the same key several times.
+  let [lastKey, last]: [key: string | undefined, encryption: KeyEncryption | undefined] = [undefined, undefined];
+  return (key) => {
+    if (key !== lastKey) [lastKey, last] = [key, encryptionOf(key)];
+    return last;
   };
 }
 

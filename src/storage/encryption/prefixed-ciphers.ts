@@ -53,13 +53,14 @@ export function prefixedCiphers(
     },
   };
   const { newKey } = first.cipher;
+  const leadOf = leadsTo(first.bytes);
   return {
-    seal(plain, context, key) {
+    seal(plain, context, { key, lead } = {}) {
       const observed = observing(observer, context, "to_storage", key?.requestedAt);
       try {
-        const sealed = first.cipher.seal(plain, context, key);
+        const sealed = first.cipher.seal(plain, context, { key, lead: leadOf(lead) });
         observed(first.prefix, "OK");
-        return first.bytes.length === 0 ? sealed : Buffer.concat([first.bytes, sealed]);
+        return sealed;
       } catch (error) {
         observed(first.prefix, codeOf(error));
         throw error;
@@ -96,6 +97,17 @@ export function prefixedCiphers(
         }
       },
     }),
+  };
+}
+
+/** @returns a function that puts the bytes after a lead, which is the same one again and again */
+function leadsTo(bytes: Buffer): (lead: Buffer | undefined) => Buffer | undefined {
+  const own = bytes.length === 0 ? undefined : bytes;
+  let [outer, joined]: [outer?: Buffer, joined?: Buffer] = [];
+  return (lead) => {
+    if (lead === undefined) return own;
+    if (lead !== outer) [outer, joined] = [lead, Buffer.concat([lead, bytes])];
+    return joined;
   };
 }
 

@@ -10,13 +10,14 @@ import type { ValueCipher } from "./contract.ts";
 
 const nonceBytes = 24;
 const tagBytes = 16;
+const nothing = Buffer.alloc(0);
 
 /** A nonce, the tag, the encrypted value. @param key 32 bytes */
 export function secretboxCipher(key: Buffer): ValueCipher {
   return {
-    seal(plain) {
+    seal(plain, _context, { lead = nothing } = {}) {
       const nonce = randomFillSync(Buffer.allocUnsafe(nonceBytes));
-      return Buffer.concat([nonce, xsalsa20poly1305(key, nonce).encrypt(plain)]);
+      return Buffer.concat([lead, nonce, xsalsa20poly1305(key, nonce).encrypt(plain)]);
     },
     open(data) {
       if (data.length < nonceBytes + tagBytes) throw new Error(tooShort);

@@ -63,5 +63,5 @@ export function opened<One extends Stored>(stored: One, encryption: Encryption, 
 
 /** Encrypts a value with a new key, if the cipher needs one. @throws Error with upstream's reason */
 export async function sealed(plain: Buffer, { cipher, context }: KeyEncryption): Promise<Buffer> {
-  return cipher.seal(plain, context, await cipher.newKey?.(context));
+  return cipher.seal(plain, context, { key: await cipher.newKey?.(context) });
 }

@@ -13,6 +13,8 @@ export interface KeyRange {
 /** Converts keys of the contract to keys of etcd and back. */
 export interface Keys {
   toEtcd(key: string): Buffer;
+  /** As `toEtcd`, as text. */
+  pathOf(key: string): string;
   fromEtcd(key: Buffer): string;
   /** The range of all keys with the prefix. */
   rangeOf(prefix: string): KeyRange;
@@ -21,10 +23,12 @@ export interface Keys {
 /** @param prefix replaces `/registry`; a leading slash is added */
 export function keysWithPrefix(prefix: string): Keys {
   const root = `/${trimOf(prefix, "/")}`;
-  const toEtcd = (key: string): Buffer =>
-    Buffer.from(key.startsWith(contractRoot) ? root + key.slice(contractRoot.length) : key);
+  const pathOf = (key: string): string =>
+    root !== contractRoot && key.startsWith(contractRoot) ? root + key.slice(contractRoot.length) : key;
+  const toEtcd = (key: string): Buffer => Buffer.from(pathOf(key));
   return {
     toEtcd,
+    pathOf,
     fromEtcd(key) {
       const text = key.toString();
       return text.startsWith(root) ? contractRoot + text.slice(root.length) : text;

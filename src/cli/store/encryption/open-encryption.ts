@@ -20,7 +20,7 @@ export async function openStoreEncryption(file: string, location: StoreLocation)
   const keys = keysWithPrefix(location.engine === "etcd" ? location.place.prefix : "/registry");
   return openEncryption(configuration, {
     resourceOf: resourcesOfKeys(),
-    pathOf: (key) => keys.toEtcd(key).toString(),
+    pathOf: keys.pathOf,
     allowsFirstKms: true, // A command reads what a server with the gate has stored.
     clock: systemClock,
     logger: silentLogger,

@@ -2,7 +2,7 @@
  * The stored form of a value whose key a key management service has encrypted.
  * Source: k8s.io/apiserver@v0.36.0/pkg/storage/value/encrypt/envelope/kmsv2/envelope.go.
  */
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { validateDomain } from "../../../apimachinery/validation/domain.ts";
 import { decodeMessage, encodeMessage } from "../../../lib/grpc/codec.ts";
@@ -99,18 +99,18 @@ export function sourceId({ sourceType, encryptedSource, keyId, annotations = [] 
  * Source: k8s.io/apiserver@v0.36.0/pkg/storage/value/encrypt/aes/aes_extended_nonce.go; RFC 5869, "HKDF-Expand".
  */
 export function sealWithSeed(seed: Buffer, random: Buffer, plain: Buffer, path: string): Buffer {
-  return sealGcm(derivedKey(seed, random), plain, path, random);
+  return sealGcm(derivedKey(seed, random), plain, path, { lead: random });
 }
 
 /** @throws Error */
 export function openWithKey({ sourceType, secret }: DataKey, data: Buffer, path: string): Buffer {
-  if (sourceType === sourceTypes.key) return openGcm(secret, data, path);
+  if (sourceType === sourceTypes.key) return openGcm(createSecretKey(secret), data, path);
   if (data.length < seedBytes) throw new Error(tooShort);
   return openGcm(derivedKey(secret, data.subarray(0, seedBytes)), data.subarray(seedBytes), path);
 }
 
 /** A key of 32 bytes is the first block of the expansion. */
-function derivedKey(seed: Buffer, random: Buffer): Buffer {
-  return createHmac("sha256", seed).update(random).update(firstBlock).digest();
+function derivedKey(seed: Buffer, random: Buffer): KeyObject {
+  return createSecretKey(createHmac("sha256", seed).update(random).update(firstBlock).digest());
 }
 const firstBlock = Buffer.from([1]);

@@ -3,11 +3,11 @@
  * Sources: k8s.io/apiserver@v0.36.0/pkg/storage/value/encrypt/envelope/envelope.go and
  * pkg/server/options/encryptionconfig/config.go.
  */
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import type { Clock } from "../../../apimachinery/clock.ts";
 import { joinErrors } from "../../../lib/json/quote.ts";
 import { cbcCipher, openGcm, sealGcm } from "../aes.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, ValueCipher, ValueContext, ValueKey } from "../contract.ts";
+import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext, ValueKey } from "../contract.ts";
 import type { FirstKmsClient } from "./first-client.ts";
 import { failedResultMs, healthyResultMs } from "./health.ts";
 import { KeyCache, keysMinimum } from "./key-cache.ts";
@@ -15,6 +15,7 @@ import { KeyCache, keysMinimum } from "./key-cache.ts";
 const keyBytes = 32;
 const lengthBytes = 2;
 const encryptedKeyBytesMax = 0xffff;
+const nothing = Buffer.alloc(0);
 
 interface FirstKmsOptions {
   readonly name: string;
@@ -59,15 +60,14 @@ export class FirstKmsProvider implements ValueCipher {
     return { secret, encrypted, requestedAt };
   }
 
-  seal(plain: Buffer, { key: path }: ValueContext, key?: ValueKey): Buffer {
+  seal(plain: Buffer, { key: path }: ValueContext, { key, lead = nothing }: SealOptions = {}): Buffer {
     if (key === undefined) throw new Error("the key of the value was not requested");
     const { secret, encrypted } = key;
     this.#options.observer.arrived("to_storage");
     this.#keys.set(idOf(encrypted), secret);
-    const lead = Buffer.allocUnsafe(lengthBytes + encrypted.length);
-    lead.writeUInt16BE(encrypted.length);
-    encrypted.copy(lead, lengthBytes);
-    return sealGcm(secret, plain, path, lead);
+    const length = Buffer.allocUnsafe(lengthBytes);
+    length.writeUInt16BE(encrypted.length);
+    return sealGcm(createSecretKey(secret), plain, path, { lead: Buffer.concat([lead, length, encrypted]) });
   }
 
   open(data: Buffer, { key: path }: ValueContext): OpenedValue {
@@ -152,7 +152,7 @@ function checkedKey(secret: Buffer): Buffer {
 /** Kubernetes before 1.25 stored values with AES-CBC. @throws Error */
 function openValue(secret: Buffer, data: Buffer, path: string): OpenedValue {
   try {
-    return { plain: openGcm(secret, data, path), isStale: false };
+    return { plain: openGcm(createSecretKey(secret), data, path), isStale: false };
   } catch (gcmError) {
     try {
       return { plain: cbcCipher(secret).open(data, { key: path, resource: "" }).plain, isStale: true };

@@ -9,7 +9,7 @@ import type { Logger } from "../../../apimachinery/logger.ts";
 import { activeSpan, type Span, slowMs } from "../../../apimachinery/spans.ts";
 import { CallError } from "../../../lib/grpc/socket-client.ts";
 import { joinErrors, quoteGo } from "../../../lib/json/quote.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, ValueCipher, ValueContext } from "../contract.ts";
+import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext } from "../contract.ts";
 import type { KmsClient } from "./client.ts";
 import {
   checkSource,
@@ -109,7 +109,7 @@ export class KmsProvider implements ValueCipher {
     return this.#checking;
   }
 
-  seal(plain: Buffer, { key }: ValueContext): Buffer {
+  seal(plain: Buffer, { key }: ValueContext, { lead }: SealOptions = {}): Buffer {
     const current = this.#current;
     const { clock, name, observer } = this.#options;
     if (current === undefined) throw new Error("got unexpected nil transformer");
@@ -128,7 +128,7 @@ export class KmsProvider implements ValueCipher {
     const object = writeObject({ ...current.source, encryptedData });
     span?.addEvent("Encoded encrypted object");
     span?.end(slowMs);
-    return object;
+    return lead === undefined ? object : Buffer.concat([lead, object]);
   }
 
   /** Values are encrypted and decrypted at once, so that a failure, too, ends with the request's span. */
