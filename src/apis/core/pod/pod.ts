@@ -63,6 +63,7 @@ export const pod = strategy({
   },
   prepareForStatusUpdate(next, old, { gates }) {
     dropDisabledFields(next, old, builtinSchema("io.k8s.api.core.v1.Pod"), (gate) => gates.enabled(gate));
+    if (old.metadata.deletionTimestamp === undefined) delete next.metadata.deletionTimestamp;
     if (old.metadata.ownerReferences === undefined) delete next.metadata.ownerReferences;
     else next.metadata.ownerReferences = old.metadata.ownerReferences;
     const status = struct(next, "status");
