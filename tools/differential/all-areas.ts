@@ -5,6 +5,7 @@ import { damageOf } from "./areas/damage.ts";
 import { deletions } from "./areas/deletions.ts";
 import { discovery } from "./areas/discovery.ts";
 import { encodings } from "./areas/encodings.ts";
+import { expressions } from "./areas/expressions.ts";
 import { lists } from "./areas/lists.ts";
 import { objects } from "./areas/objects.ts";
 import { patches } from "./areas/patches.ts";
@@ -32,6 +33,7 @@ export const allAreas: readonly Area[] = [
   discovery,
   customResources,
   policies,
+  expressions,
   webhooks,
   damageOf({ everything: false }),
 ];

@@ -3,9 +3,11 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
  */
+
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
+import { addExpressionProblem } from "../expression-problem.ts";
 import { items, type Part } from "../fields.ts";
 import type { ExpressionChecker } from "./expression-checker.ts";
 
@@ -45,7 +47,7 @@ function validateCondition(
   else {
     const variables = { hasParams, hasAuthorizer: true, hasPatchTypes: false };
     const problem = checker.open(false).check({ text, use: "condition", variables, isStored: stored.has(text) });
-    if (problem !== undefined) errors.invalid(`${path}.expression`, text, problem);
+    if (problem !== undefined) addExpressionProblem(errors, `${path}.expression`, text, problem);
   }
   if (name === "") errors.required(`${path}.name`);
   else addInvalid(errors, `${path}.name`, name, qualifiedNameProblems(name));

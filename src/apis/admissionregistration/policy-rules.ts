@@ -10,6 +10,7 @@ import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { isReserved } from "../../lib/cel/schema-types/escape.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { addExpressionProblem } from "../expression-problem.ts";
 import { items, type Part } from "../fields.ts";
 import type { ExpressionChecker, ExpressionUse, ExpressionVariables, PolicyExpressions } from "./expression-checker.ts";
 import { expressionsOf, validateMatchConditions } from "./match-conditions.ts";
@@ -127,7 +128,7 @@ function validateVariables({ spec, old, expressions, errors }: Policy): void {
     else {
       const request = { text: expression, variables: variablesOf(spec), isStored: stored.has(expression) };
       const problem = expressions.addVariable(name, request);
-      if (problem !== undefined) errors.invalid(`${path}.expression`, expression, problem);
+      if (problem !== undefined) addExpressionProblem(errors, `${path}.expression`, expression, problem);
     }
   }
 }
@@ -153,7 +154,7 @@ function checkExpression(
   path: string,
 ): void {
   const problem = expressions.check({ text, use, isStored, variables: { ...variablesOf(spec), ...variables } });
-  if (problem !== undefined) errors.invalid(path, shown, problem);
+  if (problem !== undefined) addExpressionProblem(errors, path, shown, problem);
 }
 
 function validateValidation(

@@ -3,9 +3,11 @@
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
  */
+
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { isObject } from "../../lib/json/values.ts";
+import { addExpressionProblem } from "../expression-problem.ts";
 import { items, type Part } from "../fields.ts";
 import { validateDriverName } from "./device-names.ts";
 import { validateList } from "./lists.ts";
@@ -43,7 +45,7 @@ function validateSelector(
   if (Buffer.byteLength(text) > expressionBytesMax) return errors.tooLong(`${path}.expression`, expressionBytesMax);
   const found = checker?.check({ text, ...rules });
   if (found === "costly") errors.forbidden(`${path}.expression`, "too complex, exceeds cost limit");
-  else if (found !== undefined) errors.invalid(`${path}.expression`, text, found.problem);
+  else if (found !== undefined) addExpressionProblem(errors, `${path}.expression`, text, found.problem);
 }
 
 /**

@@ -23,6 +23,7 @@ interface OrderOptions {
  */
 export function orderElements(merged: readonly unknown[], { requested, live, mergeKey }: OrderOptions): unknown[] {
   if (mergeKey !== "" && isObject(merged[0])) checkObjects(requested);
+  if (mergeKey === "" && merged.length === 0 && isObject(live[0])) throw noMergeKey(live[0], mergeKey);
   const requestedPlaces = placesOf(requested, mergeKey);
   const livePlaces = placesOf(live, mergeKey);
   const elements = merged.map((value): Element => ({ value, key: keyOf(value, mergeKey) }));

@@ -167,6 +167,11 @@ const accountRows: [what: string, patch: Json, expected: Expected][] = [
     { "$setElementOrder/secrets": "x" },
     unforeseen("expected a []interface {}, but received a string"),
   ],
+  [
+    "order of no objects without a merge key",
+    { imagePullSecrets: [], "$setElementOrder/imagePullSecrets": [] },
+    unforeseen("map: map[name:p] does not contain declared merge key: "),
+  ],
   ["order of strings", { "$setElementOrder/secrets": ["a"] }, unforeseen("value for key 0 is not a map")],
   [
     "order of an unknown field",

@@ -128,8 +128,17 @@ function policy(type: string, hasParams: boolean, random: Random): Step[] {
   ];
 }
 
+/** A binding of the policy of a sequence. */
+export function bindingOf(type: "validating" | "mutating", spec: Json): Step {
+  return {
+    method: "POST",
+    path: `${place}/${type}admissionpolicybindings`,
+    body: { metadata: { name: "$ns-b" }, spec },
+  };
+}
+
 /** A policy that is created last, and denies a marker, shows when the earlier ones are active. */
-function settled(type: string, hasParams: boolean): Step[] {
+export function settled(type: string, hasParams: boolean): Step[] {
   const isValidating = type === "Validating";
   const resource = `${place}/${type.toLowerCase()}admissionpolic`;
   const marked = { namespaceSelector: own, objectSelector: { matchLabels: { marker: "yes" } }, resourceRules: rules };

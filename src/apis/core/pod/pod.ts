@@ -62,6 +62,7 @@ export const pod = strategy({
   },
   dropsDisabledStatus: true,
   prepareForStatusUpdate(next, old, { gates }) {
+    if (old.metadata.deletionTimestamp === undefined) delete next.metadata.deletionTimestamp;
     if (old.metadata.ownerReferences === undefined) delete next.metadata.ownerReferences;
     else next.metadata.ownerReferences = old.metadata.ownerReferences;
     const status = struct(next, "status");
