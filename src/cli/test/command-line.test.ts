@@ -4,6 +4,13 @@ import { parseTestCommandLine } from "./command-line.ts";
 
 const until = "--until-stdin-closes";
 
+test("--kubernetes-version is the emulated version", () => {
+  for (const words of [["--kubernetes-version=1.34"], ["--kubernetes-version", "1.34"]]) {
+    const line = parseTestCommandLine([...words, "--", "a"]);
+    assert.equal(line.run === "command" && line.settings.server.emulatedVersion, "1.34");
+  }
+});
+
 const rows: [argv: string[], expected: { run: string; command?: string[]; timeline?: string; securePort?: number }][] =
   [
     [["--", "true"], { run: "command", timeline: "on-failure", command: ["true"], securePort: 0 }],

@@ -19,6 +19,9 @@ export type TestCommandLine =
 export type TimelineMode = (typeof timelineModes)[number];
 export const timelineModes = ["on-failure", "always", "never"] as const;
 
+/** The option that chooses the release that the server emulates. */
+export const kubernetesVersion = "--kubernetes-version";
+
 /** The option with which kits start a server. */
 export const untilStdinCloses = "--until-stdin-closes";
 
@@ -37,7 +40,7 @@ export function parseTestCommandLine(argv: readonly string[]): TestCommandLine {
   if (options.includes("--help") || options.includes("-h")) return { run: "help" };
   if (at === -1 && !options.includes(untilStdinCloses)) throw new FlagError(missingCommand(options));
   const { timeline, flags } = takeTimeline(options.filter((word) => word !== untilStdinCloses));
-  const settings = serverSettings(flags);
+  const settings = serverSettings(flags.map(emulatedVersionFlag));
   if (!options.includes(untilStdinCloses)) {
     if (program === undefined) throw new FlagError(missingCommand([]));
     return { run: "command", settings, command: [program, ...rest], timeline: timeline ?? "on-failure" };
@@ -45,6 +48,12 @@ export function parseTestCommandLine(argv: readonly string[]): TestCommandLine {
   if (program !== undefined) throw new FlagError(`${untilStdinCloses} runs no command`);
   if (timeline !== undefined) throw new FlagError(`${untilStdinCloses} prints no timeline`);
   return { run: "serve", settings };
+}
+
+/** Replaces the name of the option, with or without a value, by that of the flag of the server. */
+function emulatedVersionFlag(word: string): string {
+  const isOption = word === kubernetesVersion || word.startsWith(`${kubernetesVersion}=`);
+  return isOption ? `--emulated-version${word.slice(kubernetesVersion.length)}` : word;
 }
 
 /** Words after the first flag may be its value, so that where the command begins is not known. */

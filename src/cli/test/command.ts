@@ -8,7 +8,7 @@ import { serveDefinition } from "../flags/parse-flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
 import { type Output, reportError } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
-import { parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
+import { kubernetesVersion, parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
 
 const exitCodes: ExitCodes = [
   [0, "the command succeeded, or standard input closed"],
@@ -34,11 +34,13 @@ If the command fails, the end of the timeline is printed to standard error: the 
 and what they changed.
 
 Options:
+  --kubernetes-version=<version>
+                        the release of Kubernetes to emulate, such as 1.34: its resources, feature gates and defaults
   --timeline=<when>     when to print the timeline: on-failure (default), always or never
   ${untilStdinCloses}  prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves
                         until standard input closes: for libraries that start a server for tests
 
-${formatExamples(["test -- go test ./...", "test --authorization-mode=AlwaysAllow -- pytest", `test ${untilStdinCloses}`], { isColored: false })}
+${formatExamples(["test -- go test ./...", "test --kubernetes-version=1.34 -- pytest", `test ${untilStdinCloses}`], { isColored: false })}
 
 ${formatExitCodes(exitCodes, { isColored: false })}
 `;
@@ -49,6 +51,7 @@ export const testCommand: Subcommand = { exitCodes, definition, run };
 /** Own options, and the flags of the server. */
 function definition(): Command {
   const command = new Command("coxswain test").argument("[command...]");
+  command.addOption(new Option(`${kubernetesVersion} <version>`, "the release of Kubernetes to emulate"));
   command.addOption(new Option("--timeline <when>", "when to print the timeline").choices(timelineModes));
   command.addOption(new Option(untilStdinCloses, "serves until standard input closes"));
   for (const option of serveDefinition().options) command.addOption(option);
