@@ -24,6 +24,11 @@ func WithFlags(flags ...string) Option {
 	return func(o *options) { o.flags = append(o.flags, flags...) }
 }
 
+// WithKubernetesVersion makes the server emulate a release of Kubernetes, such as "1.34": its resources, feature gates and defaults.
+func WithKubernetesVersion(version string) Option {
+	return WithFlags("--kubernetes-version=" + version)
+}
+
 // findProgram returns the path of the program.
 func findProgram(o options) (string, error) {
 	name, source := o.program, "coxswaintest.WithProgram"

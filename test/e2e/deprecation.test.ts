@@ -142,7 +142,8 @@ const rows: [groupVersion: string, resource: string, warning: string, removedIn:
 ];
 
 test("the table has every deprecated version that can be served", () => {
-  const served = parseRuntimeConfig(runtimeConfig, builtinVersions());
+  const existing = builtinVersions().filter(({ removed }) => removed === undefined);
+  const served = parseRuntimeConfig(runtimeConfig, existing);
   const deprecated = builtinDefinitions({ strategies: {}, conversions: builtinConversions, served }).flatMap(
     ({ group, resource, versions }) =>
       versions

@@ -10,8 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { systemClock } from "../../src/apimachinery/clock.ts";
+import { binaryMinor } from "../../src/apimachinery/effective-version.ts";
 import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
 import { builtinVersions } from "../../src/catalog/builtin-definitions.ts";
+import { emulatedResources } from "../../src/catalog/emulated-resources.ts";
 import { withoutGatedResources } from "../../src/catalog/gated-resources.ts";
 import { readResourcesTable } from "../../src/catalog/resources-table.ts";
 import { parseRuntimeConfig } from "../../src/catalog/runtime-config.ts";
@@ -37,6 +39,8 @@ function sample<One>(all: readonly One[]): readonly One[] {
   return full ? all : all.filter(() => random(20) === 0);
 }
 
+const noForwarding = { emulationForwardCompatible: false, runtimeConfigEmulationForwardCompatible: false };
+
 type Serves = (group: string, version: string, resource: string) => boolean;
 
 async function checkStart(runtimeConfig: string): Promise<void> {
@@ -45,7 +49,8 @@ async function checkStart(runtimeConfig: string): Promise<void> {
   const problem = (message: string, values?: object): void =>
     void problems.push(`${message} ${JSON.stringify(values)}`);
   const { gates } = parseFeatureGates("");
-  const { serves, warnings } = withoutGatedResources(parseRuntimeConfig(runtimeConfig, builtin), builtin, gates);
+  const enabled = withoutGatedResources(parseRuntimeConfig(runtimeConfig, builtin), builtin, gates);
+  const { serves, warnings } = emulatedResources(enabled, builtin, { ...noForwarding, emulated: binaryMinor });
   const server = await startServer({
     dataDir,
     storage: "lmdb",

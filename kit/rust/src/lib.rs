@@ -79,6 +79,11 @@ pub async fn start() -> Result<Server, Error> {
     start_with([] as [&str; 0]).await
 }
 
+/// Starts a server that emulates a release of Kubernetes, such as `1.34`: its resources, feature gates and defaults.
+pub async fn start_version(kubernetes_version: &str) -> Result<Server, Error> {
+    start_with([format!("--kubernetes-version={kubernetes_version}")]).await
+}
+
 /// Starts a server with flags of `coxswain serve`, such as `--authorization-mode=AlwaysAllow`.
 pub async fn start_with(flags: impl IntoIterator<Item = impl Into<String>>) -> Result<Server, Error> {
     let flags = flags.into_iter().map(Into::into).collect();

@@ -11,11 +11,19 @@ const testFlags = ["--storage=memory", `--data-dir=${noDirectory}`, "--secure-po
 /** The flags that a command accepts for its server. */
 export const testServerFlags = (): ServerFlags => serverFlags(testFlags);
 
-/** The settings of a server in memory. @throws FlagError */
-export function testSettings(flags: ServerFlags): Settings {
+/**
+ * The settings of a server in memory.
+ * @param options its `kubernetesVersion` is the release that the server emulates
+ * @throws FlagError
+ */
+export function testSettings(
+  flags: ServerFlags,
+  { kubernetesVersion }: { readonly kubernetesVersion?: string } = {},
+): Settings {
   const settings = flags.settings();
   const { storage, dataDir } = settings.server;
   if (storage !== "memory") throw new FlagError(`the server keeps its objects in memory, not in ${storage}`);
   if (dataDir !== noDirectory) throw new FlagError("the server keeps its objects in memory: it has no --data-dir");
-  return { ...settings, server: { ...settings.server, dataDir: undefined } };
+  const emulated = kubernetesVersion !== undefined && { emulatedVersion: kubernetesVersion };
+  return { ...settings, server: { ...settings.server, ...emulated, dataDir: undefined } };
 }

@@ -17,11 +17,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/authentication/user"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
 	cliflag "k8s.io/component-base/cli/flag"
+	baseversion "k8s.io/component-base/version"
 
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
@@ -117,6 +119,9 @@ func flagsOf(o *options.ServerRunOptions, sets cliflag.NamedFlagSets, directory 
 		values["authorization-mode"] = []string{strings.Join(modes, ",")}
 	}
 	values["feature-gates"] = changedGates()
+	if values["emulated-version"] == nil {
+		values["emulated-version"] = emulatedVersion()
+	}
 	var err error
 	if values["token-auth-file"], err = tokensWithLoopback(o, directory); err != nil {
 		return nil, err
@@ -148,6 +153,18 @@ func textsOf(value pflag.Value) []string {
 		return strings.Split(strings.Trim(value.String(), "[]"), ";")
 	}
 	return []string{strings.TrimSuffix(strings.TrimPrefix(value.String(), "["), "]")}
+}
+
+// The oldest release that the flag accepts. Tests can set gates to an older one, which no server process can have.
+var oldestEmulated = version.MajorMinor(1, 33)
+
+// emulatedVersion returns the release whose gates a test has set.
+func emulatedVersion() []string {
+	emulated := utilfeature.DefaultMutableFeatureGate.EmulationVersion()
+	if emulated.LessThan(oldestEmulated) || emulated.AtLeast(version.MustParse(baseversion.DefaultKubeBinaryVersion)) {
+		return nil
+	}
+	return []string{emulated.String()}
 }
 
 // Gates of kube-controller-manager, which only the process of the test knows, as it has the code of both.

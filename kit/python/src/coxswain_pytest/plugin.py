@@ -19,14 +19,16 @@ _mark = pytest.StashKey[int]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("coxswain_program", "the path of coxswain; by default that of COXSWAIN, or PATH")
     parser.addini("coxswain_flags", "flags of the server", type="args")
+    parser.addini("coxswain_kubernetes_version", "the release of Kubernetes to emulate, such as 1.34")
 
 
 @pytest.fixture(scope="session")
 def coxswain_server(pytestconfig: pytest.Config) -> Iterator[Server]:
     """A server for the session. With pytest-xdist, each worker has its own."""
     program, flags = pytestconfig.getini("coxswain_program"), pytestconfig.getini("coxswain_flags")
+    version = pytestconfig.getini("coxswain_kubernetes_version")
     try:
-        server = Server(program or None, flags)
+        server = Server(program or None, flags, version or None)
     except CoxswainError as error:
         pytest.fail(str(error), pytrace=False)
     pytestconfig.stash[_server] = server

@@ -36,14 +36,18 @@ class Server:
     :ivar kubeconfig: the path of a file whose user is in the group ``system:masters``; it is removed at the end
     """
 
-    def __init__(self, program: str | None = None, flags: Sequence[str] = ()) -> None:
+    def __init__(
+        self, program: str | None = None, flags: Sequence[str] = (), kubernetes_version: str | None = None
+    ) -> None:
         """Starts a server.
 
         :param program: the path of ``coxswain``; by default that of the environment variable COXSWAIN, or PATH
         :param flags: flags of the server, such as ``--authorization-mode=AlwaysAllow``
+        :param kubernetes_version: a release to emulate, such as ``1.34``: its resources, feature gates and defaults
         :raises CoxswainError: if the program is not found, or the server does not start
         """
-        self._process = Process(program, flags)
+        version = [] if kubernetes_version is None else [f"--kubernetes-version={kubernetes_version}"]
+        self._process = Process(program, [*version, *flags])
         self._snapshots = count(1)
         self.url = self._process.url
         self.kubeconfig = self._process.kubeconfig

@@ -58,6 +58,14 @@ public final class CoxswainExtension
     return new CoxswainExtension(List.of(flags));
   }
 
+  /**
+   * For {@code @RegisterExtension}: a server that emulates a release of Kubernetes, such as {@code 1.34}:
+   * its resources, feature gates and defaults.
+   */
+  public static CoxswainExtension withKubernetesVersion(String version) {
+    return withFlags("--kubernetes-version=" + version);
+  }
+
   @Override
   public void beforeAll(ExtensionContext context) {
     server(context).scopes().begin(context.getUniqueId());
