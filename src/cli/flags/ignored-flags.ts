@@ -64,7 +64,7 @@ export const ignoredFlags: readonly Flag[] = [
     harmless: true,
   }),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
-  ignored("contention-profiling", bool, "false"),
+  ignored("contention-profiling", bool, "false"), // Node.js has no profiles of waits for locks.
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   unsupported({ name: "disable-http2-serving", type: bool, why: "HTTP/2 cannot be disabled", upstream: "false" }),
   unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
