@@ -13,6 +13,7 @@ import { checkWatchOptions, parseResourceVersion, withWatchDefaults } from "./li
 import { selectedInSteps } from "./scan.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 import { selectsShard, withinShard } from "./shard-selection.ts";
+import { tracedRead } from "./traced-read.ts";
 
 /** A watch of a resource, or of one object. */
 interface WatchRequest {
@@ -93,7 +94,9 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   const requested = parseResourceVersion(resourceVersion, "watch");
   const plan = { scope, initial: undefined, from: requested, initialEventsEnd: undefined, startError: undefined };
   if (requested > 0 && sendInitialEvents !== true) return plan;
-  const state = resourceVersion === "" ? await currentState(cache, request) : await stateFor(cache, requested, options);
+  const state = await tracedRead(
+    resourceVersion === "" ? currentState(cache, request) : stateFor(cache, requested, options),
+  );
   if (state instanceof ApiError) return { ...plan, startError: state };
   return {
     ...plan,
