@@ -3,8 +3,9 @@
  * k8s.io/klog/v2@v2.140.0/klog.go.
  */
 
-/** The levels of the log; `level` can change while the server runs. */
+/** The levels of the log; the object is read at each line, so that `level` can change while the server runs. */
 export interface Verbosity {
+  /** Lines up to this level are written. */
   level: number;
   /** Of lines of some files, whatever `level` is; the first that matches counts. */
   readonly modules: readonly ModuleLevel[];
@@ -14,6 +15,7 @@ export interface Verbosity {
 export interface ModuleLevel {
   /** A name such as `httplog`, without folder and suffix; `*` and `?` match any characters. */
   readonly pattern: string;
+  /** Lines of these files up to this level are written. */
   readonly level: number;
 }
 

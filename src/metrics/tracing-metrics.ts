@@ -8,7 +8,7 @@ export const tracingRows = {
     name: "coxswain_tracing_spans_total",
     type: "counter",
     stability: undefined,
-    help: "Recorded spans by what became of them: exported, failed because the collector did not accept them, or dropped because too many wait for it.",
+    help: "Recorded spans by outcome: exported, failed because the collector did not accept them, or dropped because too many wait for it.",
     labels: ["outcome"],
   },
 } as const satisfies MetricRows;

@@ -1,5 +1,6 @@
 /** Reads a collection: selects the state, the keys and the chunk. */
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import { activeSpan } from "../apimachinery/spans.ts";
 import { storeOf } from "../catalog/catalog.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
 import { dnsLabelProblems } from "../lib/names/names.ts";
@@ -13,6 +14,7 @@ import { repeatedFilter } from "./repeated-selections.ts";
 import { afterOthers, inSteps, type RunInTurn, scannedMax } from "./scan.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import { selectsShard, withinShard } from "./shard-selection.ts";
+import { tracedRead } from "./traced-read.ts";
 
 /** The metadata of a list. */
 export interface ListMeta {
@@ -62,15 +64,16 @@ export async function listEntries(
   const token = options.continueToken === "" ? undefined : continueFrom(options);
   // The continuation of a list reads a range, whatever it selects.
   const single = token === undefined ? singleKey(resource, store, within, selection) : undefined;
-  const snapshot =
+  const snapshot = await tracedRead(
     token === undefined
-      ? await stateFor(store, options, { isSingle: single !== undefined })
-      : await continuedState(store.cache, token);
+      ? stateFor(store, options, { isSingle: single !== undefined })
+      : continuedState(store.cache, token),
+  );
   const shardInfo = shardInfoOf(resource, selection);
   if (single !== undefined) {
     const entry = snapshot.get(single);
     const found = entry === undefined ? [] : (await shownOf(converted, [entry])).filter(selection.matches);
-    store.cache.counts.countList("", { fetched: Number(entry !== undefined), returned: found.length });
+    countList(store, "", { fetched: Number(entry !== undefined), returned: found.length });
     return { meta: metaOf(snapshot, shardInfo), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
@@ -79,17 +82,14 @@ export async function listEntries(
   const limit = options.resourceVersion === "0" && !store.uncached ? 0 : options.limit;
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
-    store.cache.counts.countList("", { fetched: count, returned: count });
+    countList(store, "", { fetched: count, returned: count });
     return { meta: metaOf(snapshot, shardInfo), entries: snapshot.range(prefix, after) };
   }
   const { entries, last, fetched, candidatesFollow } =
     converted === undefined
       ? await collectStored(snapshot, { prefix, after }, { selection, store, limit, inTurn })
       : await collectConverted(snapshot.range(prefix, after), converted, selection, { limit, inTurn });
-  store.cache.counts.countList(converted === undefined ? indexName(selection, store) : "", {
-    fetched,
-    returned: entries.length,
-  });
+  countList(store, converted === undefined ? indexName(selection, store) : "", { fetched, returned: entries.length });
   const chunk = { entries, ...(token !== undefined && { totalCount: snapshot.size }) };
   const continues =
     last !== undefined &&
@@ -107,6 +107,18 @@ export async function listEntries(
 function selectedNamespace(selection: Selection): string {
   const namespace = selection.fixed("metadata.namespace") ?? "";
   return namespace !== "" && dnsLabelProblems(namespace).length === 0 ? namespace : "";
+}
+
+/** Counts a list for metrics, and reports it to its trace. */
+function countList(
+  { cache }: ResourceStore,
+  index: string,
+  counts: { readonly fetched: number; readonly returned: number },
+): void {
+  cache.counts.countList(index, counts);
+  const span = activeSpan();
+  span?.addEvent("Listed items from cache", { count: counts.fetched });
+  span?.addEvent("Filtered items", { count: counts.returned });
 }
 
 /** Whether upstream reads an index, so that only objects in it can follow. */

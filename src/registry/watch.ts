@@ -13,6 +13,7 @@ import { checkWatchOptions, parseResourceVersion, withWatchDefaults } from "./li
 import { selectedInSteps } from "./scan.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 import { selectsShard, withinShard } from "./shard-selection.ts";
+import { tracedRead } from "./traced-read.ts";
 
 /** A watch of a resource, or of one object. */
 interface WatchRequest {
@@ -93,10 +94,11 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   const requested = parseResourceVersion(resourceVersion, "watch");
   const plan = { scope, initial: undefined, from: requested, initialEventsEnd: undefined, startError: undefined };
   if (requested > 0 && sendInitialEvents !== true) return plan;
-  const state =
+  const state = await tracedRead(
     resourceVersion === "" || store.uncached
-      ? await currentState(cache, request, resourceVersion)
-      : await stateFor(cache, requested, options);
+      ? currentState(cache, request, resourceVersion)
+      : stateFor(cache, requested, options),
+  );
   if (state instanceof ApiError) return { ...plan, startError: state };
   return {
     ...plan,

@@ -2,6 +2,7 @@
 export type { AdmissionOptions } from "../admission/contract.ts";
 export type { Clock } from "../apimachinery/clock.ts";
 export type { Logger } from "../apimachinery/logger.ts";
+export type { ModuleLevel, Verbosity } from "../apimachinery/verbosity.ts";
 export type {
   AuditBackendOptions,
   AuditBatchOptions,

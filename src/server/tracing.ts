@@ -73,8 +73,6 @@ async function readFile(file: string): Promise<Buffer> {
     return await readBoundedFile(file);
   } catch (error) {
     const problem = fileProblem(error, file) ?? String(error);
-    if (problem.endsWith("no such file or directory"))
-      throw new Error(`tracing-config-file ${file} does not exist`, { cause: error });
     const lead = `failed to read tracing config: unable to read tracing configuration from ${quoteGo(file)}`;
     throw new Error(`${lead}: ${problem}`, { cause: error });
   }

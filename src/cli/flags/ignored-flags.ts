@@ -50,7 +50,7 @@ export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
   ignored("delete-collection-workers", workerCount, "1"),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
-  ignored("contention-profiling", bool, "false"),
+  ignored("contention-profiling", bool, "false"), // Node.js has no profiles of waits for locks.
   unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   {
     ...unsupported({

@@ -5,12 +5,19 @@ import type { ModuleLevel } from "../../apimachinery/verbosity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { integerValue, parseQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
 import { type Flag, type FlagType, FlagValueError, type Settings } from "./contract.ts";
-import { bool, duration, integer, parsed, word } from "./flag-types.ts";
+import { bool, duration, parsed, word } from "./flag-types.ts";
 
 const levelMax = 2 ** 31 - 1;
-const level = integer({ value: "level", min: 0, max: levelMax });
 /** Also the value of `-v=2`, which is `=2`. */
-const verbosity: FlagType<number> = { ...level, read: (text, before) => level.read(text.replace(/^=/, ""), before) };
+const verbosity: FlagType<number> = { value: "level", read: (text) => parseLevel(text.replace(/^=/, "")) };
+
+/** @throws FlagValueError */
+function parseLevel(text: string, lead = ""): number {
+  const problem = `${lead}strconv.ParseUint: parsing ${quoteGo(text)}`;
+  if (!/^\d+$/.test(text)) throw new FlagValueError(`${problem}: invalid syntax`);
+  if (Number(text) > levelMax) throw new FlagValueError(`${problem}: value out of range`);
+  return Number(text);
+}
 
 const modules: FlagType<readonly ModuleLevel[]> = {
   value: "pattern=N,...",
@@ -23,10 +30,7 @@ function moduleLevel(text: string): ModuleLevel {
   const [pattern = "", number = "", ...rest] = text.split("=");
   if (pattern === "" || number === "" || rest.length > 0)
     throw new FlagValueError(`${quoteGo(text)} does not have the pattern=N format`);
-  const lead = `parsing verbosity in ${quoteGo(text)}: strconv.ParseUint: parsing ${quoteGo(number)}`;
-  if (!/^\d+$/.test(number)) throw new FlagValueError(`${lead}: invalid syntax`);
-  if (Number(number) > levelMax) throw new FlagValueError(`${lead}: value out of range`);
-  return { pattern, level: Number(number) };
+  return { pattern, level: parseLevel(number, `parsing verbosity in ${quoteGo(text)}: `) };
 }
 
 const bufferBytesMax = 2 ** 31;

@@ -56,10 +56,7 @@ export async function watchObjects(
     turn: context.turn,
     sent: watches.counterOf(group, resolved.version.version, resource),
     started: () => context.execution?.watchStarted(),
-    listed: () => {
-      context.exchange.entered?.("watch listed");
-      watches.listed(context);
-    },
+    listed: () => reportListed(context, watches),
     cutOff: () => watches.cutOff(group, resource),
     bookmarks: options.allowWatchBookmarks && !uncached,
     firstDiffers: context.representation.shape.kind === "table",
@@ -77,6 +74,11 @@ export async function watchObjects(
     endShardWatch?.();
     shared.release();
   });
+}
+
+function reportListed(context: RequestContext, watches: OpenWatches): void {
+  context.exchange.entered?.("watch listed");
+  watches.listed(context);
 }
 
 /** @returns undefined when a WebSocket handshake was rejected */

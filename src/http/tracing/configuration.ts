@@ -21,8 +21,10 @@ export interface TracingConfiguration {
   readonly samplingRatePerMillion?: number;
 }
 
+const group = "apiserver.config.k8s.io";
+
 const kinds: readonly ConfigurationKind[] = ["v1alpha1", "v1beta1", "v1"].map((version) => ({
-  apiVersion: `apiserver.config.k8s.io/${version}`,
+  apiVersion: `${group}/${version}`,
   kind: "TracingConfiguration",
   schema: configKind(`${version}.TracingConfiguration`, {
     endpoint: { type: text, pointer: true },
@@ -31,7 +33,15 @@ const kinds: readonly ConfigurationKind[] = ["v1alpha1", "v1beta1", "v1"].map((v
 }));
 
 /** The location in upstream's error messages where the kinds are registered. */
-const scheme = "pkg/server/options/tracing.go:49";
+const scheme = "pkg/runtime/scheme.go:111";
+/** Further kinds that are registered there, by version. */
+const otherKinds: ReadonlySet<string> = new Set([
+  ...["AdmissionConfiguration", "EncryptionConfiguration"].map((kind) => `v1.${kind}`),
+  ...["v1", "v1beta1", "v1alpha1"].flatMap((version) => [
+    `${version}.AuthenticationConfiguration`,
+    `${version}.AuthorizationConfiguration`,
+  ]),
+]);
 
 /** @throws Error with upstream's message */
 export function readTracingConfiguration(bytes: Buffer): TracingConfiguration {
@@ -41,7 +51,9 @@ export function readTracingConfiguration(bytes: Buffer): TracingConfiguration {
   return configuration;
 }
 
+/** An empty file is a configuration without fields. */
 function decode(bytes: Buffer): TracingConfiguration {
+  if (bytes.length === 0) return {};
   try {
     const { endpoint, samplingRatePerMillion } = decodeConfiguration(bytes, kinds, scheme)
       .object as TracingConfiguration;
@@ -51,9 +63,20 @@ function decode(bytes: Buffer): TracingConfiguration {
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    throw new Error(`failed to read tracing config: unable to decode tracing configuration data: ${error.message}`);
+    const why = messageOf(error);
+    throw new Error(`failed to read tracing config: unable to decode tracing configuration data: ${why}`);
   }
 }
+
+/** Upstream's decoder knows further kinds, and the fields are those of an embedded struct there. */
+function messageOf({ message }: ConfigurationError): string {
+  const [, kind = "", version = ""] = unknownKind.exec(message) ?? [];
+  if (otherKinds.has(`${version}.${kind}`))
+    return `converting (${version}.${kind}) to (apiserver.TracingConfiguration): unknown conversion`;
+  return message.replace("Go struct field TracingConfiguration.", "$&TracingConfiguration.");
+}
+
+const unknownKind = /^no kind "([^"]*)" is registered for version "apiserver\.config\.k8s\.io\/([^"]*)"/;
 
 function validate({ endpoint, samplingRatePerMillion: rate }: TracingConfiguration): FieldErrors {
   const errors = new FieldErrors();

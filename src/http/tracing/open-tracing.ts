@@ -16,7 +16,7 @@ import type { TracingConfiguration } from "./configuration.ts";
 import { SpanExport, type SpanExportParts } from "./span-export.ts";
 import { spanSource } from "./span-source.ts";
 
-/** What became of spans, for metrics. */
+/** The outcome of spans, for metrics. */
 export type SpanOutcome = "exported" | "failed" | "dropped";
 
 export interface TracingParts extends Pick<SpanExportParts, "logger"> {

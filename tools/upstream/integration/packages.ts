@@ -1,6 +1,6 @@
 /** Upstream's packages of integration tests, built against its test servers or the server under test. */
 import { chmodSync, cpSync, existsSync, globSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { upstreamDirectory, upstreamVersion } from "../../../test/support/upstream-programs.ts";
 import { moduleDirectory, runGo, writeModule } from "../module.ts";
 import { overlay } from "./overlay.ts";
@@ -59,7 +59,8 @@ export function findPackages({ sources }: TestModule): string[] {
 
 /** Builds the tests of a package unless they are built. @returns the program @throws Error when Go fails */
 export function buildPackage({ directory }: TestModule, name: string): string {
-  const program = join(directory, "bin", `${name.replaceAll("/", "_")}.test`);
+  // Named as `go test` does: tests compare the name with that of their client.
+  const program = join(directory, "bin", name, `${basename(name)}.test`);
   if (!existsSync(program))
     runGo(directory, ["test", "-c", "-vet=off", "-o", program, `${kubernetes}/test/integration/${name}`]);
   return program;

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
 	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/tracing"
 	baseversion "k8s.io/component-base/version"
 
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
@@ -261,6 +262,9 @@ func start(program string, args []string, o *options.ServerRunOptions, directory
 		return server, err
 	}
 	server.Config.ServerName = serverNameOf(server.Config.CAData)
+	if o.Traces.ConfigFile != "" { // As upstream does with the client of its own process: it sends the context of the test.
+		server.Config.Wrap(tracing.WrapperFor(tracing.NewNoopTracerProvider()))
+	}
 	return server, waitForListener(server, port)
 }
 
