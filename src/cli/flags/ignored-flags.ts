@@ -66,7 +66,6 @@ export const ignoredFlags: readonly Flag[] = [
     why: "all logs are written to standard error",
     upstream: "false",
   }),
-  unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   unsupported({ name: "emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
   unsupported({ name: "runtime-config-emulation-forward-compatible", type: bool, why: notYet, upstream: "false" }),
   {

@@ -169,7 +169,6 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--max-requests-inflight=-1"],
     'invalid argument "-1" for "--max-requests-inflight" flag: can not be negative value',
   ],
-  [["--debug-socket-path=a"], 'invalid argument "a" for "--debug-socket-path" flag: not supported yet'],
   [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
   [
     ["--etcd-servers-overrides=events#http://a"],

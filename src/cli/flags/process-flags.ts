@@ -1,7 +1,7 @@
 /** Flags of the process: its timeouts, log and messages. Names and defaults are kube-apiserver's. */
 import { colorModes } from "../colors.ts";
 import type { Flag, FlagType } from "./contract.ts";
-import { bool, duration, durationType, integer, word } from "./flag-types.ts";
+import { bool, duration, durationType, file, integer, word } from "./flag-types.ts";
 
 const weekSeconds = 7 * 86_400;
 const secondsType = integer({ min: 0, max: weekSeconds, value: "seconds" });
@@ -55,6 +55,12 @@ export const genericFlags: readonly Flag[] = [
     option: "shutdownWatchTerminationGraceMs",
     type: duration,
     help: "After --shutdown-delay-duration, ends the open watches one after the other within this time, at least 200 in a second, so that clients do not list again all at once. 0 ends them at once.",
+  },
+  {
+    name: "debug-socket-path",
+    option: "debugSocketPath",
+    type: file,
+    help: "Unix socket with the paths below /debug/pprof and /debug/flags, without authentication: only the user of this process can connect. A socket of this name is replaced.",
   },
   {
     name: "enable-test-control",
