@@ -3,8 +3,9 @@
  * upstream does, so that manifests and scripts for kube-apiserver work. Flags that must not be
  * ignored are rejected.
  */
+import { parseQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import { bool, checked, duration, integer, text } from "./flag-types.ts";
+import { bool, checked, duration, integer, parsed, text, validated } from "./flag-types.ts";
 
 /** A flag without effect. @param upstream its default */
 function ignored(name: string, type: FlagType<unknown>, upstream?: string): Flag {
@@ -35,14 +36,13 @@ function unsupported<T>({ type, why, harmless, ...rest }: Unsupported<T>): Flag 
   };
 }
 
-const storageBackend = checked(text("name"), (name) => {
-  if (name !== "" && name !== "etcd3")
-    throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
-});
+const storageBackend = validated(text("name"), (name) =>
+  name === "" || name === "etcd3"
+    ? undefined
+    : "--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'",
+);
 
-const workerCount = checked(integer(), (count) => {
-  if (count < 1) throw new FlagValueError("must be a positive number");
-});
+const quantity = checked(text("quantity"), (one) => void parsed(() => parseQuantity(one), QuantityError));
 
 /** Also the value of `-v=2`, which is `=2`. */
 const level = integer({ value: "level" });
@@ -52,14 +52,14 @@ const notYet = "not supported yet";
 
 export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
-  ignored("delete-collection-workers", workerCount, "1"),
+  ignored("delete-collection-workers", integer(), "1"),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
   ignored("profiling", bool, "true"),
   ignored("contention-profiling", bool, "false"),
   { ...ignored("v", verbosity, "0"), short: "v" },
   ignored("vmodule", text("settings")),
   ignored("log-flush-frequency", duration, "5s"),
-  ignored("log-text-info-buffer-size", text("quantity"), "0"),
+  ignored("log-text-info-buffer-size", quantity, "0"),
   unsupported({
     name: "log-text-split-stream",
     type: bool,
