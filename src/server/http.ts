@@ -43,6 +43,7 @@ import type { ServerAuthorization } from "./authorization.ts";
 import type { AllowedOrigins } from "./browsers.ts";
 import type { Closers } from "./closers.ts";
 import { componentProbes } from "./components.ts";
+import { openDebugSocket } from "./debug-socket.ts";
 import type { ServerEncryption } from "./encryption.ts";
 import { resourceEndpoints } from "./endpoints.ts";
 import type { ServerFlowControl } from "./flow-control.ts";
@@ -88,6 +89,8 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const timing = requestTiming(options, metrics);
   const open = openRequests(timing);
   closers.add(() => open.close());
+  const routes = routesOf(options, needs);
+  await openDebugSocket(options, { registry, routes, closers });
   const serve = createServe({
     filters: filtersOf(options, needs, timing, open),
     registry,
@@ -98,7 +101,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
       components: componentProbes(clustersOf(registry.storage)),
       ...needs,
     }),
-    routes: routesOf(options, needs),
+    routes,
     forwarded: forwardedRequests(needs.aggregation.find, needs.peers?.requests),
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     clock,

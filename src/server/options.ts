@@ -253,6 +253,11 @@ export interface ServerOptions extends KubernetesServiceOptions, VersionOptions 
    * loaded.
    */
   readonly storageInitializationTimeoutMs: number;
+  /**
+   * A Unix socket with the paths below /debug/pprof and /debug/flags, without authentication: only the user of this
+   * process can connect.
+   */
+  readonly debugSocketPath?: string | undefined;
   /** How often objects are counted for metrics, in milliseconds; 0: never. */
   readonly objectCountPollMs: number;
   /** /livez passes for so long after a start, even before the start is complete. */

@@ -12,7 +12,7 @@ import { enabledControllers } from "../controllers/enabled.ts";
 import { checkCoordinatedLeadership, checkLeaderElection } from "../controllers/leader-election/options.ts";
 import { type IpRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import { formatPortRange, type PortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
-import { quoteGo } from "../lib/json/quote.ts";
+import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 import { memo } from "../lib/memo/memo.ts";
 import { type AuthenticationSettings, readAuthenticationSettings } from "./authentication.ts";
 import { type AuthorizationSettings, readAuthorizationSettings } from "./authorization.ts";
@@ -149,14 +149,14 @@ function readServiceSettings({
   if (typeof nodePorts === "string") {
     throw new Error(`invalid argument ${quoteGo(serviceNodePortRange)} for service-node-port-range: ${nodePorts}`);
   }
-  if (nodePort < 0 || nodePort > 65_535) {
-    const why = "must be between 0 and 65535, inclusive. If 0, the Kubernetes master service will be of type ClusterIP";
-    throw new Error(`--kubernetes-service-node-port ${nodePort} ${why}`);
-  }
-  if (nodePort > 0 && (nodePort < nodePorts.first || nodePort > nodePorts.last)) {
-    const range = formatPortRange(nodePorts);
-    throw new Error(`kubernetes service node port range ${range} doesn't contain ${nodePort}`);
-  }
+  const problems: string[] = [];
+  if (nodePort < 0 || nodePort > 65_535)
+    problems.push(
+      `--kubernetes-service-node-port ${nodePort} must be between 0 and 65535, inclusive. If 0, the Kubernetes master service will be of type ClusterIP`,
+    );
+  if (nodePort > 0 && (nodePort < nodePorts.first || nodePort > nodePorts.last))
+    problems.push(`kubernetes service node port range ${formatPortRange(nodePorts)} doesn't contain ${nodePort}`);
+  if (problems.length > 0) throw new Error(joinErrors(problems));
   if (apiserverCount <= 0)
     throw new Error(`--apiserver-count should be a positive number, but value '${apiserverCount}' provided`);
   return { serviceRanges, nodePorts };

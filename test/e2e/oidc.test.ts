@@ -602,7 +602,7 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
   [
     "an egress file that does not exist",
     () => ({ egressSelectorConfigFile: "/nope" }),
-    "egress-selector-config-file /nope does not exist",
+    'failed to read egress selector config: unable to read egress selector configuration from "/nope" [open /nope: no such file or directory]',
   ],
 ];
 for (const [what, options, message] of startRows) {

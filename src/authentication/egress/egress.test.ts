@@ -220,5 +220,8 @@ test("reports egress types that are not configured or not supported", async () =
   await assert.rejects(openEgressSelector(grpc), {
     message: 'failed to setup egress selector: egressSelection "cluster": the protocol GRPC is not supported',
   });
-  await assert.rejects(openEgressSelector("/nope"), { message: "egress-selector-config-file /nope does not exist" });
+  await assert.rejects(openEgressSelector("/nope"), {
+    message:
+      'failed to read egress selector config: unable to read egress selector configuration from "/nope" [open /nope: no such file or directory]',
+  });
 });

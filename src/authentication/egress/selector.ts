@@ -40,15 +40,8 @@ async function readSelector(file: string): Promise<Buffer> {
   try {
     return await readBoundedFile(file);
   } catch (error) {
-    const problem = fileProblem(error, file);
-    if (problem?.startsWith("open ") === true && problem.endsWith("no such file or directory"))
-      throw new Error(`egress-selector-config-file ${file} does not exist`, { cause: error });
-    throw new Error(
-      `failed to read egress selector config: unable to read egress selector configuration from ${quoteGo(file)} [${problem}]`,
-      {
-        cause: error,
-      },
-    );
+    const why = `unable to read egress selector configuration from ${quoteGo(file)} [${fileProblem(error, file)}]`;
+    throw new Error(`failed to read egress selector config: ${why}`, { cause: error });
   }
 }
 

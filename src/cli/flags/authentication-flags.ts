@@ -1,6 +1,6 @@
 /** Flags of authentication and of service account tokens. Names and defaults are kube-apiserver's. */
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import { bool, checked, duration, file, list, repeated, text } from "./flag-types.ts";
+import { bool, checked, duration, durationType, file, list, repeated, text } from "./flag-types.ts";
 
 /** `claim=value`; spaces around both are removed. */
 const requiredClaims: FlagType<Readonly<Record<string, string>>> = {
@@ -210,7 +210,7 @@ export const authenticationFlags: readonly Flag[] = [
   {
     name: "service-account-max-token-expiration",
     option: "serviceAccountMaxTokenExpirationMs",
-    type: duration,
+    type: durationType("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"),
     help: "Maximum lifetime of a service account token, between 1h and 2^32 seconds; longer requested lifetimes are reduced to it. 0 is no limit.",
   },
   {

@@ -75,7 +75,7 @@ export const apiFlags: readonly Flag[] = [
   {
     name: "service-cluster-ip-range",
     option: "serviceClusterIpRange",
-    type: cidrs,
+    type: cidrs("service-cluster-ip-range"),
     help: "IP ranges for Services: one, or an IPv4 and an IPv6 range separated by a comma. The Service kubernetes gets the first address.",
     upstream: "",
   },

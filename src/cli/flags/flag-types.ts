@@ -7,7 +7,7 @@ import { ipVersion } from "../../lib/ip-range/ip-version.ts";
 import { formatPortRange, parsePortRange } from "../../lib/ip-range/port-range.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { formatQuantity, integerValue, parseQuantity, QuantityError } from "../../lib/quantity/quantity.ts";
-import { type FlagType, FlagValueError } from "./contract.ts";
+import { FlagError, type FlagType, FlagValueError } from "./contract.ts";
 
 /** A switch with a boolean in the forms of Go's strconv.ParseBool. */
 export const bool: FlagType<boolean> = {
@@ -49,6 +49,14 @@ export function parseDigits(text: string): number {
   return Number(text);
 }
 
+/** A type with a further condition, whose error names the flag. @param problemOf the whole error of a value; undefined: none */
+export function validated<T>(type: FlagType<T>, problemOf: (value: T) => string | undefined): FlagType<T> {
+  return checked(type, (value) => {
+    const problem = problemOf(value);
+    if (problem !== undefined) throw new FlagError(problem);
+  });
+}
+
 /** An integer within inclusive limits. */
 export function integer({
   min = Number.MIN_SAFE_INTEGER,
@@ -84,27 +92,30 @@ const nanosecondsOfMs = 1_000_000n;
 /**
  * Parses a duration in Go's format, such as `1m30s`.
  *
- * @param negative the error for a negative one
  * @returns milliseconds
  * @throws FlagValueError
  */
-export function durationMs(text: string, negative = "must not be negative"): number {
-  const nanoseconds = parsed(() => parseDuration(text), DurationError);
-  if (nanoseconds < 0n) throw new FlagValueError(negative);
-  return Number(nanoseconds / nanosecondsOfMs);
+export function durationMs(text: string): number {
+  const ms = signedMs(text);
+  if (ms < 0) throw new FlagValueError("must not be negative");
+  return ms;
 }
 
-/** Milliseconds, as a duration. @param negative the error for a negative one */
-export function durationType(negative?: string): FlagType<number> {
-  return {
-    value: "duration",
-    read: (text) => durationMs(text, negative),
-    format: (ms) => formatDuration(BigInt(ms) * nanosecondsOfMs),
-  };
+function signedMs(text: string): number {
+  return Number(parsed(() => parseDuration(text), DurationError) / nanosecondsOfMs);
 }
 
 /** Milliseconds, as a duration that is not negative. */
-export const duration: FlagType<number> = durationType();
+export const duration: FlagType<number> = {
+  value: "duration",
+  read: (text) => durationMs(text),
+  format: (ms) => formatDuration(BigInt(ms) * nanosecondsOfMs),
+};
+
+/** Milliseconds, as a duration. @param negative the whole error for a negative one */
+export function durationType(negative: string): FlagType<number> {
+  return validated({ ...duration, read: signedMs }, (ms) => (ms < 0 ? negative : undefined));
+}
 
 /** A number of bytes, or a quantity such as `256Mi`. */
 export const byteCount: FlagType<number> = {
@@ -122,14 +133,18 @@ export const ipAddress: FlagType<string> = checked(text("ip"), (address) => {
   if (ipVersion(address) === 0) throw new FlagValueError(`failed to parse IP: ${quoteGo(address)}`);
 });
 
-/** Ranges of addresses, such as `10.0.0.0/24`, separated by commas. */
-export const cidrs: FlagType<string> = checked(text("cidrs"), (ranges) => ranges.split(",").forEach(checkCidr));
+/** Ranges of addresses, such as `10.0.0.0/24`, separated by commas. @param name in errors */
+export function cidrs(name: string): FlagType<string> {
+  return validated(text("cidrs"), (ranges) => {
+    const wrong = ranges.split(",").findIndex((range) => !isCidr(range));
+    return wrong < 0 ? undefined : `${name}[${wrong}] is not a valid cidr`;
+  });
+}
 
-function checkCidr(text: string): void {
+function isCidr(text: string): boolean {
   const [address = "", length = "", ...rest] = text.split("/");
   const bits = ipVersion(address) === 4 ? 32 : 128;
-  const isCidr = ipVersion(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
-  if (!isCidr) throw new FlagValueError(`invalid CIDR address: ${text}`);
+  return ipVersion(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
 }
 
 /** A range of ports, normalized. */

@@ -4,7 +4,7 @@
  * ignored are rejected.
  */
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import { bool, checked, duration, integer, text } from "./flag-types.ts";
+import { bool, checked, duration, integer, text, validated } from "./flag-types.ts";
 
 /** A flag without effect. @param upstream its default */
 function ignored(name: string, type: FlagType<unknown>, upstream?: string): Flag {
@@ -35,23 +35,17 @@ function unsupported<T>({ type, why, harmless, ...rest }: Unsupported<T>): Flag 
   };
 }
 
-const storageBackend = checked(text("name"), (name) => {
-  if (name !== "" && name !== "etcd3")
-    throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
-});
-
-const workerCount = checked(integer(), (count) => {
-  if (count < 1) throw new FlagValueError("must be a positive number");
-});
-
-const notYet = "not supported yet";
+const storageBackend = validated(text("name"), (name) =>
+  name === "" || name === "etcd3"
+    ? undefined
+    : "--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'",
+);
 
 export const ignoredFlags: readonly Flag[] = [
   ignored("storage-backend", storageBackend),
-  ignored("delete-collection-workers", workerCount, "1"),
+  ignored("delete-collection-workers", integer(), "1"),
   ignored("kubelet-timeout", duration, "5s"), // Without effect in upstream, too.
   ignored("contention-profiling", bool, "false"), // Node.js has no profiles of waits for locks.
-  unsupported({ name: "debug-socket-path", type: text("path"), why: notYet }),
   {
     ...unsupported({
       name: "enable-logs-handler",

@@ -154,7 +154,8 @@ function apply(flag: Flag, text: string, { texts, given, words, warnings }: Pars
     else if (option !== undefined) given.set(option, { flag, value });
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    throw new FlagError(`invalid argument ${quoteGo(text)} for "--${name}" flag: ${error.message}`);
+    const shown = flag.short === undefined ? `--${name}` : `-${flag.short}, --${name}`;
+    throw new FlagError(`invalid argument ${quoteGo(text)} for "${shown}" flag: ${error.message}`);
   }
   if (deprecated !== undefined) warnings.push(`Flag --${name} has been deprecated, ${deprecated}`);
 }

@@ -1,10 +1,12 @@
 /** Flags of the process: its timeouts, log and messages. Names and defaults are kube-apiserver's. */
 import { colorModes } from "../colors.ts";
 import type { Flag, FlagType } from "./contract.ts";
-import { bool, duration, durationType, file, integer, word } from "./flag-types.ts";
+import { bool, durationType, file, integer, validated, word } from "./flag-types.ts";
 
 const weekSeconds = 7 * 86_400;
-const secondsType = integer({ min: 0, max: weekSeconds, value: "seconds" });
+const secondsType = validated(integer({ max: weekSeconds, value: "seconds" }), (count) =>
+  count < 0 ? "--min-request-timeout can not be negative value" : undefined,
+);
 
 /** Milliseconds, as a number of seconds. */
 const seconds: FlagType<number> = {
@@ -17,7 +19,7 @@ export const genericFlags: readonly Flag[] = [
   {
     name: "request-timeout",
     option: "requestTimeoutMs",
-    type: duration,
+    type: durationType("--request-timeout can not be negative value"),
     help: "Timeout of requests other than watches.",
   },
   {
@@ -29,19 +31,19 @@ export const genericFlags: readonly Flag[] = [
   {
     name: "storage-initialization-timeout",
     option: "storageInitializationTimeoutMs",
-    type: durationType("can not be negative value"),
+    type: durationType("--storage-initialization-timeout can not be negative value"),
     help: "How long /readyz waits at most until the watch caches of a store that several servers share are loaded.",
   },
   {
     name: "livez-grace-period",
     option: "livezGracePeriodMs",
-    type: duration,
+    type: durationType("--livez-grace-period can not be a negative value"),
     help: "How long after the start /livez treats unfinished checks as healthy.",
   },
   {
     name: "shutdown-delay-duration",
     option: "shutdownDelayMs",
-    type: duration,
+    type: durationType("--shutdown-delay-duration can not be negative value"),
     help: "How long to continue serving after a termination signal, while /readyz already fails.",
   },
   {
@@ -53,7 +55,7 @@ export const genericFlags: readonly Flag[] = [
   {
     name: "shutdown-watch-termination-grace-period",
     option: "shutdownWatchTerminationGraceMs",
-    type: duration,
+    type: durationType("shutdown-watch-termination-grace-period, if provided, can not be a negative value"),
     help: "After --shutdown-delay-duration, ends the open watches one after the other within this time, at least 200 in a second, so that clients do not list again all at once. 0 ends them at once.",
   },
   {
@@ -67,6 +69,12 @@ export const genericFlags: readonly Flag[] = [
     option: "profiling",
     type: bool,
     help: "Serves profiles of the process at /debug/pprof/, and the level of the log at /debug/flags/v, to users with the right to these paths.",
+  },
+  {
+    name: "debug-socket-path",
+    option: "debugSocketPath",
+    type: file,
+    help: "Unix socket with the paths below /debug/pprof and /debug/flags, without authentication: only the user of this process can connect. A socket of this name is replaced.",
   },
   {
     name: "enable-test-control",

@@ -1,10 +1,9 @@
 /** Flags of the listener, and of the limits of requests. Names and defaults are kube-apiserver's. */
 import type { NamedCertificateFiles } from "../../server/public-types.ts";
 import { cipherSuiteNames, minVersionNames } from "../../server/serving/tls-options.ts";
-import { type Flag, FlagValueError } from "./contract.ts";
+import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
 import {
   bool,
-  checked,
   file,
   float,
   integer,
@@ -15,7 +14,21 @@ import {
   repeated,
   text,
   unlessEmpty,
+  validated,
 } from "./flag-types.ts";
+
+function requestCount(name: string): FlagType<number> {
+  return validated(integer(), (count) => (count < 0 ? `--${name} can not be negative value` : undefined));
+}
+
+const goawayChance = validated(float, (chance) =>
+  chance < 0 || chance > 0.02 ? "--goaway-chance can not be less than 0 or greater than 0.02" : undefined,
+);
+
+/** Upstream's port cannot be 0. */
+const securePort = validated(integer(), (port) =>
+  port < 0 || port > 65_535 ? `--secure-port ${port} must be between 0 and 65535, inclusive` : undefined,
+);
 
 export const servingFlags: readonly Flag[] = [
   {
@@ -28,7 +41,7 @@ export const servingFlags: readonly Flag[] = [
   {
     name: "secure-port",
     option: "securePort",
-    type: integer({ min: 0, max: 65_535 }),
+    type: securePort,
     help: "The port on which to serve HTTPS with authentication and authorization. 0 selects a free port.",
   },
   {
@@ -126,14 +139,6 @@ export const servingFlags: readonly Flag[] = [
   },
 ];
 
-const requestCount = checked(integer(), (count) => {
-  if (count < 0) throw new FlagValueError("can not be negative value");
-});
-
-const goawayChance = checked(float, (chance) => {
-  if (chance < 0 || chance > 0.02) throw new FlagValueError("can not be less than 0 or greater than 0.02");
-});
-
 export const flowControlFlags: readonly Flag[] = [
   {
     name: "enable-priority-and-fairness",
@@ -144,13 +149,13 @@ export const flowControlFlags: readonly Flag[] = [
   {
     name: "max-requests-inflight",
     option: "maxRequestsInflight",
-    type: requestCount,
+    type: requestCount("max-requests-inflight"),
     help: "This and --max-mutating-requests-inflight are added up to the number of requests that the server executes at once, if --enable-priority-and-fairness is true. Otherwise it is the limit of non-mutating requests; 0 disables it.",
   },
   {
     name: "max-mutating-requests-inflight",
     option: "maxMutatingRequestsInflight",
-    type: requestCount,
+    type: requestCount("max-mutating-requests-inflight"),
     help: "As --max-requests-inflight, for mutating requests.",
   },
   {

@@ -41,6 +41,8 @@ function checkCombination(server: Settings["server"], command: Settings["command
   if (problem !== undefined) throw new FlagError(problem);
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
     throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
+  if (server.reloadsEncryptionConfig && server.encryptionConfigFile === undefined)
+    throw new FlagError("--encryption-provider-config-automatic-reload must be set with --encryption-provider-config");
   if (command.virtualClock && !command.testControl) throw new FlagError("--virtual-clock needs --enable-test-control");
 }
 

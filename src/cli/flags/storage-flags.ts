@@ -2,9 +2,10 @@
  * Flags of the store. Those of etcd have upstream's names, checks and messages. Source:
  * `k8s.io/apiserver@v0.36.0/pkg/server/options/etcd.go`.
  */
+import { quoteGo } from "../../lib/json/quote.ts";
 import type { StorageMediaType } from "../../server/public-types.ts";
 import type { EtcdOverride } from "../../storage/etcd/options.ts";
-import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
+import { type Flag, FlagError, type FlagType, FlagValueError } from "./contract.ts";
 import {
   bool,
   byteCount,
@@ -103,7 +104,8 @@ const storageMediaType: FlagType<StorageMediaType> = {
   choices: mediaTypes,
   read(text) {
     const found = mediaTypes.find((one) => one === (text || "application/json"));
-    if (found === undefined) throw new FlagValueError(`invalid, allowed values: ${mediaTypes.join(", ")}`);
+    if (found === undefined)
+      throw new FlagError(`--storage-media-type ${quoteGo(text)} invalid, allowed values: ${mediaTypes.join(", ")}`);
     return found;
   },
 };
@@ -216,21 +218,21 @@ export const storageFlags: readonly Flag[] = [
   },
 ];
 
-/** @param text `resource[.group]#size` @throws FlagValueError */
+/** @param text `resource[.group]#size` @throws FlagError */
 function parseWatchCacheSize(text: string): [resource: string, size: number] {
   const [resource = "", size, ...rest] = text.split("#");
-  if (size === undefined || rest.length > 0) throw new FlagValueError(`invalid value of watch cache size: ${text}`);
-  if (!/^[+-]?\d+$/.test(size)) throw new FlagValueError(`invalid size of watch cache size: ${text}`);
-  if (Number(size) < 0) throw new FlagValueError(`watch cache size cannot be negative: ${text}`);
+  if (size === undefined || rest.length > 0) throw new FlagError(`invalid value of watch cache size: ${text}`);
+  if (!/^[+-]?\d+$/.test(size)) throw new FlagError(`invalid size of watch cache size: ${text}`);
+  if (Number(size) < 0) throw new FlagError(`watch cache size cannot be negative: ${text}`);
   return [resource, Number(size)];
 }
 
-/** @throws FlagValueError with upstream's messages */
+/** @throws FlagError with upstream's messages */
 function parseOverride(text: string): EtcdOverride {
   const [target = "", servers, ...more] = text.split("#");
   const [group = "", resource, ...parts] = target.split("/");
   if (servers === undefined || more.length > 0 || resource === undefined || parts.length > 0)
-    throw new FlagValueError(
+    throw new FlagError(
       "--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated",
     );
   return { group, resource, servers: servers.split(";") };

@@ -4,20 +4,11 @@ import { type Command, Option } from "commander";
 import { checkCommandWords } from "../child/command-words.ts";
 import { exitNotExecutable, exitNotFound, exitOwnFailure } from "../child/run-child.ts";
 import { type ExitCodes, exitSignal } from "../exit-codes.ts";
-<<<<<<< HEAD
 import { addServerFlags } from "../flags/add-server-flags.ts";
 import { FlagError, type Settings } from "../flags/contract.ts";
 import type { Output } from "../output.ts";
 import { addExamples, defineSubcommand } from "../subcommands.ts";
 import { testServerFlags, testSettings } from "./settings.ts";
-=======
-import { FlagError } from "../flags/contract.ts";
-import { serveDefinition } from "../flags/parse-flags.ts";
-import { formatExamples, formatExitCodes } from "../help-text.ts";
-import { type Output, reportError } from "../output.ts";
-import type { Subcommand } from "../subcommands.ts";
-import { kubernetesVersion, parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
->>>>>>> refs/heads/emul
 
 const exitCodes: ExitCodes = [
   [0, "the command succeeded, or standard input closed"],
@@ -40,35 +31,17 @@ interface TestOptions {
   readonly untilStdinCloses?: true;
 }
 
-<<<<<<< HEAD
 /** What the command line asks for. */
 interface TestRun extends TestOptions {
   readonly settings: Settings;
   readonly words: readonly string[];
 }
-=======
-If the command fails, the end of the timeline is printed to standard error: the requests of all clients, their results,
-and what they changed.
-
-Options:
-  --kubernetes-version=<version>
-                        the release of Kubernetes to emulate, such as 1.34: its resources, feature gates and defaults
-  --timeline=<when>     when to print the timeline: on-failure (default), always or never
-  ${untilStdinCloses}  prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves
-                        until standard input closes: for libraries that start a server for tests
-
-${formatExamples(["test -- go test ./...", "test --kubernetes-version=1.34 -- pytest", `test ${untilStdinCloses}`], { isColored: false })}
-
-${formatExitCodes(exitCodes, { isColored: false })}
-`;
->>>>>>> refs/heads/emul
 
 /** The command `coxswain test`, which passes flags on to the server. */
 export const testCommand = defineSubcommand({
   name: "coxswain test",
   description: `Starts a server in memory, on a free port of 127.0.0.1, runs the command, and stops the server. The command has two environment variables: KUBECONFIG, the path of a file whose user is in system:masters, and COXSWAIN_URL. SIGTERM, SIGHUP and SIGINT are passed on to the command. The file is removed at the end. Clients of that user can control the server by paths under /testing/.
 
-<<<<<<< HEAD
 If the command fails, the end of the timeline is printed to standard error: the requests of all clients, their results, and what they changed.`,
   exitCodes,
   failureCode: exitOwnFailure,
@@ -104,16 +77,6 @@ function addOptions(command: Command): Command {
       "--until-stdin-closes",
       'prints {"url": …, "kubeconfig": …, "pid": …} in one line when the server is ready, and serves until standard input closes: for libraries that start a server for tests',
     );
-=======
-/** Own options, and the flags of the server. */
-function definition(): Command {
-  const command = new Command("coxswain test").argument("[command...]");
-  command.addOption(new Option(`${kubernetesVersion} <version>`, "the release of Kubernetes to emulate"));
-  command.addOption(new Option("--timeline <when>", "when to print the timeline").choices(timelineModes));
-  command.addOption(new Option(untilStdinCloses, "serves until standard input closes"));
-  for (const option of serveDefinition().options) command.addOption(option);
-  return command;
->>>>>>> refs/heads/emul
 }
 
 /** @throws FlagError */

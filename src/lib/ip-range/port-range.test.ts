@@ -10,7 +10,7 @@ const rows: [text: string, range: string][] = [
   ["2-1", "end port cannot be less than start port: 2-1"],
   ["1-65536", "the port range cannot be greater than 65535: 1-65536"],
   ["1-2+3", "unable to parse port range: 1-2+3"],
-  ["a", "unable to parse port range: a"],
+  ["a", 'strconv.Atoi: parsing "a": invalid syntax'],
 ];
 
 for (const [text, want] of rows) {

@@ -1,3 +1,5 @@
+import { quoteGo } from "../json/quote.ts";
+
 /** A range of ports, with both ends. */
 export interface PortRange {
   readonly first: number;
@@ -14,13 +16,21 @@ const shape = /^(\d{1,9})(?:([-+])(\d{1,9}))?$/;
  */
 export function parsePortRange(text: string): PortRange | string {
   const match = shape.exec(text.trim());
-  if (match === null) return `unable to parse port range: ${text.trim()}`;
+  if (match === null) return problemOf(text.trim());
   const first = Number(match[1]);
   const other = match[3] === undefined ? first : Number(match[3]);
   const last = match[2] === "+" ? first + other : other;
   if (first > portMax || last > portMax) return `the port range cannot be greater than ${portMax}: ${text.trim()}`;
   if (last < first) return `end port cannot be less than start port: ${text.trim()}`;
   return { first, last };
+}
+
+function problemOf(text: string): string {
+  if (text.includes("-") && text.includes("+")) return `unable to parse port range: ${text}`;
+  const [low = "", high = low] = text.split(/[-+]/, 1).concat(text.match(/[-+](.*)$/s)?.slice(1) ?? []);
+  const wrong = [low, high].find((port) => !/^\d+$/.test(port));
+  if (wrong === undefined) return `the port range cannot be greater than ${portMax}: ${text}`;
+  return `strconv.Atoi: parsing ${quoteGo(wrong)}: invalid syntax`;
 }
 
 /** Formats a range of ports. */

@@ -1,0 +1,113 @@
+/** Errors of kube-apiserver 1.36.0 for values that it rejects, as it prints them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseFlags } from "./parse-flags.ts";
+
+const rows: [flag: string, message: string][] = [
+  ["--livez-grace-period=-1s", "--livez-grace-period can not be a negative value"],
+  ["--max-requests-inflight=-1", "--max-requests-inflight can not be negative value"],
+  ["--max-mutating-requests-inflight=-1", "--max-mutating-requests-inflight can not be negative value"],
+  ["--request-timeout=-1s", "--request-timeout can not be negative value"],
+  ["--goaway-chance=0.5", "--goaway-chance can not be less than 0 or greater than 0.02"],
+  [
+    "--goaway-chance=x",
+    'invalid argument "x" for "--goaway-chance" flag: strconv.ParseFloat: parsing "x": invalid syntax',
+  ],
+  ["--min-request-timeout=-1", "--min-request-timeout can not be negative value"],
+  ["--storage-initialization-timeout=-1s", "--storage-initialization-timeout can not be negative value"],
+  ["--shutdown-delay-duration=-1s", "--shutdown-delay-duration can not be negative value"],
+  [
+    "--shutdown-watch-termination-grace-period=-1s",
+    "shutdown-watch-termination-grace-period, if provided, can not be a negative value",
+  ],
+  ["--secure-port=x", 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
+  ["--bind-address=x", 'invalid argument "x" for "--bind-address" flag: failed to parse IP: "x"'],
+  ["--advertise-address=x", 'invalid argument "x" for "--advertise-address" flag: failed to parse IP: "x"'],
+  [
+    "--tls-sni-cert-key=x",
+    'invalid argument "x" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths',
+  ],
+  [
+    "--http2-max-streams-per-connection=x",
+    'invalid argument "x" for "--http2-max-streams-per-connection" flag: strconv.ParseInt: parsing "x": invalid syntax',
+  ],
+  [
+    "--permit-port-sharing=x",
+    'invalid argument "x" for "--permit-port-sharing" flag: strconv.ParseBool: parsing "x": invalid syntax',
+  ],
+  ["--watch-cache=x", 'invalid argument "x" for "--watch-cache" flag: strconv.ParseBool: parsing "x": invalid syntax'],
+  ["--watch-cache-sizes=x", "invalid value of watch cache size: x"],
+  ["--watch-cache-sizes=a#x", "invalid size of watch cache size: a#x"],
+  ["--watch-cache-sizes=a#-1", "watch cache size cannot be negative: a#-1"],
+  [
+    "--storage-backend=x",
+    "--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'",
+  ],
+  [
+    "--storage-media-type=x",
+    '--storage-media-type "x" invalid, allowed values: application/json, application/vnd.kubernetes.protobuf, application/yaml',
+  ],
+  [
+    "--enable-garbage-collector=x",
+    'invalid argument "x" for "--enable-garbage-collector" flag: strconv.ParseBool: parsing "x": invalid syntax',
+  ],
+  ["--event-ttl=x", 'invalid argument "x" for "--event-ttl" flag: time: invalid duration "x"'],
+  [
+    "--etcd-servers-overrides=x",
+    "--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated",
+  ],
+  [
+    "--anonymous-auth=x",
+    'invalid argument "x" for "--anonymous-auth" flag: strconv.ParseBool: parsing "x": invalid syntax',
+  ],
+  [
+    "--service-account-max-token-expiration=-1s",
+    "the service-account-max-token-expiration must be between 1 hour and 2^32 seconds",
+  ],
+  [
+    "--default-not-ready-toleration-seconds=x",
+    'invalid argument "x" for "--default-not-ready-toleration-seconds" flag: strconv.ParseInt: parsing "x": invalid syntax',
+  ],
+  ["--service-cluster-ip-range=x", "service-cluster-ip-range[0] is not a valid cidr"],
+  [
+    "--service-node-port-range=x",
+    'invalid argument "x" for "--service-node-port-range" flag: strconv.Atoi: parsing "x": invalid syntax',
+  ],
+  [
+    "--service-node-port-range=40000-30000",
+    'invalid argument "40000-30000" for "--service-node-port-range" flag: end port cannot be less than start port: 40000-30000',
+  ],
+  ["--kubelet-timeout=x", 'invalid argument "x" for "--kubelet-timeout" flag: time: invalid duration "x"'],
+  ["--log-flush-frequency=x", 'invalid argument "x" for "--log-flush-frequency" flag: time: invalid duration "x"'],
+  [
+    "--log-text-info-buffer-size=x",
+    'invalid argument "x" for "--log-text-info-buffer-size" flag: quantities must match the regular expression \'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$\'',
+  ],
+  ["--profiling=x", 'invalid argument "x" for "--profiling" flag: strconv.ParseBool: parsing "x": invalid syntax'],
+  [
+    "--max-connection-bytes-per-sec=x",
+    'invalid argument "x" for "--max-connection-bytes-per-sec" flag: strconv.ParseInt: parsing "x": invalid syntax',
+  ],
+  [
+    "--encryption-provider-config-automatic-reload=true",
+    "--encryption-provider-config-automatic-reload must be set with --encryption-provider-config",
+  ],
+  ["--emulated-version=x", 'could not parse "x" as version'],
+  [
+    "--emulated-version=1.30",
+    "[emulation version 1.30 is not between [1.33, 1.36.0], minCompatibilityVersion version 1.33 is not between [1.33, 1.30]]",
+  ],
+  ["--min-compatibility-version=1.30", "minCompatibilityVersion version 1.30 is not between [1.33, 1.36]"],
+  [
+    "--allow-metric-labels=x",
+    'invalid argument "x" for "--allow-metric-labels" flag: x must be formatted as key=value',
+  ],
+  ["--no-such-flag", "unknown flag: --no-such-flag"],
+  ["--secure-port", "flag needs an argument: --secure-port"],
+  ["--identity-lease-duration-seconds=x", "unknown flag: --identity-lease-duration-seconds"],
+];
+
+for (const [flag, message] of rows)
+  test(`${flag}: ${message}`, () => {
+    assert.throws(() => parseFlags([flag]), { name: "FlagError", message });
+  });
