@@ -126,7 +126,8 @@ async function commitInTurn(
       existing = await currentEntry(store, key);
       continue;
     }
-    existing = written.current && readable(written.current, (stored) => entryFromStored(stored, store.source), store.source);
+    existing =
+      written.current && readable(written.current, (stored) => entryFromStored(stored, store.source), store.source);
     if (turn.leave === undefined) {
       turn.leave = await store.turns.enter(key);
       existing = await currentEntry(store, key); // Writers with earlier turns have committed.

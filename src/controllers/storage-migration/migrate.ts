@@ -4,7 +4,12 @@
  * and `storageversionmigrator.go` there.
  */
 import { ApiError } from "../../apimachinery/errors.ts";
-import { formatGroupResource, formatGroupVersion, type GroupResource, type KubeObject } from "../../apimachinery/object.ts";
+import {
+  formatGroupResource,
+  formatGroupVersion,
+  type GroupResource,
+  type KubeObject,
+} from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { apply } from "../../registry/apply.ts";

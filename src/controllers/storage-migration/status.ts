@@ -53,8 +53,7 @@ function isTrue(migration: KubeObject, type: ConditionType): boolean {
 
 export const isRunning = (migration: KubeObject): boolean => isTrue(migration, "Running");
 export const hasSucceeded = (migration: KubeObject): boolean => isTrue(migration, "Succeeded");
-export const isFinished = (migration: KubeObject): boolean =>
-  hasSucceeded(migration) || isTrue(migration, "Failed");
+export const isFinished = (migration: KubeObject): boolean => hasSucceeded(migration) || isTrue(migration, "Failed");
 
 /** Adds a condition that is true, unless there is one of the type. */
 export function addCondition(

@@ -24,11 +24,7 @@ const delayMaxMs = 60_000;
 
 /** Creates the controller; without effect if the kind is not served. */
 export function storageMigrationController(options: ControllerOptions): Controller {
-  const target = options.registry.catalog.findServed(
-    "storagemigration.k8s.io",
-    "v1beta1",
-    "storageversionmigrations",
-  );
+  const target = options.registry.catalog.findServed("storagemigration.k8s.io", "v1beta1", "storageversionmigrations");
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, stop: async () => {} };
   return new StorageMigrationController(options, { target, store });

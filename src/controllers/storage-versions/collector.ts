@@ -15,7 +15,7 @@ import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
-import { findStorageVersions, reportsStorageVersions, serversOf, setServers, type StorageVersions } from "./status.ts";
+import { findStorageVersions, reportsStorageVersions, type StorageVersions, serversOf, setServers } from "./status.ts";
 
 const writes = writesAs("storage-version-garbage-collector");
 /** There are about 70 StorageVersions. Those that a full queue rejects are added later. */
@@ -27,7 +27,8 @@ export function storageVersionCollector(options: ControllerOptions): Controller 
   const { catalog } = options.registry;
   const place = findStorageVersions(catalog);
   const leases = catalog.findServed("coordination.k8s.io", "v1", "leases")?.resource.store;
-  if (place === undefined || leases === undefined || !reportsStorageVersions(options.registry)) return { start() {}, stop: async () => {} };
+  if (place === undefined || leases === undefined || !reportsStorageVersions(options.registry))
+    return { start() {}, stop: async () => {} };
   return collector(options, place, leases);
 }
 

@@ -1,8 +1,8 @@
 /** The storage versions of the built-in resources of this server. */
 import { formatGroupVersion, type GroupResource } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceDefinition, StorageForm } from "../../catalog/contract.ts";
-import { storedKinds } from "../../catalog/stored-kinds.ts";
 import { compareVersions } from "../../catalog/discovery.ts";
+import { storedKinds } from "../../catalog/stored-kinds.ts";
 import type { ServerStorageVersion } from "./status.ts";
 
 /** The versions of one resource. */

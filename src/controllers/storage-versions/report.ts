@@ -13,7 +13,13 @@ import { update } from "../../registry/update.ts";
 import type { ControllerOptions } from "../contract.ts";
 import { writesBy } from "../controller-write.ts";
 import { nameOf, noError, type OwnVersions, ownVersions } from "./own-versions.ts";
-import { findStorageVersions, type ServerStorageVersion, serversOf, setServers, type StorageVersions } from "./status.ts";
+import {
+  findStorageVersions,
+  type ServerStorageVersion,
+  type StorageVersions,
+  serversOf,
+  setServers,
+} from "./status.ts";
 
 interface ReportOptions extends ControllerOptions {
   /** See `serverIdentity`. */

@@ -60,7 +60,8 @@ export function setServers(object: KubeObject, servers: readonly ServerStorageVe
   object.status = {
     ...(servers.length > 0 && { storageVersions: servers }),
     ...(common !== undefined && { commonEncodingVersion: common }),
-    conditions: old === undefined ? [...conditions, condition] : conditions.map((one) => (one === old ? condition : one)),
+    conditions:
+      old === undefined ? [...conditions, condition] : conditions.map((one) => (one === old ? condition : one)),
   };
 }
 

@@ -16,7 +16,10 @@ const rows: [request: string, rejection: string | undefined][] = [
   ["POST /apis/example.com/v1/namespaces/default/things", undefined],
   ["PUT /apis/internal.apiserver.k8s.io/v1alpha1/storageversions/core.pods/status", undefined],
   ["PUT /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/a", undefined],
-  ["PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/a", "leases.coordination.k8s.io, last seen error: <nil>"],
+  [
+    "PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/a",
+    "leases.coordination.k8s.io, last seen error: <nil>",
+  ],
 ];
 const problems: Readonly<Record<string, string>> = {
   pods: "<nil>",

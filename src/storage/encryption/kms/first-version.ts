@@ -7,7 +7,15 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import type { Clock } from "../../../apimachinery/clock.ts";
 import { joinErrors } from "../../../lib/json/quote.ts";
 import { cbcCipher, openGcm, sealGcm } from "../aes.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext, ValueKey } from "../contract.ts";
+import type {
+  EncryptionObserver,
+  OpenedValue,
+  RemoteKeys,
+  SealOptions,
+  ValueCipher,
+  ValueContext,
+  ValueKey,
+} from "../contract.ts";
 import type { FirstKmsClient } from "./first-client.ts";
 import { failedResultMs, healthyResultMs } from "./health.ts";
 import { KeyCache, keysMinimum } from "./key-cache.ts";
@@ -74,9 +82,7 @@ export class FirstKmsProvider implements ValueCipher {
     this.#options.observer.arrived("from_storage");
     const envelope = envelopeOf(data);
     if (envelope === undefined)
-      throw new Error(
-        "invalid data encountered by envelope transformer: failed to read uint16 length prefixed data",
-      );
+      throw new Error("invalid data encountered by envelope transformer: failed to read uint16 length prefixed data");
     const id = idOf(envelope.encryptedKey);
     const secret = this.#keys.get(id);
     if (secret === undefined) throw this.#keys.failure(id);

@@ -8,7 +8,14 @@ import { type Clock, formatTime } from "../../../apimachinery/clock.ts";
 import type { Logger } from "../../../apimachinery/logger.ts";
 import { CallError } from "../../../lib/grpc/socket-client.ts";
 import { joinErrors, quoteGo } from "../../../lib/json/quote.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext } from "../contract.ts";
+import type {
+  EncryptionObserver,
+  OpenedValue,
+  RemoteKeys,
+  SealOptions,
+  ValueCipher,
+  ValueContext,
+} from "../contract.ts";
 import type { KmsClient } from "./client.ts";
 import {
   checkSource,
