@@ -196,7 +196,7 @@ test("custom resources are stored at the storage version, which becomes the only
   await server.stop();
 });
 
-test("a migration that a restart interrupts goes on, beside writers", async () => {
+test("a migration that a restart interrupts goes on while clients write", async () => {
   encryptWith("one");
   const storage = await openSharedStorage();
   const without = [...quietControllers, "-svm"];
