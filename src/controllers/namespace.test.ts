@@ -208,7 +208,8 @@ test("waits for content that cannot be read, deletes the rest, and reports the f
   await cluster.delete(namespaces, "ns");
   await settle();
   assert.equal(await cluster.find(configMaps, "a"), undefined);
-  const text = "Failed to delete all resource types, 1 remaining: failed to read one or more secrets from the storage";
+  const reason = "json parse error: invalid character 'o' looking for beginning of object key string";
+  const text = `Failed to delete all resource types, 1 remaining: couldn't get version/kind; ${reason}`;
   assert.equal((await conditionsOf(cluster))[2], `NamespaceDeletionContentFailure True ContentDeletionFailed: ${text}`);
   await cluster.registry.storage.commit([], [{ key, value: null }]);
   clock.fire();

@@ -325,7 +325,10 @@ test("a key management service of version 1 encrypts a key for each value, behin
   after(() => service.close());
   const dataDir = path("data");
   const encryptionConfigFile = configuration([firstKms(socket), kms(socket), identity]);
-  await assert.rejects(startTestServer({ encryptionConfigFile }), /Set --feature-gates=KMSv1=true to use the deprecated/);
+  await assert.rejects(
+    startTestServer({ encryptionConfigFile }),
+    /Set --feature-gates=KMSv1=true to use the deprecated/,
+  );
   const options = { storage: "lmdb", dataDir, encryptionConfigFile, featureGates: "KMSv1=true" } as const;
   const clock = manualClock(Date.now());
   const server = await start({ ...options, clock });

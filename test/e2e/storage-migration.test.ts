@@ -166,7 +166,9 @@ async function storedVersion({ storage }: Running, name: string): Promise<string
 test("custom resources are stored at the storage version, which becomes the only stored one", async () => {
   const server = await start({});
   await send(server, "POST", definitions, definition("v1"));
-  await until(() => send(server, "POST", things, { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" }, size: 1 }));
+  await until(() =>
+    send(server, "POST", things, { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" }, size: 1 }),
+  );
   const before = await send(server, "GET", `${things}/a`);
   const found = await send(server, "GET", `${definitions}/things.example.com`);
   await send(server, "PUT", `${definitions}/things.example.com`, {
@@ -194,7 +196,7 @@ test("custom resources are stored at the storage version, which becomes the only
   await server.stop();
 });
 
-test("a migration that a restart interrupts goes on, beside writers", async () => {
+test("a migration that a restart interrupts goes on while clients write", async () => {
   encryptWith("one");
   const storage = await openSharedStorage();
   const without = [...quietControllers, "-svm"];

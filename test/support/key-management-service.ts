@@ -1,13 +1,13 @@
 /** A key management service of both versions on a Unix socket, as the provider `kms` of an EncryptionConfiguration needs one. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { Method } from "../../src/lib/grpc/socket-client.ts";
+import { firstMethods } from "../../src/storage/encryption/kms/first-client.ts";
 import {
   type DecryptRequest,
   type EncryptResponse,
   methods,
   type StatusResponse,
 } from "../../src/storage/encryption/kms/messages.ts";
-import { firstMethods } from "../../src/storage/encryption/kms/first-client.ts";
 import { type ServiceState, startService } from "./socket-service.ts";
 
 /** What the service answers; tests replace its parts. */

@@ -2,7 +2,14 @@
  * The providers aesgcm and aescbc.
  * Source: k8s.io/apiserver@v0.36.0/pkg/storage/value/encrypt/aes/aes.go.
  */
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes, randomFillSync } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  randomFillSync,
+} from "node:crypto";
 import type { ValueCipher } from "./contract.ts";
 
 const nonceBytes = 12;

@@ -147,6 +147,51 @@ test("derived writes wait for the key of the value that they replace", async () 
   assert.deepEqual(fetches, ["21", "321"]);
 });
 
+/** A cipher whose values have a key of their own, of which the service has encrypted the name. */
+function keyedCipher(name: string) {
+  const made: string[] = [];
+  const state = { failure: undefined as Error | undefined, during: (): void => {} };
+  const cipher: ValueCipher = {
+    async newKey() {
+      await Promise.resolve();
+      if (state.failure !== undefined) throw state.failure;
+      const key = `${name}${made.length}`;
+      made.push(key);
+      state.during();
+      return { secret: Buffer.from(key), encrypted: Buffer.from(key), requestedAt: 0 };
+    },
+    seal: (plain, _context, { key } = {}) => Buffer.from(`${key?.encrypted}:${plain}`),
+    open: (data) => ({ plain: data.subarray(data.indexOf(":") + 1), isStale: false }),
+  };
+  return { cipher, made, state };
+}
+
+test("each value gets a key of another process, and a derived one the key of its commit", async () => {
+  const inner = await openMemoryStorage(suiteOptions);
+  const { cipher, made, state } = keyedCipher("k");
+  const storage = encryptStorage(inner, encryptionWith(cipher));
+  await storage.commit([], [put("/a", "1"), put("/b", "2")]);
+  await storage.commit([], [{ key: "/a", derive: (newest) => ({ value: Buffer.from(`${newest?.value}+`) }) }]);
+  const stored = async (key: string) => String((await inner.get(key))?.value);
+  assert.deepEqual([await stored("/a"), await stored("/b"), made.length], ["k2:1+", "k1:2", 3]);
+  state.failure = new Error("the vault is sealed");
+  await assert.rejects(storage.commit([], [put("/c", "1")]), new EncryptionFailed("the vault is sealed"));
+  assert.equal(await inner.get("/c"), undefined);
+});
+
+test("when the configuration changes while a key is made, one of the new configuration is used", async () => {
+  const inner = await openMemoryStorage(suiteOptions);
+  const [old, next] = [keyedCipher("old"), keyedCipher("new")];
+  let { cipher } = old;
+  const storage = encryptStorage(inner, { of: (key) => ({ cipher, context: { key, resource: "secrets" } }) });
+  old.state.during = () => {
+    cipher = next.cipher;
+  };
+  await storage.commit([], [put("/a", "1")]);
+  assert.equal(String((await inner.get("/a"))?.value), "new0:1");
+  assert.deepEqual([old.made, next.made], [["old0"], ["new0"]]);
+});
+
 test("a value that cannot be encrypted fails its commit, and nothing is written", async () => {
   const inner = await openMemoryStorage(suiteOptions);
   const failing: ValueCipher = {

@@ -7,7 +7,15 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import type { Clock } from "../../../apimachinery/clock.ts";
 import { joinErrors } from "../../../lib/json/quote.ts";
 import { cbcCipher, openGcm, sealGcm } from "../aes.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext, ValueKey } from "../contract.ts";
+import type {
+  EncryptionObserver,
+  OpenedValue,
+  RemoteKeys,
+  SealOptions,
+  ValueCipher,
+  ValueContext,
+  ValueKey,
+} from "../contract.ts";
 import type { FirstKmsClient } from "./first-client.ts";
 import { failedResultMs, healthyResultMs } from "./health.ts";
 import { KeyCache, keysMinimum } from "./key-cache.ts";

@@ -9,7 +9,14 @@ import type { Logger } from "../../../apimachinery/logger.ts";
 import { activeSpan, type Span, slowMs } from "../../../apimachinery/spans.ts";
 import { CallError } from "../../../lib/grpc/socket-client.ts";
 import { joinErrors, quoteGo } from "../../../lib/json/quote.ts";
-import type { EncryptionObserver, OpenedValue, RemoteKeys, SealOptions, ValueCipher, ValueContext } from "../contract.ts";
+import type {
+  EncryptionObserver,
+  OpenedValue,
+  RemoteKeys,
+  SealOptions,
+  ValueCipher,
+  ValueContext,
+} from "../contract.ts";
 import type { KmsClient } from "./client.ts";
 import {
   checkSource,
