@@ -146,10 +146,9 @@ async function stateFor(
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  // As upstream, which reads such lists from the store, and those of one name at the newest revision.
-  const isLimited = revision > 0 && resourceVersionMatch === "" && limit > 0;
-  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (isLimited && !isSingle));
-  if (uncached || (isSingle && (isExact || isLimited))) {
+  const isExact = revision > 0 && (resourceVersionMatch === "Exact" || (resourceVersionMatch === "" && limit > 0));
+  // Upstream reads such a list of one name from the store, which does not wait for a revision.
+  if (uncached || (isSingle && isExact)) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }
