@@ -157,9 +157,10 @@ async function stateFor(
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  const isStored = revision > 0 && (match === "Exact" || (match === "" && limit > 0));
-  const isExact = isStored && (match === "Exact" || !isSingle);
-  if (uncached || (isStored && isSingle)) {
+  const isLimited = match === "" && limit > 0 && !(uncached && isSingle);
+  const isExact = revision > 0 && (match === "Exact" || isLimited);
+  // Upstream reads such a list of one name from the store, which does not wait for a revision.
+  if (uncached || (isSingle && isExact)) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }

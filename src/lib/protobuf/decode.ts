@@ -7,6 +7,7 @@
  */
 import { formatDuration } from "../duration/duration.ts";
 import { parseDocument, parsedJson } from "../json/parse.ts";
+import { trimGo } from "../json/trim-go.ts";
 import { type Integer, setMember } from "../json/values.ts";
 import { canonicalQuantity, QuantityError } from "../quantity/quantity.ts";
 import { conform } from "../schema/decode.ts";
@@ -195,12 +196,12 @@ class Decoder {
     while (!reader.done) if (this.#field(quantity) !== 0) text = reader.text();
     this.#leave(outerEnd);
     try {
-      return canonicalQuantity(text);
+      if (trimGo(text) === text) return canonicalQuantity(text);
     } catch (error) {
       if (!(error instanceof QuantityError)) throw error;
-      this.isCanonical = false; // It has the error that `conform` reports.
-      return text;
     }
+    this.isCanonical = false; // It has the error that `conform` reports.
+    return trimGo(text) === text ? text : notTrimmed;
   }
 
   #texts(message: SmallMessage): string[] {
@@ -355,6 +356,8 @@ interface SmallMessage {
 
 const bytesField = (name: string): SmallMessage["fields"][number] => ({ name, type: wire.bytes });
 const varintField = (name: string): SmallMessage["fields"][number] => ({ name, type: wire.varint });
+/** Has the error of a quantity between spaces, which only JSON can have. */
+const notTrimmed = "x";
 const quantity: SmallMessage = { name: "Quantity", fields: [bytesField("String_")] };
 const texts: SmallMessage = { name: "ExtraValue", fields: [bytesField("Items")] };
 const duration: SmallMessage = { name: "Duration", fields: [varintField("Duration")] };

@@ -1,6 +1,13 @@
 /** Commits as transactions of etcd. */
 import type { Integer } from "../../lib/json/values.ts";
-import type { Check, Conflict, Stored, StoreOperation, Write } from "../contract.ts";
+import {
+  type Check,
+  type Conflict,
+  StorageUnavailable,
+  type Stored,
+  type StoreOperation,
+  type Write,
+} from "../contract.ts";
 import { compareTarget, type KeyValue, type Operation, type TxnRequest, type TxnResponse } from "./api/messages.ts";
 import type { Keys } from "./keys.ts";
 
@@ -39,7 +46,7 @@ export function operationOf({ checks, writes }: PlainCommit): {
   return { operation: write.value === null ? "delete" : isNew ? "create" : "update", key: write.key };
 }
 
-/** The first check that the state in the answer contradicts. @throws Error when all checks hold */
+/** The first check that the state in the answer contradicts. @throws StorageUnavailable when all checks hold */
 export function conflictOf(
   { checks }: PlainCommit,
   { responses = [] }: TxnResponse,
@@ -49,5 +56,5 @@ export function conflictOf(
     const kv = responses[index]?.response_range?.kvs?.[0];
     if ((kv?.mod_revision ?? 0) !== revision) return { ok: false, key, current: kv && storedOf(kv) };
   }
-  throw new Error("etcd rejected a transaction whose preconditions hold");
+  throw new StorageUnavailable("etcd rejected a transaction whose preconditions hold");
 }

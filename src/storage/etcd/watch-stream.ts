@@ -36,6 +36,8 @@ export interface WatchStreamOptions {
 const silentMax = 20;
 /** How long it may take to answer. */
 const probeMs = 2_000;
+/** Probes, about one in a second, that a member answers while it is silent, before the watches move to another stream. */
+const probesMax = 60;
 
 /**
  * The member answers a progress request when all watches of the stream have received every change,
@@ -54,6 +56,8 @@ export class WatchStream {
   /** Requests for progress since the last answer of any kind. */
   #silent = 0;
   #isProbing = false;
+  /** Answered probes since the last answer of the stream. */
+  #probes = 0;
 
   constructor(options: WatchStreamOptions) {
     this.#options = options;
@@ -119,7 +123,7 @@ export class WatchStream {
 
   /**
    * A member that searches old changes is silent, too, but answers other calls. Pings of the
-   * connection find broken ones much later.
+   * connection find broken ones much later. A stream that stays silent is given up: a proxy can hold it.
    */
   #probe(): void {
     if (this.#isProbing) return;
@@ -127,11 +131,15 @@ export class WatchStream {
     void this.#call.probe(probeMs).then(() => {
       this.#isProbing = false;
       this.#silent = 0;
+      if (++this.#probes < probesMax || this.isEmpty) return;
+      this.#call.close();
+      this.#end(new StorageUnavailable("the watch stream is silent"));
     });
   }
 
   #receive(response: WatchResponse): void {
     this.#silent = 0;
+    this.#probes = 0;
     this.#options.alive();
     const { watch_id: id, header, created, canceled, events } = response;
     if (created) this.#confirm(id);

@@ -98,8 +98,12 @@ const versions = [
 const matches = ["Exact", "NotOlderThan", "", "Other"];
 const limits = ["1", "2", "3", "0", "-1", "a", "9223372036854775807", "9223372036854775808", "1.5"];
 
+/** Which state a list of one name with a limit has is decided otherwise: docs/compatibility/list-watch.md. */
+const isDecided = (text: string): boolean =>
+  /metadata\.name=/.test(text) && /limit=\d/.test(text) && /resourceVersion=/.test(text) && !text.includes("Match=");
+
 export function listQuery(random: Random): string {
-  return query(
+  const text = query(
     random.chance(0.4) && `labelSelector=${random.pick(labelSelectors)}`,
     random.chance(0.3) && `fieldSelector=${random.pick(fieldSelectors)}`,
     random.chance(0.35) && `limit=${random.pick(limits)}`,
@@ -110,6 +114,7 @@ export function listQuery(random: Random): string {
     random.chance(0.05) && `sendInitialEvents=${random.pick(["true", "false", "a"])}`,
     random.chance(0.05) && `timeoutSeconds=${random.pick(["1", "0", "a", "-1"])}`,
   );
+  return isDecided(text) ? `${text}&resourceVersionMatch=Exact` : text;
 }
 
 function operation(kind: Kind, count: number, random: Random): Step[] {
