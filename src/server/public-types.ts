@@ -1,6 +1,7 @@
 /** The types of a server and its options, which both `coxswain` and `coxswain/testing` export. */
 export type { AdmissionOptions } from "../admission/contract.ts";
 export type { Clock } from "../apimachinery/clock.ts";
+export type { VersionOptions } from "../apimachinery/effective-version.ts";
 export type { Logger } from "../apimachinery/logger.ts";
 export type { ModuleLevel, Verbosity } from "../apimachinery/verbosity.ts";
 export type {
