@@ -111,7 +111,7 @@ const listRows: [query: string, want: string][] = [
   ["labelSelector=x%3D1&resourceVersion=$1&resourceVersionMatch=Exact", "a at $1"],
   ["fieldSelector=metadata.name%3Db", "b at $3"],
   ["fieldSelector=metadata.name%3Db&limit=1", "b at $3"],
-  ["fieldSelector=metadata.name%3Db&limit=1&resourceVersion=$2", "b at $3"],
+  ["fieldSelector=metadata.name%3Db&limit=1&resourceVersion=$2", "b at $2"],
   ["fieldSelector=metadata.name%3Db&resourceVersion=$0&resourceVersionMatch=Exact", " at $0"],
   ["fieldSelector=metadata.name%3Db&labelSelector=x%3D1", " at $3"],
   ["fieldSelector=metadata.name!%3Db,type%3DOpaque", "acd at $3"],

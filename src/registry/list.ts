@@ -126,8 +126,8 @@ function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["
 }
 
 /**
- * The state of the first chunk of a list. A limit makes a resourceVersion exact, except for one object: upstream reads it
- * from the store as by a get.
+ * The state of the first chunk of a list. A limit makes a resourceVersion exact, except for one object without a watch
+ * cache, which is read as by a get.
  */
 async function stateFor(
   { cache, uncached }: ResourceStore,
@@ -137,9 +137,9 @@ async function stateFor(
   if (resourceVersion === "") return newest(cache, await consistent(cache));
   const revision = parseResourceVersion(resourceVersion, "list");
   await cache.ready();
-  const isStored = revision > 0 && (match === "Exact" || (match === "" && limit > 0));
-  const isExact = isStored && (match === "Exact" || !isSingle);
-  if (uncached || (isStored && isSingle)) {
+  const isLimited = match === "" && limit > 0 && !(uncached && isSingle);
+  const isExact = revision > 0 && (match === "Exact" || isLimited);
+  if (uncached) {
     const current = checkReached(await consistent(cache), resourceVersion, revision);
     return isExact ? cache.exactly(revision) : newest(cache, current);
   }
