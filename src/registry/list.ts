@@ -146,8 +146,8 @@ function shardInfoOf({ definition }: Resource, { shard }: Selection): ListMeta["
 }
 
 /**
- * The state of the first chunk of a list. A limit makes a resourceVersion exact, except for one object: upstream reads it
- * from the store as by a get.
+ * The state of the first chunk of a list. A limit makes a resourceVersion exact, except for one object without a watch
+ * cache, which is read as by a get.
  */
 async function stateFor(
   { cache, uncached }: ResourceStore,

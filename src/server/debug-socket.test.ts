@@ -72,13 +72,13 @@ test("a socket that an earlier process has left is replaced", async () => {
   await new Promise((resolve) => left.close(resolve));
 });
 
-const refused: [what: string, path: string, message: RegExp][] = [
+const rejected: [what: string, path: string, message: RegExp][] = [
   ["a file", join(directory, "file"), /file exists, and is not a socket/],
   ["a missing directory", join(directory, "none", "socket"), /listen EACCES/],
 ];
 writeFileSync(join(directory, "file"), "kept");
 
-for (const [what, path, message] of refused)
+for (const [what, path, message] of rejected)
   test(`${what} is logged, and the server works without the socket`, async () => {
     const { closers, errors } = await open(path);
     assert.match(JSON.stringify(errors), message);

@@ -16,7 +16,7 @@ function isServed(path: string): boolean {
   return path.startsWith("/debug/pprof") || path.startsWith("/debug/flags");
 }
 
-/** Nobody is authenticated: no other path is served, and no resource. */
+/** Requests are not authenticated: no other path is served, and no resource. */
 const rejectOthers: Filter = (context) => {
   if (!isServed(context.info.path)) pathNotFound(context);
 };

@@ -264,7 +264,7 @@ export interface ServerOptions extends KubernetesServiceOptions, VersionOptions 
   readonly livezGracePeriodMs: number;
   /** The server goes on serving for so long after it is asked to stop, with /readyz failing. */
   readonly shutdownDelayMs: number;
-  /** Whether new requests are answered with 429 after that, until the open ones are done. Otherwise connections are refused. */
+  /** Whether new requests are answered with 429 after that, until the open ones are done. Otherwise the server stops to listen. */
   readonly shutdownSendRetryAfter: boolean;
   /** Watches end one after the other within so long, so that their clients do not list again together. 0: at once. */
   readonly shutdownWatchTerminationGraceMs: number;

@@ -32,6 +32,8 @@ const table = {
   ps: program("ps", "apt-get install procps"),
   script: program("script", "apt-get install bsdutils"),
   strace: program("strace", "apt-get install strace"),
+  promtool: program("promtool", "apt-get install prometheus"),
+  systemdAnalyze: program("systemd-analyze", "apt-get install systemd"),
   haproxy: program("haproxy", "apt-get install haproxy"),
   bash: program("bash", "apt-get install bash"),
   fish: program("fish", "apt-get install fish"),
