@@ -33,14 +33,7 @@ export async function trackManagers(
   pause = request.pause,
 ): Promise<void> {
   if (request.target.resource.definition.converter === undefined) {
-    const write = trackedWrite(request);
-    try {
-      const changes = fastChanges(write, next, old);
-      if (pause !== undefined) await pause(); // Each of both steps takes some milliseconds for an object of 1 MiB.
-      setManagers(registry, write, next, old, changes);
-    } catch (error) {
-      forgetManagers(next, error);
-    }
+    for (const _ of trackingSteps(registry, request, next, old)) if (pause !== undefined) await pause();
     return;
   }
   const { managedFields: sent } = next.metadata;
@@ -69,39 +62,31 @@ export function trackManagedFields(
   old: KubeObject | undefined,
   conversions?: Conversions,
 ): void {
-  const write = trackedWrite(request);
-  try {
-    const changes = conversions === undefined ? fastChanges(write, next, old) : undefined;
-    setManagers(registry, write, next, old, changes, conversions);
-  } catch (error) {
-    forgetManagers(next, error);
-  }
+  for (const _ of trackingSteps(registry, request, next, old, conversions));
 }
 
-function trackedWrite(request: WriteRequest): TrackedWrite {
-  const { target, subresource } = request;
-  const writer = writerOf(request, requestVersion(target));
-  return { target, subresource, writer, resets: resetFields(target.resource, subresource) };
-}
-
-function setManagers(
+/** Tracks managed fields in two steps, of which each takes some milliseconds for an object of 1 MiB. */
+function* trackingSteps(
   registry: RegistryContext,
-  write: TrackedWrite,
+  request: WriteRequest,
   next: KubeObject,
   old: KubeObject | undefined,
-  changes: Comparison | undefined,
   conversions?: Conversions,
-): void {
-  const { writer, target } = write;
-  const now = formatTime(registry.clock.now());
-  const entries = changes && fastUpdate(old?.metadata.managedFields ?? [], writer, changes, target.version.schema, now);
-  setEntries(next, entries ?? generalUpdate(registry, write, next, old, conversions));
-}
-
-/** As upstream: no managers rather than wrong ones. */
-function forgetManagers(next: KubeObject, error: unknown): void {
-  if (!(error instanceof TypedError)) throw error;
-  setEntries(next, undefined);
+): Generator<void, void> {
+  const { target, subresource } = request;
+  const writer = writerOf(request, requestVersion(target));
+  const write = { target, subresource, writer, resets: resetFields(target.resource, subresource) };
+  try {
+    const changes = conversions === undefined ? fastChanges(write, next, old) : undefined;
+    yield;
+    const now = formatTime(registry.clock.now());
+    const entries =
+      changes && fastUpdate(old?.metadata.managedFields ?? [], writer, changes, target.version.schema, now);
+    setEntries(next, entries ?? generalUpdate(registry, write, next, old, conversions));
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    setEntries(next, undefined); // As upstream: no managers rather than wrong ones.
+  }
 }
 
 /** @returns what a write changes; undefined where the fast algorithm, for most updates, does not apply */
