@@ -1,5 +1,6 @@
 /** The files that servers over one store share, and those of their etcd, named as kubeadm names them. */
 
+/** The authorities that sign certificates, by the names of their files. */
 export type Authority = "ca" | "front-proxy-ca" | "etcd-ca";
 
 /** What has a private key, and a file with the public keys that are accepted: authorities, and the key of service account tokens. */

@@ -92,12 +92,6 @@ const rows: [flag: string, message: string][] = [
     "--encryption-provider-config-automatic-reload=true",
     "--encryption-provider-config-automatic-reload must be set with --encryption-provider-config",
   ],
-  ["--emulated-version=x", 'could not parse "x" as version'],
-  [
-    "--emulated-version=1.30",
-    "[emulation version 1.30 is not between [1.33, 1.36.0], minCompatibilityVersion version 1.33 is not between [1.33, 1.30]]",
-  ],
-  ["--min-compatibility-version=1.30", "minCompatibilityVersion version 1.30 is not between [1.33, 1.36]"],
   [
     "--allow-metric-labels=x",
     'invalid argument "x" for "--allow-metric-labels" flag: x must be formatted as key=value',
