@@ -72,7 +72,7 @@ async function runSubcommand(
   plain: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const { name, failureCode = exitFailed } = options;
+  const { failureCode = exitFailed } = options;
   let code = 0;
   let output = plain;
   const command = newCommand(options, async (action) => {
@@ -82,13 +82,17 @@ async function runSubcommand(
     const always = mode === "always";
     if (mode !== "auto") output = { ...plain, outColors: always, errColors: always };
   });
+  let acting = command;
+  command.hook("preAction", (_, chosen) => {
+    acting = chosen;
+  });
   configureOutput(command, () => output);
   try {
     await command.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failureCode;
     await reportError(error, output);
-    if (error instanceof FlagError) output.err(seeHelp(name));
+    if (error instanceof FlagError) output.err(seeHelp(acting));
     return failureCode;
   }
   return code;
@@ -104,10 +108,10 @@ function newCommand({ name, description, exitCodes, add }: SubcommandOptions, ru
   return command.addHelpText("afterAll", `\n${formatExitCodes(exitCodes, { isColored: true })}`);
 }
 
-const seeHelp = (name: string): string => `Run ${name} --help for its options.\n`;
+const pathOf = (one: Command): string => (one.parent === null ? one.name() : `${pathOf(one.parent)} ${one.name()}`);
+const seeHelp = (command: Command): string => `Run ${pathOf(command)} --help for its options.\n`;
 
 function configureOutput(command: Command, output: () => Output): void {
-  const pathOf = (one: Command): string => (one.parent === null ? one.name() : `${pathOf(one.parent)} ${one.name()}`);
   const apply = (one: Command): void => {
     one.configureOutput({
       writeOut: (text) => output().out(text),
@@ -121,7 +125,7 @@ function configureOutput(command: Command, output: () => Output): void {
             .replace(/^error: /, `${colored("Error:", "red", errColors)} `)
             .replace(/\n\(Did you mean ([^()]*)\?\)\n$/, " (did you mean $1?)\n"),
         );
-        write(seeHelp(pathOf(one)));
+        write(seeHelp(one));
       },
     });
     one.commands.forEach(apply);

@@ -223,7 +223,7 @@ const usage: [line: string, err: RegExp][] = [
   ["--as-group x get pods", /^Error: --as-group needs --as$/m],
   ["-o yaml get pods", /Allowed choices are text, json/],
   ["--nonsense get pods", /unknown option/],
-  ["--kubeconfig /nonexistent get pods", /^Error: stat \/nonexistent: no such file or directory$/m],
+  ["--kubeconfig /nonexistent get pods", /^Error: \/nonexistent cannot be read: no such file or directory$/m],
   ["--context other get pods", /^Error: context "other" does not exist$/m],
 ];
 

@@ -193,7 +193,7 @@ const typed: [what: string, argv: string[], code: number, err: string][] = [
     "Error: --kind apps/v1beta1/Deployment: there is no such kind; definitions of custom kinds can be in the files\n",
   ],
   ["no kind", ["--expr", "true"], 2, "Error: --expr needs the kind of its object: --kind, or --resource\n"],
-  ["nothing", [], 2, "Error: a file or --expr is required\n"],
+  ["nothing", [], 2, "Error: a file or --expr is required\nRun coxswain cel check --help for its options.\n"],
 ];
 for (const [what, argv, code, err] of typed)
   test(`cel check --expr: ${what}`, async () => {

@@ -1,7 +1,9 @@
 /**
  * `coxswain cel check`: checks the expressions of definitions, policies and webhook configurations.
  */
+
 import { isObject } from "../../lib/json/values.ts";
+import { FlagError } from "../flags/contract.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { checkDefinition } from "./check-definition.ts";
@@ -41,7 +43,7 @@ export interface CheckOptions extends Selected {
 /** Checks files and prints the result. @returns the exit code @throws InputError */
 export async function checkFiles(files: readonly string[], options: CheckOptions, output: Output): Promise<number> {
   const { expr, kind, resource } = options;
-  if (files.length === 0 && expr === undefined) throw new InputError("a file or --expr is required");
+  if (files.length === 0 && expr === undefined) throw new FlagError("a file or --expr is required");
   if (expr !== undefined && kind.length === 0 && resource.length === 0)
     throw new InputError("--expr needs the kind of its object: --kind, or --resource");
   const inputs = files.flatMap(inputsOf);

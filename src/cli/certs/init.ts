@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { addressAt, parseIpRange } from "../../lib/ip-range/ip-range.ts";
 import { ipVersion } from "../../lib/ip-range/ip-version.ts";
 import { dnsSubdomainProblems, wildcardSubdomainProblems } from "../../lib/names/names.ts";
+import { FlagError } from "../flags/contract.ts";
 import type { Output } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
 import { adminKubeconfig, dayMs, etcdLeaves, keySets, leaves, localNames, soonDays } from "./contract.ts";
@@ -40,7 +41,9 @@ export async function initCertificates(path: string, options: InitOptions, outpu
   const server = checkServer(options.server ?? `https://${hostOf(names[0] ?? "localhost")}:6443`);
   const range = parseIpRange(options.serviceClusterIpRange);
   if (range === undefined)
-    throw new Error(`--service-cluster-ip-range is not a range, such as 10.0.0.0/24: ${options.serviceClusterIpRange}`);
+    throw new FlagError(
+      `--service-cluster-ip-range is not a range, such as 10.0.0.0/24: ${options.serviceClusterIpRange}`,
+    );
   const all = {
     servers: [...commonNames, addressAt(range, 1), ...names],
     members: [...localNames, ...members],
@@ -65,14 +68,15 @@ export function checkNames(option: string, names: readonly string[]): readonly s
   for (const name of names) {
     const isName =
       ipVersion(name) !== 0 || dnsSubdomainProblems(name).length === 0 || wildcardSubdomainProblems(name).length === 0;
-    if (!isName) throw new Error(`${option} must be a DNS name or an IP address: ${JSON.stringify(name)}`);
+    if (!isName) throw new FlagError(`${option} must be a DNS name or an IP address: ${JSON.stringify(name)}`);
   }
   return names;
 }
 
 /** @throws Error */
 export function checkServer(url: string): string {
-  if (URL.parse(url)?.protocol !== "https:") throw new Error(`--server must be an https URL: ${JSON.stringify(url)}`);
+  if (URL.parse(url)?.protocol !== "https:")
+    throw new FlagError(`--server must be an https URL: ${JSON.stringify(url)}`);
   return url;
 }
 

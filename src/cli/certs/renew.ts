@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { FlagValueError } from "../flags/contract.ts";
+import { FlagError, FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
 import { type Output, warn } from "../output.ts";
 import type { OutputFormat } from "../subcommands.ts";
@@ -41,7 +41,7 @@ export async function renewCertificates(
   const withinMs = durationOf("--within", options.within);
   const keptMs = durationOf("--keep", options.keep);
   if (options.prepare !== undefined && options.activate !== undefined)
-    throw new Error("--prepare cannot be combined with --activate: servers need the prepared files in between");
+    throw new FlagError("--prepare cannot be combined with --activate: servers need the prepared files in between");
   if (options.server !== undefined) checkServer(options.server);
   await changeDirectory(path, { creates: false }, async (directory) => {
     for (const set of keySets) await changeKeys(set, directory, options, { now, keptMs });
@@ -93,6 +93,6 @@ function durationOf(option: string, text: string): number {
     return durationMs(text);
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    throw new Error(`${option}: ${error.message}`);
+    throw new FlagError(`${option}: ${error.message}`);
   }
 }

@@ -88,10 +88,11 @@ test("lists and clears rules", async () => {
   assert.deepEqual(await run(controlled, "--clear"), [0, "No rules.\n", ""]);
 });
 
+const seeHelp = "\nRun coxswain chaos --help for its options.";
 const wrong: [argv: string[], message: string][] = [
-  [[], "exactly one of --filename, --list and --clear is required"],
-  [["--list", "--clear"], "exactly one of --filename, --list and --clear is required"],
-  [["--list", "--for", "1s"], "--for needs --filename"],
+  [[], `exactly one of --filename, --list and --clear is required${seeHelp}`],
+  [["--list", "--clear"], `exactly one of --filename, --list and --clear is required${seeHelp}`],
+  [["--list", "--for", "1s"], `--for needs --filename${seeHelp}`],
   [
     ["-f", join(directory, "missing.yaml")],
     `${join(directory, "missing.yaml")} cannot be read: no such file or directory`,

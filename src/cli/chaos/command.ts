@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import { exitFailed } from "../exit-codes.ts";
-import { FlagValueError } from "../flags/contract.ts";
+import { FlagError, FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
 import type { Output } from "../output.ts";
 import { addExamples, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
@@ -59,8 +59,8 @@ function parseFor(text: string): number {
 
 async function chaos(options: ChaosOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
   const chosen = [options.filename, options.list, options.clear].filter((one) => one !== undefined);
-  if (chosen.length !== 1) throw new Error("exactly one of --filename, --list and --clear is required");
-  if (options.for !== undefined && options.filename === undefined) throw new Error("--for needs --filename");
+  if (chosen.length !== 1) throw new FlagError("exactly one of --filename, --list and --clear is required");
+  if (options.for !== undefined && options.filename === undefined) throw new FlagError("--for needs --filename");
   const { addedRules, applyRules, clearRules, listRules } = await import("./rules.ts");
   return withClient(options, env, async (client) => {
     if (options.list) output.out(await listRules(client, options.output));

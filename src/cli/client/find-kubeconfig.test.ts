@@ -39,7 +39,13 @@ test("prefers a named file to KUBECONFIG, and requires that it exists", async ()
   const found = await findKubeconfig(named, { KUBECONFIG: write("other", cluster("c", "https://other")) });
   assert.equal(found.clusters.get("c")?.server, "https://named");
   await assert.rejects(findKubeconfig(join(directory, "absent"), {}), {
-    message: `stat ${directory}/absent: no such file or directory`,
+    message: `${directory}/absent cannot be read: no such file or directory`,
+  });
+});
+
+test("requires that a file of KUBECONFIG exists", async () => {
+  await assert.rejects(findKubeconfig(undefined, { KUBECONFIG: join(directory, "absent") }), {
+    message: `no kubeconfig was found: KUBECONFIG is ${directory}/absent, which does not exist`,
   });
 });
 

@@ -11,13 +11,19 @@ import { type Kubeconfig, readKubeconfig } from "../../lib/kubeconfig/kubeconfig
  * Reads and merges the kubeconfig files.
  *
  * @param named the file of --kubeconfig
- * @throws Error with upstream's message if the named file does not exist or a file is invalid
+ * @throws Error if the named file or all files of KUBECONFIG do not exist, and with upstream's message if a file is invalid
  */
 export async function findKubeconfig(named: string | undefined, env: NodeJS.ProcessEnv): Promise<Kubeconfig> {
-  if (named !== undefined) return readKubeconfig(named);
+  if (named !== undefined) {
+    if (!existsSync(named)) throw new Error(`${named} cannot be read: no such file or directory`);
+    return readKubeconfig(named);
+  }
   const listed = (env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== "");
   const files = listed.length > 0 ? listed : [join(homedir(), ".kube", "config")];
-  const configs = await Promise.all(files.filter((file) => existsSync(file)).map(readKubeconfig));
+  const existing = files.filter((file) => existsSync(file));
+  if (listed.length > 0 && existing.length === 0)
+    throw new Error(`no kubeconfig was found: KUBECONFIG is ${env.KUBECONFIG}, which does not exist`);
+  const configs = await Promise.all(existing.map(readKubeconfig));
   return configs.reduce(merged, { currentContext: "", clusters: new Map(), users: new Map(), contexts: new Map() });
 }
 

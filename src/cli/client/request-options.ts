@@ -1,5 +1,7 @@
 /** Options that name the user and the namespace of a request. */
+
 import type { Command } from "commander";
+import { FlagError } from "../flags/contract.ts";
 import { collect } from "../subcommands.ts";
 
 /** The values of `--as` and `--as-group`. */
@@ -29,7 +31,7 @@ export function requestedUser({
   asGroup: groups = [],
 }: UserOptions): { readonly name: string; readonly groups: readonly string[] } | undefined {
   if (name !== undefined) return { name, groups };
-  if (groups.length > 0) throw new Error("--as-group needs --as");
+  if (groups.length > 0) throw new FlagError("--as-group needs --as");
   return undefined;
 }
 

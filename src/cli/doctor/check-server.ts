@@ -59,7 +59,7 @@ function failure(error: NodeJS.ErrnoException, isOwn: boolean): Finding {
   const message = error.message || String((error as Error & { errors?: Error[] }).errors?.[0]?.message ?? error.code);
   if (isOwn && error.code === "ECONNREFUSED")
     return ok(check, "that of the data directory is valid, and its server does not run");
-  if (message.startsWith("no kubeconfig was found"))
+  if (message.startsWith("no kubeconfig was found: name one"))
     return warning(
       check,
       "there is none",

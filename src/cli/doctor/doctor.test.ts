@@ -187,7 +187,7 @@ test("prints lines with what to do, colored on terminals", async () => {
   const argv = ["--data-dir", join(directory, "none"), "--secure-port", "0", "--kubeconfig", join(directory, "absent")];
   const { out } = await runCommand((output) => doctorCommand.run(argv, output, {}));
   assert.match(out, /^ok {7}runtime {9}node \d/m);
-  assert.match(out, /^problem {2}kubeconfig {6}stat .*: no such file or directory\n +→ check that/m);
+  assert.match(out, /^problem {2}kubeconfig {6}.* cannot be read: no such file or directory\n +→ check that/m);
   const colors = await runCommand((output) => doctorCommand.run(argv, { ...output, outColors: true }, {}));
   assert.ok(colors.out.includes("\x1b[31mproblem"));
 });

@@ -1,9 +1,11 @@
 /** The authority that signs client certificates. */
+
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 import type { KeyPair } from "../../server/serving/x509.ts";
+import { FlagError } from "../flags/contract.ts";
 
 /** A certificate authority that can sign now. */
 export interface Authority extends KeyPair {
@@ -28,7 +30,7 @@ interface AuthorityOptions {
 export async function readAuthority(options: AuthorityOptions, now: number): Promise<Authority> {
   const { dataDir, clientCaFile, clientCaKey } = options;
   if ((clientCaFile === undefined) !== (clientCaKey === undefined))
-    throw new Error("--client-ca-file and --client-ca-key must be set together");
+    throw new FlagError("--client-ca-file and --client-ca-key must be set together");
   const hint = clientCaFile === undefined ? dataDirHint(dataDir) : "";
   const file = clientCaFile ?? join(dataDir, "ca.crt");
   const keyFile = clientCaKey ?? join(dataDir, "ca.key");

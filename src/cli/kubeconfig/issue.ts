@@ -4,7 +4,7 @@ import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts
 import { type ClusterConfig, readKubeconfig } from "../../lib/kubeconfig/kubeconfig.ts";
 import { formatKubeconfig } from "../../server/serving/kubeconfig.ts";
 import { issueCertificate } from "../../server/serving/x509.ts";
-import { FlagValueError } from "../flags/contract.ts";
+import { FlagError, FlagValueError } from "../flags/contract.ts";
 import { durationMs } from "../flags/flag-types.ts";
 import { type Output, warn } from "../output.ts";
 import { type Authority, readAuthority } from "./authority.ts";
@@ -36,7 +36,7 @@ const unlimitedGroup = "system:masters";
 export async function issueKubeconfig(options: IssueOptions, output: Output): Promise<void> {
   const { user, group: groups, write: file, force = false } = options;
   checkNames(user, groups);
-  if (file === undefined && force) throw new Error("--force needs --write");
+  if (file === undefined && force) throw new FlagError("--force needs --write");
   const lifetimeMs = parseLifetime(options.expires);
   const now = Date.now();
   const authority = await readAuthority(options, now);
@@ -140,6 +140,7 @@ function authorityOf(cluster: ClusterConfig, file: string): string {
 
 /** @throws Error */
 function httpsUrl(text: string): string {
-  if (URL.parse(text)?.protocol !== "https:") throw new Error(`--server must be an https URL: ${JSON.stringify(text)}`);
+  if (URL.parse(text)?.protocol !== "https:")
+    throw new FlagError(`--server must be an https URL: ${JSON.stringify(text)}`);
   return text;
 }

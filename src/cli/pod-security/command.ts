@@ -1,10 +1,12 @@
 /** `coxswain pod-security`: checks pods against Pod Security Standards. */
+
 import { type Command, Option } from "commander";
 import { evaluatePod } from "../../lib/pod-security/evaluate.ts";
 import { type Level, type LevelVersion, levels, parseVersion, versionProblem } from "../../lib/pod-security/levels.ts";
 import { addNamespaceOption, type NamespaceOption } from "../client/request-options.ts";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import { exitFailed } from "../exit-codes.ts";
+import { FlagError } from "../flags/contract.ts";
 import type { Output } from "../output.ts";
 import { addExamples, collect, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 import { formatJson, formatText } from "./format.ts";
@@ -55,7 +57,7 @@ function addCheck(command: Command): Command {
 
 async function check(options: CheckOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
   const version = parseVersion(options.version);
-  if (version === undefined) throw new Error(`--version ${versionProblem}`);
+  if (version === undefined) throw new FlagError(`--version ${versionProblem}`);
   const standard: LevelVersion = { level: options.level, version };
   const objects = await objectsOf(options, env);
   const results = objects.map((object) => ({
@@ -69,7 +71,7 @@ async function check(options: CheckOptions, output: Output, env: NodeJS.ProcessE
 /** A namespace can be empty, but a file without pods is most likely the wrong file. */
 async function objectsOf(options: CheckOptions, env: NodeJS.ProcessEnv): Promise<CheckedObject[]> {
   const { filename: files, namespace } = options;
-  if ((files === undefined) === (namespace === undefined)) throw new Error("either -f or -n is required");
+  if ((files === undefined) === (namespace === undefined)) throw new FlagError("either -f or -n is required");
   if (namespace !== undefined) return withClient(options, env, (client) => listObjects(client, namespace));
   const objects = (files ?? []).flatMap(readObjects);
   if (objects.length === 0) throw new Error(`${files?.join(", ")}: no pods and no pod controllers`);

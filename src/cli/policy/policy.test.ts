@@ -99,7 +99,15 @@ ValidatingAdmissionPolicy pods
       err: "",
     },
   ],
-  ["no object", [file("policies.yaml")], { code: 2, out: "", err: "Error: --object or --old is required\n" }],
+  [
+    "no object",
+    [file("policies.yaml")],
+    {
+      code: 2,
+      out: "",
+      err: "Error: --object or --old is required\nRun coxswain policy test --help for its options.\n",
+    },
+  ],
   [
     "a file without policies",
     [file("widget.yaml"), "--object", file("widget.yaml")],

@@ -1,9 +1,11 @@
 /** The request that policies are tested with, from the files and flags of the command. */
+
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { readResourcesTable } from "../../catalog/resources-table.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { InputError, type PlainObject, readDocuments } from "../cel/documents.ts";
+import { FlagError } from "../flags/contract.ts";
 
 /** The operations that policies distinguish. */
 export type TestedOperation = "CREATE" | "UPDATE" | "DELETE";
@@ -45,7 +47,7 @@ export function testedRequests(options: RequestOptions): TestedRequest[] {
   const objects = options.object === undefined ? [] : readObjects(options.object);
   const olds = options.old === undefined ? [] : readObjects(options.old);
   const namespaces = options.namespace === undefined ? [] : readObjects(options.namespace);
-  if (objects.length === 0 && olds.length === 0) throw new InputError("--object or --old is required");
+  if (objects.length === 0 && olds.length === 0) throw new FlagError("--object or --old is required");
   if (objects.length === 0) return olds.map((old) => testedRequest(null, old, { options, namespaces }));
   return objects.map((object) => testedRequest(object, oldOf(object, { objects, olds }), { options, namespaces }));
 }

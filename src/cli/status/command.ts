@@ -1,7 +1,9 @@
 /** `coxswain status`: shows what a running server serves. */
+
 import type { Command } from "commander";
 import { addServerOptions, type ServerOptions, withClient } from "../client/with-client.ts";
 import { exitFailed } from "../exit-codes.ts";
+import { FlagError } from "../flags/contract.ts";
 import type { Output } from "../output.ts";
 import { addExamples, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
 
@@ -52,6 +54,6 @@ async function showStatus(options: StatusOptions, output: Output, env: NodeJS.Pr
 function serverOf({ dataDir, kubeconfig, context }: StatusOptions): ServerOptions {
   if (dataDir === undefined) return { ...(kubeconfig && { kubeconfig }), ...(context && { context }) };
   if (kubeconfig !== undefined || context !== undefined)
-    throw new Error("--data-dir cannot be combined with --kubeconfig or --context");
+    throw new FlagError("--data-dir cannot be combined with --kubeconfig or --context");
   return { kubeconfig: `${dataDir}/kubeconfig` };
 }

@@ -148,8 +148,11 @@ test("shows a user only what the user may read", async () => {
 });
 
 const rejected: [argv: string[], message: RegExp][] = [
-  [["--data-dir=a", "--context=b"], /^Error: --data-dir cannot be combined with --kubeconfig or --context\n$/],
-  [["--data-dir=/nothing"], /^Error: stat \/nothing\/kubeconfig: no such file or directory\n$/],
+  [
+    ["--data-dir=a", "--context=b"],
+    /^Error: --data-dir cannot be combined with --kubeconfig or --context\nRun coxswain status --help/,
+  ],
+  [["--data-dir=/nothing"], /^Error: \/nothing\/kubeconfig cannot be read: no such file or directory\n$/],
   [["--output=yaml"], /^Error: option '-o, --output <format>' argument 'yaml' is invalid/],
 ];
 for (const [argv, message] of rejected) {

@@ -180,9 +180,9 @@ function cluster(options: Topology): object {
   };
 }
 
-async function isReady(stage: Stage, wanted: string, controlPlane: number, workers: number): Promise<void> {
-  const hasNode = ({ spec, status }: Body): boolean => spec.version === wanted && status?.nodeRef?.name !== undefined;
-  await stage.until(`there are ${controlPlane} + ${workers} machines of ${wanted}`, `${clusters}/machines`, (body) => {
+async function isReady(stage: Stage, release: string, controlPlane: number, workers: number): Promise<void> {
+  const hasNode = ({ spec, status }: Body): boolean => spec.version === release && status?.nodeRef?.name !== undefined;
+  await stage.until(`there are ${controlPlane} + ${workers} machines of ${release}`, `${clusters}/machines`, (body) => {
     const ofControlPlane = body.items.filter(
       ({ metadata }: Body) => "cluster.x-k8s.io/control-plane" in metadata.labels,
     );
