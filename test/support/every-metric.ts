@@ -320,6 +320,7 @@ function otherMetrics(): Metric[] {
   encryption.observer.keyNamed("vault", "first");
   encryption.observer.keyRejected("vault", "empty");
   encryption.observer.keysPresent("vault", 1);
+  encryption.observer.arrived("to_storage");
   return [calls, flowControl, elections, unexpected, signer, encryption, tracing].flatMap((part) => [
     ...part.collect(),
   ]);

@@ -55,38 +55,20 @@ function collector(
   const enqueue = (key: string): void => {
     if (!queue.add(key)) cancelRetry ??= realClock(registry.clock).after(retryMs, enqueueAll);
   };
-  const failed = (error: unknown): void =>
-    logger.warn("Failed to read storage versions or leases", { error: String(error) });
-  const shared = { clock: registry.clock, failed };
+  const callbacks: Callbacks = {
+    changed(key) {
+      known.add(key);
+      enqueue(key);
+    },
+    removed: (key) => void known.delete(key),
+    known: () => known,
+    serverLeft: enqueueAll,
+    failed: (error) => logger.warn("Failed to read storage versions or leases", { error: String(error) }),
+  };
   let followers: readonly Follower[] = [];
   return {
     start() {
-      followers = [
-        followCache({
-          ...shared,
-          cache: store.cache,
-          prefix: store.form.prefix,
-          set({ key }) {
-            known.add(key);
-            enqueue(key);
-          },
-          deleted: ({ key }) => known.delete(key),
-          knownKeys: () => known,
-          missing: (key) => known.delete(key),
-        }),
-        followCache({
-          ...shared,
-          cache: leases.cache,
-          prefix: leases.keyOf(identityNamespace, ""),
-          set() {},
-          deleted(entry) {
-            if (isIdentity(entry)) enqueueAll();
-          },
-          knownKeys: () => [],
-          missing() {},
-          relisted: enqueueAll,
-        }),
-      ];
+      followers = follow(registry, store, leases, callbacks);
     },
     async stop() {
       cancelRetry?.();
@@ -94,6 +76,49 @@ function collector(
       await queue.stop();
     },
   };
+}
+
+/** What the followers report, by the keys of StorageVersions. */
+interface Callbacks {
+  changed(key: string): void;
+  removed(key: string): void;
+  known(): Iterable<string>;
+  /** The Lease of a server is gone, or may be. */
+  serverLeft(): void;
+  failed(error: unknown): void;
+}
+
+function follow(
+  { clock }: RegistryContext,
+  { cache, form }: ResourceStore,
+  leases: ResourceStore,
+  { changed, removed, known, serverLeft, failed }: Callbacks,
+): readonly Follower[] {
+  return [
+    followCache({
+      clock,
+      failed,
+      cache,
+      prefix: form.prefix,
+      set: ({ key }) => changed(key),
+      deleted: ({ key }) => removed(key),
+      knownKeys: known,
+      missing: removed,
+    }),
+    followCache({
+      clock,
+      failed,
+      cache: leases.cache,
+      prefix: leases.keyOf(identityNamespace, ""),
+      set() {},
+      deleted(entry) {
+        if (isIdentity(entry)) serverLeft();
+      },
+      knownKeys: () => [],
+      missing() {},
+      relisted: serverLeft,
+    }),
+  ];
 }
 
 function isIdentity({ index }: Entry): boolean {

@@ -52,7 +52,7 @@ export function prefixedCiphers(
       for (const { bytes, cipher } of matching(data)) await cipher.remote?.fetch(data.subarray(bytes.length));
     },
   };
-  const { newKey } = first.cipher;
+  const newKey = keyMaker(first, observer);
   const leadOf = leadsTo(first.bytes);
   return {
     seal(plain, context, { key, lead } = {}) {
@@ -86,17 +86,21 @@ export function prefixedCiphers(
       throw failureOf(failures, unknown);
     },
     ...(all.some(({ cipher }) => cipher.remote !== undefined) && { remote }),
-    ...(newKey !== undefined && {
-      async newKey(context: ValueContext) {
-        const observed = observing(observer, context, "to_storage");
-        try {
-          return await newKey.call(first.cipher, context);
-        } catch (error) {
-          observed(first.prefix, codeOf(error));
-          throw error;
-        }
-      },
-    }),
+    ...(newKey !== undefined && { newKey }),
+  };
+}
+
+/** @returns undefined when the cipher needs no key of another process for each value */
+function keyMaker({ prefix, cipher }: PrefixedCipher, observer: EncryptionObserver): ValueCipher["newKey"] {
+  if (cipher.newKey === undefined) return undefined;
+  return async (context) => {
+    const observed = observing(observer, context, "to_storage");
+    try {
+      return await (cipher as Required<ValueCipher>).newKey(context);
+    } catch (error) {
+      observed(prefix, codeOf(error));
+      throw error;
+    }
   };
 }
 
