@@ -23,8 +23,12 @@ interface ProtectedKind {
 const storageKinds: readonly ProtectedKind[] = [
   { group: "", resource: "persistentvolumes", finalizer: volumeProtection },
   { group: "", resource: "persistentvolumeclaims", finalizer: claimProtection },
-  { group: "storage.k8s.io", resource: "volumeattributesclasses", finalizer: attributesClassProtection },
 ];
+const attributesClasses: ProtectedKind = {
+  group: "storage.k8s.io",
+  resource: "volumeattributesclasses",
+  finalizer: attributesClassProtection,
+};
 const podGroups: ProtectedKind = {
   group: "scheduling.k8s.io",
   resource: "podgroups",
@@ -34,7 +38,10 @@ const podGroups: ProtectedKind = {
 /** @returns the plugins StorageObjectInUseProtection and PodGroupProtection */
 export function useProtection(gates: FeatureGates): readonly AdmissionPlugin[] {
   return [
-    protection("StorageObjectInUseProtection", storageKinds),
+    protection("StorageObjectInUseProtection", [
+      ...storageKinds,
+      ...(gates.enabled("VolumeAttributesClass") ? [attributesClasses] : []),
+    ]),
     protection("PodGroupProtection", gates.enabled("GenericWorkload") ? [podGroups] : []),
   ];
 }

@@ -40,7 +40,7 @@ export function createEvaluators(options: EvaluatorOptions): Evaluators {
   const known = new Map<string, Evaluator>([
     ["/pods", pods(options)],
     ["/services", services],
-    ["/persistentvolumeclaims", volumeClaims],
+    ["/persistentvolumeclaims", volumeClaims(options.gates)],
     ["resource.k8s.io/resourceclaims", resourceClaims(options)],
     ...withAlias.map((resource): [string, Evaluator] => [`/${resource}`, objectCounts("", resource, resource)]),
   ]);

@@ -2,6 +2,7 @@
  * What a PersistentVolumeClaim uses: storage, in total and by storage class.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/quota/v1/evaluator/core/persistent_volume_claims.go.
  */
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { isWhole } from "../../apis/core/pod/resource-names.ts";
 import type { Part } from "../../apis/fields.ts";
@@ -16,8 +17,8 @@ const storage = "requests.storage";
 const byClass = ".storageclass.storage.k8s.io/";
 const betaClass = "volume.beta.kubernetes.io/storage-class";
 
-/** The evaluator of persistent volume claims. */
-export const volumeClaims: Evaluator = {
+/** @returns the evaluator of persistent volume claims */
+export const volumeClaims = ({ enabled }: FeatureGates): Evaluator => ({
   // Upstream compares pointers in status updates, which always differ.
   handles: ({ operation, subresource }) => subresource === "" || (subresource === "status" && operation === "UPDATE"),
   matches: (name) =>
@@ -26,9 +27,9 @@ export const volumeClaims: Evaluator = {
     name === storage ||
     name.endsWith(`${byClass}${claims}`) ||
     name.endsWith(`${byClass}${storage}`),
-  isInScope: isClaimInScope,
+  isInScope: (scope, claim) => enabled("VolumeAttributesClass") && isClaimInScope(scope, claim),
   usageOf: claimUsage,
-};
+});
 
 function isClaimInScope(scope: ScopeRequirement, claim: KubeObject): boolean {
   return scope.scopeName === "VolumeAttributesClass" && selectsValue(scope, attributesClasses(claim));
