@@ -49,7 +49,12 @@ export function parseDigits(text: string): number {
   return Number(text);
 }
 
-/** A type with a further condition, whose error names the flag. @param problemOf the whole error of a value; undefined: none */
+/**
+ * A type with a further condition, whose error names the flag.
+ *
+ * @param problemOf the whole error of a value; undefined: none
+ * @throws FlagError when such a value is read
+ */
 export function validated<T>(type: FlagType<T>, problemOf: (value: T) => string | undefined): FlagType<T> {
   return checked(type, (value) => {
     const problem = problemOf(value);

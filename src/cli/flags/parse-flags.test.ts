@@ -164,18 +164,12 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--storage-media-type=application/cbor"],
     '--storage-media-type "application/cbor" invalid, allowed values: application/json, application/vnd.kubernetes.protobuf, application/yaml',
   ],
-  [
-    ["--goaway-chance=0.03"],
-    '--goaway-chance can not be less than 0 or greater than 0.02',
-  ],
-  [
-    ["--max-requests-inflight=-1"],
-    '--max-requests-inflight can not be negative value',
-  ],
+  [["--goaway-chance=0.03"], "--goaway-chance can not be less than 0 or greater than 0.02"],
+  [["--max-requests-inflight=-1"], "--max-requests-inflight can not be negative value"],
   [["--etcd-servers=http://a", "--etcd-certfile=b"], "--etcd-certfile and --etcd-keyfile must be set together"],
   [
     ["--etcd-servers-overrides=events#http://a"],
-    '--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated',
+    "--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated",
   ],
   [
     ["--endpoint-reconciler-type=some"],
@@ -191,16 +185,10 @@ const rejectedRows: [argv: string[], message: string][] = [
   ],
   [["--secure-port"], "flag needs an argument: --secure-port"],
   [["--secure-port=x"], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
-  [
-    ["--secure-port=65536"],
-    '--secure-port 65536 must be between 0 and 65535, inclusive',
-  ],
+  [["--secure-port=65536"], "--secure-port 65536 must be between 0 and 65535, inclusive"],
   [["--event-ttl=1"], 'invalid argument "1" for "--event-ttl" flag: time: missing unit in duration "1"'],
-  [
-    ["--storage-initialization-timeout=-1s"],
-    '--storage-initialization-timeout can not be negative value',
-  ],
-  [["--request-timeout=-1s"], '--request-timeout can not be negative value'],
+  [["--storage-initialization-timeout=-1s"], "--storage-initialization-timeout can not be negative value"],
+  [["--request-timeout=-1s"], "--request-timeout can not be negative value"],
   [
     ["--anonymous-auth=maybe"],
     'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
@@ -213,26 +201,14 @@ const rejectedRows: [argv: string[], message: string][] = [
     ["--service-node-port-range=9-1"],
     'invalid argument "9-1" for "--service-node-port-range" flag: end port cannot be less than start port: 9-1',
   ],
-  [
-    ["--service-cluster-ip-range=10.0.0.0"],
-    'service-cluster-ip-range[0] is not a valid cidr',
-  ],
+  [["--service-cluster-ip-range=10.0.0.0"], "service-cluster-ip-range[0] is not a valid cidr"],
   [
     ["--history-bytes-max=0"],
     'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes',
   ],
-  [
-    ["--watch-cache-sizes=nodes"],
-    'invalid value of watch cache size: nodes',
-  ],
-  [
-    ["--watch-cache-sizes=a#1,b#x"],
-    'invalid size of watch cache size: b#x',
-  ],
-  [
-    ["--watch-cache-sizes=a#-1"],
-    'watch cache size cannot be negative: a#-1',
-  ],
+  [["--watch-cache-sizes=nodes"], "invalid value of watch cache size: nodes"],
+  [["--watch-cache-sizes=a#1,b#x"], "invalid size of watch cache size: b#x"],
+  [["--watch-cache-sizes=a#-1"], "watch cache size cannot be negative: a#-1"],
   [
     ["--tls-sni-cert-key=a"],
     'invalid argument "a" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths',

@@ -79,7 +79,6 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const http2 = createHttp2(parts);
   const sockets = new Set<Socket>();
   const { tls: tlsLimits = defaultTlsLimits, http2: hasHttp2 = true } = options;
-  const protocols = hasHttp2 ? ["h2", "http/1.1"] : ["http/1.1"];
   const http2Sockets = new Set<tls.TLSSocket>();
   let stopped = false;
   const accept = (socket: tls.TLSSocket): void => {
@@ -91,12 +90,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   let handshakeErrors = 0;
   const failed = (): void => void handshakeErrors++;
   const open = (serving: ServingMaterial): Handshakes =>
-    openHandshakes(secureContexts(serving, tlsLimits), {
-      protocols,
-      handshakeMs: limits.handshakeMs,
-      accept,
-      failed,
-    });
+    openHandshakes(secureContexts(serving, tlsLimits), { hasHttp2, limits, accept, failed });
   let handshakes = open(options.serving);
   const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.maxConnections = limits.connectionsMax;
@@ -178,9 +172,8 @@ interface Handshakes {
 }
 
 interface HandshakeOptions {
-  /** As ALPN names them, the preferred one first. */
-  readonly protocols: string[];
-  readonly handshakeMs: number;
+  readonly hasHttp2: boolean;
+  readonly limits: Pick<Limits, "handshakeMs">;
   readonly accept: (socket: tls.TLSSocket) => void;
   readonly failed: () => void;
 }
@@ -191,7 +184,7 @@ interface HandshakeOptions {
  */
 function openHandshakes(
   { main, mainContext, byAddress, forName }: SecureContexts,
-  { protocols, handshakeMs, accept, failed }: HandshakeOptions,
+  { hasHttp2, limits, accept, failed }: HandshakeOptions,
 ): Handshakes {
   const choose = (otherwise: tls.SecureContext | undefined): tls.TlsOptions["SNICallback"] => {
     return (name, done) => done(null, forName?.(name) ?? otherwise);
@@ -199,8 +192,8 @@ function openHandshakes(
   const open = (secureOptions: tls.SecureContextOptions): tls.Server => {
     const server = tls.createServer({
       ...secureOptions,
-      ALPNProtocols: protocols,
-      handshakeTimeout: handshakeMs,
+      ALPNProtocols: hasHttp2 ? ["h2", "http/1.1"] : ["http/1.1"],
+      handshakeTimeout: limits.handshakeMs,
       requestCert: secureOptions.ca !== undefined,
       // A request with a rejected certificate is answered with 401, which needs a connection.
       rejectUnauthorized: false,

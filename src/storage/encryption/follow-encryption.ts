@@ -6,6 +6,7 @@ import { statSync } from "node:fs";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
+import { quoteGo } from "../../lib/json/quote.ts";
 import { fileProblem, readGiven } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
 import { readEncryptionConfiguration } from "./configuration.ts";
@@ -35,7 +36,7 @@ const closeAfterMinMs = 10_000;
 /** @throws Error when the file cannot be read, or ConfigurationError with upstream's message */
 export async function followEncryption(options: FollowOptions): Promise<FollowedEncryption> {
   const { file, reloads, reloadObserver, clock, logger } = options;
-  const content = await readGiven(file);
+  const content = await readContent(file);
   warnOfReaders(file, logger);
   let current = await openEncryption(readEncryptionConfiguration(content, options), options);
   const retired = new Set<OpenedEncryption>();
@@ -84,6 +85,16 @@ export async function followEncryption(options: FollowOptions): Promise<Followed
       for (const one of [current, ...retired]) one.close();
     },
   };
+}
+
+/** @throws Error with upstream's message when the file cannot be read */
+async function readContent(file: string): Promise<Buffer> {
+  try {
+    return await readGiven(file);
+  } catch (error) {
+    const why = `error reading encryption provider configuration file ${quoteGo(file)}: ${(error as Error).message}`;
+    throw new Error(`error while parsing file: error while loading file: ${why}`, { cause: error });
+  }
 }
 
 /** Modes of files that other users can read or write. Windows has none. */
