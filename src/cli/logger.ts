@@ -67,8 +67,10 @@ function formatJson({ severity, level, now, message, values }: Line): string {
 /** The file and line that called the logger; undefined where the stack does not show it. */
 function callerOfLogger(): string | undefined {
   const lines = new Error().stack?.split("\n") ?? [];
-  const [, file] = /([^/\\()]+:\d+):\d+\)?$/.exec(lines[5] ?? "") ?? [];
-  return file;
+  const place = lines[5] ?? ""; // `    at name (file:///folder/file.ts:12:34)`
+  const file = place.slice(Math.max(place.lastIndexOf("/"), place.lastIndexOf("\\")) + 1);
+  const end = file.lastIndexOf(":");
+  return end < 0 ? undefined : file.slice(0, end);
 }
 
 function formatValue(value: unknown): string {

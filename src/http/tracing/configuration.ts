@@ -35,13 +35,14 @@ const kinds: readonly ConfigurationKind[] = ["v1alpha1", "v1beta1", "v1"].map((v
 /** The location in upstream's error messages where the kinds are registered. */
 const scheme = "pkg/runtime/scheme.go:111";
 /** Further kinds that are registered there, by version. */
-const otherKinds: ReadonlySet<string> = new Set([
-  ...["AdmissionConfiguration", "EncryptionConfiguration"].map((kind) => `v1.${kind}`),
+const otherKinds: readonly (readonly [version: string, kind: string])[] = [
+  ["v1", "AdmissionConfiguration"],
+  ["v1", "EncryptionConfiguration"],
   ...["v1", "v1beta1", "v1alpha1"].flatMap((version) => [
-    `${version}.AuthenticationConfiguration`,
-    `${version}.AuthorizationConfiguration`,
+    [version, "AuthenticationConfiguration"] as const,
+    [version, "AuthorizationConfiguration"] as const,
   ]),
-]);
+];
 
 /** @throws Error with upstream's message */
 export function readTracingConfiguration(bytes: Buffer): TracingConfiguration {
@@ -70,13 +71,13 @@ function decode(bytes: Buffer): TracingConfiguration {
 
 /** Upstream's decoder knows further kinds, and the fields are those of an embedded struct there. */
 function messageOf({ message }: ConfigurationError): string {
-  const [, kind = "", version = ""] = unknownKind.exec(message) ?? [];
-  if (otherKinds.has(`${version}.${kind}`))
-    return `converting (${version}.${kind}) to (apiserver.TracingConfiguration): unknown conversion`;
+  const other = otherKinds.find(([version, kind]) =>
+    message.startsWith(`no kind "${kind}" is registered for version "${group}/${version}"`),
+  );
+  if (other !== undefined)
+    return `converting (${other.join(".")}) to (apiserver.TracingConfiguration): unknown conversion`;
   return message.replace("Go struct field TracingConfiguration.", "$&TracingConfiguration.");
 }
-
-const unknownKind = /^no kind "([^"]*)" is registered for version "apiserver\.config\.k8s\.io\/([^"]*)"/;
 
 function validate({ endpoint, samplingRatePerMillion: rate }: TracingConfiguration): FieldErrors {
   const errors = new FieldErrors();
