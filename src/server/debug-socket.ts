@@ -23,7 +23,7 @@ const rejectOthers: Filter = (context) => {
 
 interface Needs {
   readonly registry: RegistryContext;
-  /** All routes of the server. */
+  /** Of which the profiles and the flags are served. */
   readonly routes: readonly PathRoute<RequestContext>[];
   readonly closers: Closers;
 }

@@ -89,8 +89,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const timing = requestTiming(options, metrics);
   const open = openRequests(timing);
   closers.add(() => open.close());
-  const routes = routesOf(options, needs);
-  await openDebugSocket(options, { registry, routes, closers });
+  await openDebugSocket(options, { registry, routes: profilingOf(options), closers });
   const serve = createServe({
     filters: filtersOf(options, needs, timing, open),
     registry,
@@ -101,7 +100,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
       components: componentProbes(clustersOf(registry.storage)),
       ...needs,
     }),
-    routes,
+    routes: routesOf(options, needs),
     forwarded: forwardedRequests(needs.aggregation.find, needs.peers?.requests),
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
     clock,
@@ -241,15 +240,14 @@ function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["route
     ...authentication.routes,
     ...flowControl.routes,
     ...(needs.extension?.routes ?? []),
-    ...profilingOf(options),
+    ...(options.profiling ? profilingOf(options) : []),
     { path: "/metrics", handler: metrics.handler },
     { path: "/metrics/slis", handler: metrics.sliHandler },
   ];
 }
 
-/** As upstream, both by one flag. */
-function profilingOf({ profiling = false, verbosity, clock }: ServerOptions): ServeOptions["routes"] {
-  if (!profiling) return [];
+/** As upstream, both by one flag; a debug socket has them in any case. */
+function profilingOf({ verbosity, clock }: ServerOptions): ServeOptions["routes"] {
   return [...profilingRoutes(clock), ...(verbosity === undefined ? [] : debugFlagsRoutes(verbosity))];
 }
 

@@ -27,8 +27,9 @@ export function parsePortRange(text: string): PortRange | string {
 
 function problemOf(text: string): string {
   if (text.includes("-") && text.includes("+")) return `unable to parse port range: ${text}`;
-  const [low = "", high = low] = text.split(/[-+]/, 1).concat(text.match(/[-+](.*)$/s)?.slice(1) ?? []);
-  const wrong = [low, high].find((port) => !/^\d+$/.test(port));
+  const sign = Math.max(text.indexOf("-"), text.indexOf("+"));
+  const ports = sign < 0 ? [text] : [text.slice(0, sign), text.slice(sign + 1)];
+  const wrong = ports.find((port) => !/^\d+$/.test(port));
   if (wrong === undefined) return `the port range cannot be greater than ${portMax}: ${text}`;
   return `strconv.Atoi: parsing ${quoteGo(wrong)}: invalid syntax`;
 }
