@@ -40,8 +40,7 @@ export function createAdmission(
       const since = clock.now();
       let isRejected = true;
       try {
-        const pending = runAll(runFirst, attributes);
-        if (pending !== undefined) await pending;
+        await runAll(runFirst, attributes);
         if (verb === "mutate" && isRequestedAgain(attributes)) await runAll(runFirst, attributes);
         if (last.length > 0) await runAll(runLast, attributes);
         isRejected = false;
@@ -50,10 +49,10 @@ export function createAdmission(
       }
     };
   };
-  const authorizing = { steps: stepsOf([...plugins, ...rules], "authorize"), offset: 0, observe: unobserved, clock };
+  const authorizing = stepsOf([...plugins, ...rules], "authorize");
   return {
     mutate: chain("admit", "mutate"),
-    authorize: async (attributes) => runAll(authorizing, attributes),
+    authorize: (attributes) => runAll({ steps: authorizing, offset: 0, observe: unobserved, clock }, attributes),
     validate: chain("validate", "validate"),
     removed: removedBy([...plugins, ...rules]),
   };
@@ -95,53 +94,20 @@ function isRequestedAgain({ reinvocation }: AdmissionAttributes): boolean {
 /**
  * Runs steps one after the other. Most calls of plugins do nothing, so this waits only for a step that returns a promise,
  * reads the clock only then, and reports the others together.
- *
- * @returns a promise only when a step has returned one, because a write runs four chains
  */
-function runAll(part: Part, attributes: AdmissionAttributes): Promise<void> | undefined {
-  const { steps, offset, observe } = part;
-  const { operation } = attributes;
+async function runAll({ steps, offset, observe, clock }: Part, attributes: AdmissionAttributes): Promise<void> {
+  const { operation, trace } = attributes;
   let at = 0;
-  try {
-    for (; at < steps.length; at++) {
-      const pending = runStep(part, attributes, at);
-      if (pending !== undefined) return runRest(part, attributes, at, pending);
-    }
-  } catch (error) {
-    observe.rejected(offset + at, operation, 0);
-    observe.accepted(operation, offset, offset + at);
-    throw error;
-  }
-  observe.accepted(operation, offset, offset + at);
-  return undefined;
-}
-
-function runStep({ steps }: Part, attributes: AdmissionAttributes, at: number): void | Promise<void> {
-  const step = steps[at] as TracedPlugin;
-  const { trace } = attributes;
-  return trace === undefined ? step.run(attributes) : runTraced(step, attributes, trace);
-}
-
-/** Runs the steps after one that has returned a promise. */
-async function runRest(
-  part: Part,
-  attributes: AdmissionAttributes,
-  first: number,
-  promise: Promise<void>,
-): Promise<void> {
-  const { steps, offset, observe, clock } = part;
-  const { operation } = attributes;
-  let at = first;
   let since: number | undefined;
   try {
-    for (let pending: void | Promise<void> = promise; ; pending = runStep(part, attributes, at)) {
-      if (pending !== undefined) {
-        since = clock.now();
-        await pending;
-        observe.timed(offset + at, operation, (clock.now() - since) / 1000);
-        since = undefined;
-      }
-      if (++at === steps.length) return;
+    for (; at < steps.length; at++) {
+      const step = steps[at] as TracedPlugin;
+      const pending = trace === undefined ? step.run(attributes) : runTraced(step, attributes, trace);
+      if (pending === undefined) continue;
+      since = clock.now();
+      await pending;
+      observe.timed(offset + at, operation, (clock.now() - since) / 1000);
+      since = undefined;
     }
   } catch (error) {
     observe.rejected(offset + at, operation, since === undefined ? 0 : (clock.now() - since) / 1000);
