@@ -14,8 +14,9 @@ export interface ContinueToken {
 
 const apiVersion = "meta.k8s.io/v1";
 
-export function formatContinue({ revision, after }: ContinueToken): string {
-  return Buffer.from(JSON.stringify({ v: apiVersion, rv: revision, start: `/${after}\0` })).toString("base64url");
+/** @param lead before the key: a slash in the tokens of upstream's cache, nothing in those of its store */
+export function formatContinue({ revision, after }: ContinueToken, lead: "" | "/" = ""): string {
+  return Buffer.from(JSON.stringify({ v: apiVersion, rv: revision, start: `${lead}${after}\0` })).toString("base64url");
 }
 
 /**

@@ -281,11 +281,18 @@ test("gets an object at a resourceVersion", async () => {
   }
 });
 
-test("a token names the last key as the cache of kube-apiserver does", async () => {
-  const { meta } = await listEntries(secrets.resource, "n", parseListOptions(new URLSearchParams("limit=1")));
-  const { start } = JSON.parse(Buffer.from(meta.continue ?? "", "base64url").toString());
-  assert.equal(start, "/a\0");
-});
+for (const [resource, start] of [
+  ["secrets", "/a\0"],
+  ["events", "a\0"], // Without a cache, the store writes the token.
+] as const)
+  test(`a token of ${resource} begins with ${JSON.stringify(start)}`, async () => {
+    const target = memory.registry.catalog.find("", "v1", resource) as Resolved;
+    const involvedObject = { namespace: "n" };
+    for (const name of resource === "events" ? ["a", "b"] : [])
+      await memory.create(["/events", "n"], { apiVersion: "v1", kind: "Event", metadata: { name }, involvedObject });
+    const { meta } = await listEntries(target.resource, "n", parseListOptions(new URLSearchParams("limit=1")));
+    assert.equal(JSON.parse(Buffer.from(meta.continue ?? "", "base64url").toString()).start, start);
+  });
 
 for (const [query, seconds] of [
   ["limit=1&resourceVersion=999999999999", 1],

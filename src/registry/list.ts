@@ -96,7 +96,10 @@ export async function listEntries(
     (isIndexed(options, selection, store) ? candidatesFollow : snapshot.count(prefix, last.key) > 0);
   if (!continues) return { meta: metaOf(snapshot, shardInfo), ...chunk };
   store.cache.keep(snapshot);
-  const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
+  const next = formatContinue(
+    { revision: snapshot.revision, after: last.key.slice(prefix.length) },
+    uncached ? "" : "/",
+  );
   // As upstream, which counts the objects of all shards and subtracts what a chunk of one shard has.
   const remainingItemCount = selection.isPlain ? snapshot.count(prefix, after) - limit : undefined;
   const position = { continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) };
