@@ -244,7 +244,8 @@ export class FieldErrors {
   async collect(validate: () => void | Promise<void>): Promise<void> {
     this.#shared.endsWhenFull = true;
     try {
-      await validate();
+      const pending = validate();
+      if (pending !== undefined) await pending;
     } catch (error) {
       if (!(error instanceof FullListError)) throw error;
     } finally {
