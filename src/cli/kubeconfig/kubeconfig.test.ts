@@ -251,7 +251,10 @@ const rejected: [argv: string[], message: RegExp][] = [
   [["--user=a", "--expires=1"], /^Error: --expires: time: missing unit in duration "1"\n$/],
   [["--user=a", "--expires=0"], /^Error: --expires must be at least 1s\n$/],
   [["--user=a", "--expires=-1h"], /^Error: --expires: must not be negative\n$/],
-  [["--user=a", "--server=http://x"], /^Error: --server must be an https URL: "http:\/\/x"\nRun coxswain kubeconfig --help/],
+  [
+    ["--user=a", "--server=http://x"],
+    /^Error: --server must be an https URL: "http:\/\/x"\nRun coxswain kubeconfig --help/,
+  ],
   [["--user=a", "--force"], /^Error: --force needs --write\nRun coxswain kubeconfig --help/],
   [
     ["--user=a", "--client-ca-file=x"],

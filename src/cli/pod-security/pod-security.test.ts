@@ -122,9 +122,15 @@ test("lists in lists are limited", async () => {
 const invalidFlags: readonly (readonly [argv: string[], message: RegExp])[] = [
   [["-f", manifests], /required option '--level <level>' not specified/],
   [["-f", manifests, "--level", "strict"], /Allowed choices are privileged, baseline, restricted/],
-  [["-f", manifests, "--level", "baseline", "--version", "1.2"], /^Error: --version must be "latest" or "v1\.x"\nRun coxswain pod-security check --help/],
+  [
+    ["-f", manifests, "--level", "baseline", "--version", "1.2"],
+    /^Error: --version must be "latest" or "v1\.x"\nRun coxswain pod-security check --help/,
+  ],
   [["--level", "baseline"], /^Error: either -f or -n is required\nRun coxswain pod-security check --help/],
-  [["--level", "baseline", "-f", manifests, "-n", "a"], /^Error: either -f or -n is required\nRun coxswain pod-security check --help/],
+  [
+    ["--level", "baseline", "-f", manifests, "-n", "a"],
+    /^Error: either -f or -n is required\nRun coxswain pod-security check --help/,
+  ],
   [["--level", "baseline", "-f", join(testdata, "missing")], /cannot be read: no such file or directory/],
 ];
 for (const [argv, message] of invalidFlags)
