@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   createWriteStream,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -54,6 +55,8 @@ export async function runSuite(suite: Suite, name: SuiteServer, folder: string, 
   const seconds = (Date.now() - startedAt) / 1000;
   await running.close();
   await new Promise<void>((resolve) => log.end(resolve));
+  if (suite.format === "junit" && !existsSync(report))
+    throw new Error(`the suite ${suite.name} did not run: ${output}`);
   const outcomes =
     suite.format === "go" ? goOutcomes(readFileSync(output, "utf8")) : junitOutcomes(readFileSync(report, "utf8"));
   rmSync(directory, { recursive: true, force: true });

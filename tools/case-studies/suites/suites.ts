@@ -75,28 +75,19 @@ const kopf: Suite = {
   prepare: () =>
     cloneTag("https://github.com/nolar/kopf", "1.40.0", (folder) => {
       runIn(folder, "python3", "-m", "venv", ".venv");
-      const packages = [
-        "-e",
-        ".[dev]",
-        "-r",
-        "examples/requirements.txt",
-        "pytest",
-        "pytest-asyncio",
-        "pytest-mock",
-        "pytest-timeout",
-      ];
-      runIn(
-        folder,
-        ".venv/bin/pip",
-        "install",
-        "--quiet",
-        ...packages,
+      // Its group `test`, without a fork of oscrypto that one of the examples would need on Ubuntu 24.04.
+      const tests = [
         "aresponses",
-        "certvalidator",
+        "astpath[xpath]",
         "certbuilder",
-        "pyngrok",
-        "oscrypto",
-      );
+        "certvalidator",
+        "freezegun",
+        "looptime>=0.7",
+        "lxml",
+      ];
+      const plugins = ["aiohttp", "asyncio", "cov", "mock", "timeout"].map((name) => `pytest-${name}`);
+      const all = ["-e", ".[dev]", "-r", "examples/requirements.txt", ...tests, "pytest>=9", ...plugins];
+      runIn(folder, ".venv/bin/pip", "install", "--quiet", ...all);
     }),
   command: (_folder, report) => [
     ...[".venv/bin/python", "-m", "pytest", "--only-e2e", "tests/e2e", `--junit-xml=${report}`],
