@@ -8,7 +8,13 @@ import { serveDefinition } from "../flags/parse-flags.ts";
 import { formatExamples, formatExitCodes } from "../help-text.ts";
 import { type Output, reportError } from "../output.ts";
 import type { Subcommand } from "../subcommands.ts";
-import { kubernetesVersion, parseTestCommandLine, type TestCommandLine, timelineModes, untilStdinCloses } from "./command-line.ts";
+import {
+  kubernetesVersion,
+  parseTestCommandLine,
+  type TestCommandLine,
+  timelineModes,
+  untilStdinCloses,
+} from "./command-line.ts";
 
 const exitCodes: ExitCodes = [
   [0, "the command succeeded, or standard input closed"],
