@@ -263,6 +263,7 @@ func start(program string, args []string, o *options.ServerRunOptions, directory
 	}
 	server.Config.ServerName = serverNameOf(server.Config.CAData)
 	if o.Traces.ConfigFile != "" { // As upstream does with the client of its own process: it sends the context of the test.
+		server.Config.ContentType = "application/vnd.kubernetes.protobuf"
 		server.Config.Wrap(tracing.WrapperFor(tracing.NewNoopTracerProvider()))
 	}
 	return server, waitForListener(server, port)
