@@ -98,7 +98,7 @@ export async function listEntries(
   store.cache.keep(snapshot);
   const next = formatContinue(
     { revision: snapshot.revision, after: last.key.slice(prefix.length) },
-    uncached ? "" : "/",
+    store.uncached ? "" : "/",
   );
   // As upstream, which counts the objects of all shards and subtracts what a chunk of one shard has.
   const remainingItemCount = selection.isPlain ? snapshot.count(prefix, after) - limit : undefined;
