@@ -56,7 +56,6 @@ const allowed: Readonly<Record<string, keyof typeof reasons>> = {
   "src/webhook/connections.ts": "peer",
   "src/webhook/deadline.ts": "peer",
   "src/webhook/health-probe.ts": "peer",
-  "src/webhook/http2-connection.ts": "peer",
   "src/webhook/retry.ts": "peer",
 };
 

@@ -1,5 +1,6 @@
 /**
- * Calls webhooks over persistent connections, with HTTP/2 where they offer it.
+ * Calls webhooks over HTTP/1.1 with persistent connections. Not over HTTP/2: damaged frames of a server can end a process
+ * of Node.js 26, by an assertion about the memory of a session.
  * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go.
  */
 import { type Clock, realClock, systemClock } from "../apimachinery/clock.ts";

@@ -29,8 +29,6 @@ interface ConnectOptions extends Address {
     /** See `WebhookEndpoint.pinned`. */
     readonly pinned?: (() => readonly Buffer[]) | undefined;
     readonly observer?: CertificateObserver | undefined;
-    /** Offers HTTP/2, which the socket's `alpnProtocol` then has if the server chooses it. */
-    readonly offersHttp2?: boolean;
   };
 }
 
@@ -79,10 +77,10 @@ export function connect(options: ConnectOptions): Promise<net.Socket> {
   });
 }
 
-function tlsOptions({ context, serverName, offersHttp2 }: NonNullable<ConnectOptions["tls"]>): tls.ConnectionOptions {
+function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>): tls.ConnectionOptions {
   return {
     secureContext: context,
-    ALPNProtocols: offersHttp2 ? ["h2", "http/1.1"] : ["http/1.1"],
+    ALPNProtocols: ["http/1.1"],
     ...(ipVersion(serverName) === 0 && { servername: serverName }), // SNI does not allow addresses.
     rejectUnauthorized: false, // certificateProblem verifies it with Go's messages.
   };

@@ -1,13 +1,8 @@
-/**
- * The connections to one webhook: kept open between calls, and limited in number. Calls share those over HTTP/2, which
- * count as many connections as they have calls.
- */
+/** The connections to one webhook: kept open between calls, and limited in number. */
 import type net from "node:net";
-import type { TLSSocket } from "node:tls";
 import type { Dispatcher, Client as UndiciClient } from "undici";
 import { type CertificateObserver, WebhookError } from "./contract.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Http2Connection, openHttp2 } from "./http2-connection.ts";
 import type { OpenSocket } from "./open-socket.ts";
 
 type Flaw = keyof CertificateObserver;
@@ -19,17 +14,8 @@ export interface Connection {
   answers: number;
   /** What is deprecated in the certificates of the server. */
   readonly flaws: readonly Flaw[];
-  /** Closes it; the call that uses it fails with `reason`. Of a shared connection, only the call ends. */
+  /** Closes it; the call that uses it fails with `reason`. */
   destroy(reason: Error): void;
-  /** Ends the use of a shared connection; undefined for others. */
-  readonly leave?: () => void;
-}
-
-/** A connection that several calls share. */
-interface Session {
-  readonly http2: Http2Connection;
-  readonly flaws: readonly Flaw[];
-  answers: number;
 }
 
 interface ConnectionsOptions {
@@ -62,12 +48,8 @@ type Turn = Connection | "open" | WebhookError;
 export class Connections {
   readonly #options: ConnectionsOptions;
   #Client: typeof UndiciClient | undefined;
-  #openHttp2: typeof openHttp2 | undefined;
   readonly #all = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  readonly #sessions = new Set<Session>();
-  /** Whether the last connection was a shared one: calls then wait for one that is being opened. */
-  #isShared = false;
   /** In the order in which the calls started to wait. */
   readonly #waiting = new Set<(turn: Turn) => void>();
   /** Reading large responses; at most one for each connection. */
@@ -89,60 +71,16 @@ export class Connections {
   }
 
   /**
-   * Returns a connection, or a use of a shared one, for one call. The call releases or destroys it.
+   * Returns a connection that no other call uses. The call releases or destroys it.
    *
    * @throws WebhookError if none can be opened, or the call ends before
    */
   async acquire(deadline: Deadline): Promise<Connection> {
     if (this.#isClosed) throw closedReason();
-    const ready = this.#share() ?? this.#idle.pop();
-    if (ready !== undefined) return ready;
-    const mustWait = this.#free() <= 0 || (this.#isShared && this.#isOpening());
-    return mustWait ? this.#wait(deadline) : this.#open(deadline);
-  }
-
-  #isOpening(): boolean {
-    if (this.#opening > 0) return true;
-    for (const { http2 } of this.#sessions) if (http2.isNew) return true;
-    return false;
-  }
-
-  /** How many calls may begin that need another connection or a stream. */
-  #free(): number {
-    let used = this.#all.size + this.#opening;
-    for (const { http2 } of this.#sessions) used += http2.calls;
-    return this.#options.connectionsMax - used;
-  }
-
-  /** @returns a use of a shared connection; undefined when all are full */
-  #share(): Connection | undefined {
-    if (this.#sessions.size === 0 || this.#free() <= 0) return undefined;
-    for (const session of this.#sessions) if (session.http2.calls < session.http2.callsMax) return this.#use(session);
-    return undefined;
-  }
-
-  #use(session: Session): Connection {
-    const { dispatcher, cancel } = session.http2.open(() => this.#wakeToOpen());
-    return {
-      dispatcher,
-      flaws: session.flaws,
-      get answers() {
-        return session.answers;
-      },
-      set answers(count) {
-        session.answers = count;
-      },
-      destroy: cancel,
-      leave: cancel,
-    };
-  }
-
-  #shareWithWaiting(): void {
-    while (this.#waiting.size > 0) {
-      const shared = this.#share();
-      if (shared === undefined) return;
-      this.#wakeNext(shared);
-    }
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    const isFull = this.#all.size + this.#opening >= this.#options.connectionsMax;
+    return isFull ? this.#wait(deadline) : this.#open(deadline);
   }
 
   /** The connection has received a complete response. */
@@ -155,7 +93,6 @@ export class Connections {
   /** The call no longer uses the connection. */
   release(connection: Connection): void {
     this.#isFaulty = false;
-    connection.leave?.();
     if (!this.#all.has(connection)) return;
     if (!this.#wakeNext(connection)) this.#idle.push(connection);
   }
@@ -178,7 +115,6 @@ export class Connections {
     this.#isClosed = true;
     while (this.#wakeNext(closedReason()));
     for (const connection of [...this.#all]) connection.destroy(closedReason());
-    for (const { http2 } of [...this.#sessions]) http2.destroy();
   }
 
   async #wait(deadline: Deadline): Promise<Connection> {
@@ -211,45 +147,11 @@ export class Connections {
       if (this.#isClosed) connection.destroy(closedReason());
       return connection;
     } catch (error) {
-      this.#isShared = false;
+      this.#wakeNext("open");
       throw error;
     } finally {
       this.#opening--;
-      this.#wakeToOpen();
     }
-  }
-
-  /** Calls that no shared connection takes open another: over HTTP/2 one of them, which the others wait for. */
-  #wakeToOpen(): void {
-    this.#shareWithWaiting();
-    if (this.#isShared && this.#isOpening()) return;
-    for (let free = Math.min(this.#free(), this.#isShared ? 1 : Number.POSITIVE_INFINITY); free > 0; free--)
-      if (!this.#wakeNext("open")) return;
-  }
-
-  async #connect(signal: AbortSignal): Promise<Connection> {
-    const { socket, flaws } = await this.#openSocket(signal);
-    this.#isShared = (socket as Partial<TLSSocket>).alpnProtocol === "h2";
-    if (!this.#isShared) return this.#connectAlone(socket, flaws);
-    const existing = this.#share(); // Calls have opened several at the same time.
-    if (existing !== undefined) socket.destroy();
-    return existing ?? this.#use(await this.#addSession(socket, flaws));
-  }
-
-  async #addSession(socket: net.Socket, flaws: readonly Flaw[]): Promise<Session> {
-    this.#openHttp2 ??= (await import("./http2-connection.ts")).openHttp2;
-    const session: Session = {
-      flaws,
-      answers: 0,
-      http2: this.#openHttp2(socket, {
-        origin: this.#options.origin,
-        changed: () => this.#wakeToOpen(),
-        closed: () => void this.#sessions.delete(session),
-      }),
-    };
-    this.#sessions.add(session);
-    if (this.#isClosed) session.http2.destroy();
-    return session;
   }
 
   async #openSocket(signal: AbortSignal): Promise<{ socket: net.Socket; flaws: readonly Flaw[] }> {
@@ -267,8 +169,9 @@ export class Connections {
     return { socket, flaws };
   }
 
-  async #connectAlone(socket: net.Socket, flaws: readonly Flaw[]): Promise<Connection> {
+  async #connect(signal: AbortSignal): Promise<Connection> {
     const { origin } = this.#options;
+    const { socket, flaws } = await this.#openSocket(signal);
     this.#Client ??= (await import("undici/lib/dispatcher/client.js")).default; // Each import takes time.
     let unused: net.Socket | undefined = socket;
     const client = new this.#Client(origin, {

@@ -30,11 +30,6 @@ export interface WebhookEndpoint {
    * the message of the WebhookError.
    */
   readonly resolve?: () => Promise<Address> | Address;
-  /**
-   * Whether calls may share a connection over HTTP/2. Node.js 26 can end the process when a server sends damaged frames
-   * (an assertion about the memory of a session), so that only those may that files of the server name.
-   */
-  readonly offersHttp2?: boolean;
   /** Overrides the client's. */
   readonly userAgent?: string;
 }

@@ -120,7 +120,6 @@ async function endpointOf(url: string, cluster: ClusterConfig, user: UserConfig)
   const { username, password } = user;
   return {
     url,
-    offersHttp2: true,
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(cert !== undefined && key !== undefined && { key }),

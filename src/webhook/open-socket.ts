@@ -35,7 +35,6 @@ function tlsOf(endpoint: WebhookEndpoint, host: string): NonNullable<Parameters<
     serverName: endpoint.serverName ?? host,
     pinned: endpoint.pinned,
     insecureSkipTlsVerify: endpoint.insecureSkipTlsVerify ?? false,
-    offersHttp2: endpoint.offersHttp2 === true && endpoint.resolve === undefined, // Several connections spread the calls over the pods of a Service.
   };
 }
 
