@@ -71,7 +71,6 @@ async function run(stage: Stage): Promise<void> {
   await isReady(stage, "v1.34.0", 1, 2);
   await stage.keep("created", ...kept);
   await stage.answer("the cluster at v1beta1", `GET ${clusters.replace("v1beta2", "v1beta1")}/clusters/shop`);
-  await stage.answer("a cluster without a class", `POST ${clusters}/clusters`, cluster({ class: "none" }));
   await stage.answer("a lower version", `PATCH ${clusters}/clusters/shop`, topology({ version: "v1.33.0" }));
 
   await stage.apply(cluster({ version: "v1.34.0", controlPlane: 3, workers: 1 }));
@@ -151,16 +150,15 @@ function withoutPauses(object: object): object {
 }
 
 interface Topology {
-  readonly class?: string;
   readonly version?: string;
   readonly controlPlane?: number;
   readonly workers?: number;
 }
 
-function topology({ class: name = "in-memory", version = "v1.34.0", controlPlane = 1, workers = 1 }: Topology): object {
+function topology({ version = "v1.34.0", controlPlane = 1, workers = 1 }: Topology): object {
   const machineDeployments = [{ class: "default-worker", name: "md-0", replicas: workers }];
   const spec = {
-    classRef: { name },
+    classRef: { name: "in-memory" },
     version,
     controlPlane: { replicas: controlPlane },
     workers: { machineDeployments },
@@ -171,7 +169,7 @@ function topology({ class: name = "in-memory", version = "v1.34.0", controlPlane
 function cluster(options: Topology): object {
   const { spec } = topology(options) as { spec: object };
   const network = { services: { cidrBlocks: ["10.128.0.0/12"] }, pods: { cidrBlocks: ["192.168.0.0/16"] } };
-  const metadata = { name: options.class === undefined ? "shop" : options.class, namespace };
+  const metadata = { name: "shop", namespace };
   return {
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Cluster",
