@@ -67,23 +67,24 @@ async function startIdentityLease(
   state.stopHooks.push(() => lease.stop());
   await lease.start();
   collector.start();
-  reportVersions(options, { registry, state, closers });
+  await reportVersions(options, { registry, state, closers });
 }
 
-/** The start does not wait: writes of resources that are not reported yet are rejected meanwhile. */
-function reportVersions(
+/** Writes of resources that are not reported yet are rejected meanwhile. */
+async function reportVersions(
   options: ServerOptions,
   { registry, state, closers }: Pick<Needs, "registry" | "state" | "closers">,
-): void {
+): Promise<void> {
   if (!reportsStorageVersions(registry)) return;
   const { logger } = options;
   const report = storageVersionReport({ registry, logger, identity: identityOf(options), isShared: state.isShared });
   if (report === undefined) return;
   closers.add(() => report.stop());
   state.pendingVersions = report;
-  void report.start().then(() => {
+  void report.completed.then(() => {
     state.reached.add("storageVersions");
   });
+  await report.start();
 }
 
 /**

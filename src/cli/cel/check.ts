@@ -40,7 +40,7 @@ export interface CheckOptions extends Selected {
   readonly json?: true;
 }
 
-/** Checks files and prints the result. @returns the exit code @throws InputError */
+/** Checks files and prints the result. @returns the exit code @throws FlagError · InputError */
 export async function checkFiles(files: readonly string[], options: CheckOptions, output: Output): Promise<number> {
   const { expr, kind, resource } = options;
   if (files.length === 0 && expr === undefined) throw new FlagError("a file or --expr is required");

@@ -33,7 +33,7 @@ const commonNames = [
  * Makes all shared files in a directory that has none of them.
  *
  * @param now milliseconds since 1970
- * @throws Error when an option is not valid, a file exists, or one cannot be written
+ * @throws FlagError, Error when an option is not valid, a file exists, or one cannot be written
  */
 export async function initCertificates(path: string, options: InitOptions, output: Output, now: number): Promise<void> {
   const names = checkNames("--name", options.name);
@@ -63,7 +63,7 @@ export async function initCertificates(path: string, options: InitOptions, outpu
   });
 }
 
-/** @throws Error for names that no certificate can have */
+/** @throws FlagError for names that no certificate can have */
 export function checkNames(option: string, names: readonly string[]): readonly string[] {
   for (const name of names) {
     const isName =
@@ -73,7 +73,7 @@ export function checkNames(option: string, names: readonly string[]): readonly s
   return names;
 }
 
-/** @throws Error */
+/** @throws FlagError */
 export function checkServer(url: string): string {
   if (URL.parse(url)?.protocol !== "https:")
     throw new FlagError(`--server must be an https URL: ${JSON.stringify(url)}`);

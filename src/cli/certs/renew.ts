@@ -28,7 +28,7 @@ export interface RenewOptions {
  * Renews certificates, prepares or activates a key, and removes what is no longer accepted.
  *
  * @param now milliseconds since 1970
- * @throws Error when an option is not valid, or a file is missing, not valid, or cannot be written
+ * @throws FlagError, Error when an option is not valid, or a file is missing, not valid, or cannot be written
  */
 export async function renewCertificates(
   path: string,
@@ -87,7 +87,7 @@ function warnOfAuthorities(
   }
 }
 
-/** @throws Error that names the option */
+/** @throws FlagError that names the option */
 function durationOf(option: string, text: string): number {
   try {
     return durationMs(text);

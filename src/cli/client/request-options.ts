@@ -25,7 +25,7 @@ export function addUserOptions(command: Command, { user, group }: { user: string
   return command.option("--as <user>", user).option("--as-group <group>", group, collect);
 }
 
-/** @returns the user; undefined if the options name none @throws Error when they name only groups */
+/** @returns the user; undefined if the options name none @throws FlagError when they name only groups */
 export function requestedUser({
   as: name,
   asGroup: groups = [],

@@ -35,10 +35,10 @@ test("the options of streams need their gate", () => {
 
 const disabled = "Forbidden: Feature LoggingAlphaOptions is disabled";
 const rejected: readonly (readonly [argv: readonly string[], message: string])[] = [
-  [["--v=x"], 'invalid argument "x" for "--v" flag: strconv.ParseUint: parsing "x": invalid syntax'],
+  [["--v=x"], 'invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax'],
   [
     ["--v=2147483648"],
-    'invalid argument "2147483648" for "--v" flag: strconv.ParseUint: parsing "2147483648": value out of range',
+    'invalid argument "2147483648" for "-v, --v" flag: strconv.ParseUint: parsing "2147483648": value out of range',
   ],
   [["--vmodule=a"], 'invalid argument "a" for "--vmodule" flag: "a" does not have the pattern=N format'],
   [

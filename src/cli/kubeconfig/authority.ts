@@ -25,7 +25,7 @@ interface AuthorityOptions {
  * Reads the authority of a data directory, or that of `--client-ca-file` and `--client-ca-key`.
  *
  * @param now milliseconds since 1970
- * @throws Error that says what is missing, or why the authority cannot sign
+ * @throws FlagError, Error that says what is missing, or why the authority cannot sign
  */
 export async function readAuthority(options: AuthorityOptions, now: number): Promise<Authority> {
   const { dataDir, clientCaFile, clientCaKey } = options;

@@ -31,7 +31,7 @@ const unlimitedGroup = "system:masters";
 /**
  * Runs `coxswain kubeconfig`.
  *
- * @throws Error if the options are invalid, or a file cannot be read or written
+ * @throws FlagError, Error if the options are invalid, or a file cannot be read or written
  */
 export async function issueKubeconfig(options: IssueOptions, output: Output): Promise<void> {
   const { user, group: groups, write: file, force = false } = options;
@@ -138,7 +138,7 @@ function authorityOf(cluster: ClusterConfig, file: string): string {
   return bundle;
 }
 
-/** @throws Error */
+/** @throws FlagError */
 function httpsUrl(text: string): string {
   if (URL.parse(text)?.protocol !== "https:")
     throw new FlagError(`--server must be an https URL: ${JSON.stringify(text)}`);

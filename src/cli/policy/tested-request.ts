@@ -41,7 +41,7 @@ export interface RequestOptions {
 /**
  * Reads the objects of `--object` and `--old`, which can have several: each is a request of its own.
  *
- * @throws InputError
+ * @throws FlagError · InputError
  */
 export function testedRequests(options: RequestOptions): TestedRequest[] {
   const objects = options.object === undefined ? [] : readObjects(options.object);

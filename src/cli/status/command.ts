@@ -50,7 +50,7 @@ async function showStatus(options: StatusOptions, output: Output, env: NodeJS.Pr
   });
 }
 
-/** @throws Error */
+/** @throws FlagError */
 function serverOf({ dataDir, kubeconfig, context }: StatusOptions): ServerOptions {
   if (dataDir === undefined) return { ...(kubeconfig && { kubeconfig }), ...(context && { context }) };
   if (kubeconfig !== undefined || context !== undefined)

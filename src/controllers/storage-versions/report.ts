@@ -36,6 +36,8 @@ export interface StorageVersionReport {
    */
   problem(resource: GroupResource): string | undefined;
   /** Resolves when all versions were reported for the first time, or the report is stopped. */
+  readonly completed: Promise<void>;
+  /** Resolves after the first attempt, also when it failed: others follow. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,7 +54,7 @@ export function storageVersionReport(options: ReportOptions): StorageVersionRepo
   let isStopped = false;
   let cancel = (): void => {};
   let running: Promise<void> = Promise.resolve();
-  const { promise: reported, resolve } = Promise.withResolvers<void>();
+  const { promise: completed, resolve } = Promise.withResolvers<void>();
   const done = new Set<string>();
   const problems = new Map<string, string>();
   const report = async (): Promise<void> => {
@@ -80,9 +82,10 @@ export function storageVersionReport(options: ReportOptions): StorageVersionRepo
       const name = nameOf(registry.catalog, resource);
       return name === undefined || done.has(name) ? undefined : (problems.get(name) ?? noError);
     },
+    completed,
     start() {
       begin();
-      return reported;
+      return running;
     },
     async stop() {
       isStopped = true;
