@@ -15,7 +15,7 @@ const rows: [string, string, string, string, string, string, string, string][] =
   ["GET", "/api/v1/watch/namespaces/other/pods/a", "watch", "/v1", "other", "pods", "", "a"],
   ["POST", "/api/v1/watch/namespaces/other/pods", "watch", "/v1", "other", "pods", "", ""],
   ["GET", "/apis/example.com/v1/things//status", "list", "example.com/v1", "", "things", "status", ""],
-  ["GET", "/api/v1/namespaces/other/pods/a?watch=1", "get", "/v1", "other", "pods", "", "a"],
+  ["GET", "/api/v1/namespaces/other/pods/a?watch=1", "watch", "/v1", "other", "pods", "", "a"],
   ["GET", "/api/v1/namespaces/x/namespaces", "get", "/v1", "x", "namespaces", "namespaces", "x"],
   ["GET", "/api/v1/namespaces/x/namespaces/y", "get", "/v1", "x", "namespaces", "namespaces", "x"],
   // Kinds of custom resources can have the plural `namespaces`.

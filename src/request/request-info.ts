@@ -83,7 +83,7 @@ export function requestInfo(method: string, target: string): RequestInfo {
   const isMalformed = path.startsWith("//") || (empty >= 0 && empty <= segments.length - rest.length);
   const [resource = "", name = "", part = ""] = rest;
   const subresource = verbOfPath === "proxy" ? "" : part;
-  const verb = verbOfPath ?? verbOf(method, name, query);
+  const verb = verbOfPath ?? verbOf(method, { name, subresource, query });
   const lists = verbOfPath === undefined && (verb === "list" || verb === "watch");
   const selects = lists || verb === "deletecollection";
   return {
@@ -105,10 +105,13 @@ export function requestInfo(method: string, target: string): RequestInfo {
   };
 }
 
-/** A GET of an object is no watch, whatever its query. */
-function verbOf(method: string, name: string, query: URLSearchParams): string {
+function verbOf(
+  method: string,
+  { name, subresource, query }: { name: string; subresource: string; query: URLSearchParams },
+): string {
   const verb = verbOfMethod[method] ?? "";
-  if (verb === "get" && name === "") return isWatch(query) ? "watch" : "list";
+  if (verb === "get" && subresource === "" && isWatch(query)) return "watch";
+  if (verb === "get" && name === "") return "list";
   if (verb === "delete" && name === "") return "deletecollection";
   return verb;
 }

@@ -321,6 +321,8 @@ for (const [storage, skip] of engines)
       ];
       for (const [query, status] of rows)
         assert.equal((await fixture.get(`${maps}?shardSelector=x&${query}`)).status, status, query);
+      const name = `fieldSelector=metadata.name%3Dother&watch=1`;
+      assert.equal((await fixture.get(`${maps}/m-10?shardSelector=x&${name}`)).status, 400);
     });
 
     test("a thousand ranges select what they contain", async () => {
