@@ -72,13 +72,16 @@ func encodable() []schema.GroupVersionKind {
 // Kinds whose JSON is not that of a struct.
 var special = map[string]bool{"WatchEvent": true, "List": true}
 
+// The oldest release that a server can emulate, of version 1.
+const oldestEmulated = 33
+
 func isRemoved(object runtime.Object) bool {
 	removed, known := object.(interface{ APILifecycleRemoved() (int, int) })
 	if !known {
 		return false
 	}
 	_, minor := removed.APILifecycleRemoved()
-	return minor > 0 && minor <= 36
+	return minor > 0 && minor <= oldestEmulated
 }
 
 func encode(object runtime.Object, kind schema.GroupVersionKind) row {
