@@ -196,7 +196,7 @@ async function listFuture(world: World, random: Random, actor: number, view: Vie
   const { status, body } = await world.client(actor).send(line);
   world.count("lists of the future");
   // An exact list of one name is read from the store, which does not wait for the revision.
-  const isStored = match === "&resourceVersionMatch=Exact" && view.query.includes("metadata.name");
+  const isStored = match === "&resourceVersionMatch=Exact" && view.query.includes("metadata.name%3D");
   const isTooLarge =
     status === 504 &&
     body.details?.causes?.[0]?.reason === "ResourceVersionTooLarge" &&
