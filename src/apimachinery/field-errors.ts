@@ -244,8 +244,7 @@ export class FieldErrors {
   async collect(validate: () => void | Promise<void>): Promise<void> {
     this.#shared.endsWhenFull = true;
     try {
-      const pending = validate();
-      if (pending !== undefined) await pending;
+      await validate();
     } catch (error) {
       if (!(error instanceof FullListError)) throw error;
     } finally {

@@ -62,14 +62,14 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
     async next(current, old, pause) {
       const isSliced = pause !== undefined && request.isCbor !== true;
       const body = isSliced ? await readApplyBodyInSteps(request.body, pause) : readBody(request);
-      if (pause !== undefined) await pause();
+      await pause?.();
       const live = current && old && currentAtVersion(target, current, old);
       const { kind, merged } = await withConversions(target, (conversions) =>
         mergeBody(registry, request, applied(conversions), live, body),
       );
-      if (pause !== undefined) await pause();
+      await pause?.();
       const object = conformBody(request, kind, merged, body);
-      if (pause !== undefined) await pause();
+      await pause?.();
       if (current === undefined) checkNew(request, object.metadata);
       checkNames(object, request);
       return toStorageVersion(object, target);

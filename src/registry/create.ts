@@ -77,22 +77,22 @@ export async function createOnce<Result>(
   wipeSystemFields(object.metadata);
   checkNamespace(object, request.namespace);
   dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  if (request.pause !== undefined) await request.pause();
+  await request.pause?.();
   await trackManagers(registry, request, object, undefined);
-  if (request.pause !== undefined) await request.pause();
+  await request.pause?.();
   const attributes = admissionAttributes(request, { operation: "CREATE", object });
   try {
     registry.entered?.("mutate");
     await registry.admission.mutate(attributes);
     checkNamespace(object, request.namespace); // Admission may have changed it.
-    if (request.pause !== undefined) await request.pause();
+    await request.pause?.();
     await prepareNew(registry, request, object);
-    if (request.pause !== undefined) await request.pause();
+    await request.pause?.();
     registry.entered?.("authorize");
     await registry.admission.authorize(attributes);
     registry.entered?.("validate");
     await registry.admission.validate(withGeneratedName(attributes, object));
-    if (request.pause !== undefined) await request.pause();
+    await request.pause?.();
     return await finish(registry, request, object, attributes);
   } catch (error) {
     undoAll(attributes.undo);
@@ -171,7 +171,7 @@ async function store(
   if (!request.dryRun) checkNoVersion(object); // Upstream checks it in the store, so not in a dry run.
   const key = target.keyOf(request.namespace, metadata.name as string);
   const settled = await settle(request.target, object);
-  if (request.pause !== undefined) await request.pause();
+  await request.pause?.();
   if (!request.dryRun) {
     const stopTimer = request.audit?.timing("etcd");
     const stored = await insert(registry, resource, key, { object: settled, joint });

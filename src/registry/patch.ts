@@ -45,7 +45,7 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
         expectedKind(target),
       );
       checkNames(patched, request); // Before defaults, which may read the name.
-      if (pause !== undefined) await pause();
+      await pause?.();
       return toStorageVersion(patched, target);
     },
   });
@@ -73,7 +73,7 @@ export async function patchTree(
   };
   const invalidPatchError = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
-  if (request.pause !== undefined) await request.pause();
+  await request.pause?.();
   const patchedType = request.patcher.keepsType
     ? undefined
     : readPatchedType({ document: patched.document, describe, invalidPatchError }, expected, catalog);
@@ -129,10 +129,10 @@ async function conformPatched(
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
   }
-  if (pause !== undefined) await pause();
+  await pause?.();
   if (patched.problem !== undefined) throw invalidPatch(describe(), misfitOf(apply(), expected));
   const text = Buffer.from(describe());
-  if (pause !== undefined) await pause();
+  await pause?.();
   throw invalidPatch(describe(), misfitOfText(text, expected));
 }
 

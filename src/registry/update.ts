@@ -157,13 +157,13 @@ async function replace(
   const current = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkUid(resource, keyInErrors(existing.key, request), request.name, request.uid ?? "", old.metadata.uid ?? "");
-  if (pause !== undefined) await pause();
+  await pause?.();
   const next = await request.next(current, old, pause);
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
-  if (pause !== undefined) await pause();
+  await pause?.();
   if (request.tracksManagers !== false) await trackManagers(registry, request, next, old, pause);
-  if (pause !== undefined) await pause();
+  await pause?.();
   const joint: JointChange[] = [];
   const change = { object: next, oldObject: old, joint, ...attempted };
   const attributes = admissionAttributes(request, { operation: "UPDATE", ...change });
@@ -175,22 +175,22 @@ async function replace(
   const rules = rulesFor(registry, request);
   keepSystemFields(next.metadata, old.metadata);
   if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // Never stored.
-  if (pause !== undefined) await pause();
+  await pause?.();
   rules.prepare(next, old, context);
-  if (pause !== undefined) await pause();
+  await pause?.();
   await checkValidUpdate(registry, request, rules, next, old, context);
-  if (pause !== undefined) await pause();
+  await pause?.();
   registry.entered?.("authorize");
   await registry.admission.authorize(attributes);
   registry.entered?.("validate");
   await registry.admission.validate(asAdmitted(attributes, request));
-  if (pause !== undefined) await pause();
+  await pause?.();
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
   const settled = await settle(request.target, next);
   if (converted !== undefined && request.dryRun)
     return { do: "put", object: await converted.readBack(settled, next.metadata) };
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
-  if (pause !== undefined) await pause();
+  await pause?.();
   return { do: "put", object: settled, joint, mayDropManagedFields: request.tracksManagers !== false };
 }
 
@@ -303,20 +303,20 @@ async function createMissing(registry: RegistryContext, request: UpdateRequest, 
   checkIfMatch(resource, name, request.ifMatch, undefined);
   checkUid(resource, keyInErrors(storeOf(resource).keyOf(namespace, name), request), name, request.uid ?? "", "");
   const { pause } = request;
-  if (pause !== undefined) await pause();
+  await pause?.();
   const object = await request.next(undefined, undefined, pause);
   checkNames(object, request);
   if (request.isPatch !== true) dedupOwnerReferences(object.metadata, request.warnings, "sent");
-  if (pause !== undefined) await pause();
+  await pause?.();
   if (request.tracksManagers !== false) await trackManagers(registry, request, object, undefined);
-  if (pause !== undefined) await pause();
+  await pause?.();
   const attributes = admissionAttributes(request, { operation: "CREATE", object, ...attempted });
   await registry.admission.mutate(attributes);
   checkNamespace(object, request.namespace); // Admission may have changed it.
   parseResourceVersion(object.metadata.resourceVersion); // Upstream reads it, and uses it for existing objects only.
-  if (pause !== undefined) await pause();
+  await pause?.();
   await prepareNew(registry, request, object);
-  if (pause !== undefined) await pause();
+  await pause?.();
   await registry.admission.authorize(attributes);
   await request.checkCreate?.();
   await registry.admission.validate(attributes);

@@ -33,7 +33,7 @@ export async function trackManagers(
   pause = request.pause,
 ): Promise<void> {
   if (request.target.resource.definition.converter === undefined) {
-    for (const _ of trackingSteps(registry, request, next, old)) if (pause !== undefined) await pause();
+    for (const _ of trackingSteps(registry, request, next, old)) await pause?.();
     return;
   }
   const { managedFields: sent } = next.metadata;
