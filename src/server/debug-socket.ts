@@ -23,7 +23,7 @@ const rejectOthers: Filter = (context) => {
 
 interface Needs {
   readonly registry: RegistryContext;
-  /** Of which the profiles and the flags are served. */
+  /** The profiles and the flags. */
   readonly routes: readonly PathRoute<RequestContext>[];
   readonly closers: Closers;
 }
@@ -38,7 +38,7 @@ export async function openDebugSocket(
     filters: [rejectOthers],
     registry,
     endpoints: { verbs: {}, computed: {}, subresources: {} },
-    routes: routes.filter((route) => isServed(route.path)),
+    routes,
     encodings: [json],
     clock,
     logger,
