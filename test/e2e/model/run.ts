@@ -34,6 +34,8 @@ const writerCount = 6;
 const readerCount = 3;
 /** The interval of checks whether the clock must advance for actors to continue. */
 const idleMs = 5;
+/** The clock advances in jumps, also while a slow disk commits. They end no request: neither by this limit nor by the sweep. */
+const requestTimeoutMs = 24 * 60 * 60 * 1000;
 
 /** Requests to etcd take time that the model cannot control. Bookmarks, which it waits for, come sooner. */
 const passingClock: ManualClock = {
@@ -45,10 +47,10 @@ const passingClock: ManualClock = {
 export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   const { storage, seed, operations, informersPerView, historyMs, historyBytesMax, featureGates = "" } = options;
   const clock = storage === "etcd" ? passingClock : manualClock(Date.now());
-  // The clock advances in jumps, which must not end requests in flight.
   const after: Clock["after"] = (delayMs, run) => (delayMs === requestSweepMs ? () => {} : clock.after(delayMs, run));
+  const serverClock: Clock = { ...clock, after, real: systemClock };
   const limits = { historyMs, historyBytesMax };
-  const server = await startTestServer({ storage, featureGates, clock: { ...clock, after }, ...limits });
+  const server = await startTestServer({ storage, featureGates, clock: serverClock, requestTimeoutMs, ...limits });
   const clients = Array.from({ length: clientCount }, () => http2Client(server.kubeconfig));
   const connections = [
     http2Watches(server.kubeconfig),
