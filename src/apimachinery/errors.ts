@@ -240,6 +240,16 @@ export function serviceUnavailable(message: string): ApiError {
   return new ApiError({ code: 503, reason: "ServiceUnavailable", message });
 }
 
+/**
+ * 504: the request exceeds its own time limit or that of the server. Its answer is not of the kind Status: see `sendError`.
+ * Source: WithTimeoutForNonLongRunningRequests in k8s.io/apiserver@v0.36.0/pkg/server/filters/timeout.go
+ */
+export class RequestTimeout extends ApiError {
+  constructor() {
+    super(timeout("request did not complete within the allotted timeout").status);
+  }
+}
+
 /** 504 */
 export function timeout(message: string, retryAfterSeconds = 0, causes?: StatusCause[]): ApiError {
   return new ApiError({

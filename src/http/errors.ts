@@ -1,5 +1,5 @@
 /** Sends errors and Statuses; the only place where an ApiError becomes a Status. */
-import { ApiError, internalError, type Status } from "../apimachinery/errors.ts";
+import { ApiError, internalError, RequestTimeout, type Status } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { type StatusBody, statusBody } from "../apimachinery/status-body.ts";
 import { indentJson } from "../lib/json/indent.ts";
@@ -31,6 +31,12 @@ export function sendStatus(context: RequestContext, code: number, status: Status
 /** Sends indented JSON, regardless of Accept. */
 export function sendRawJson(context: RequestContext, code: number, body: object): void {
   send(context, code, "application/json", indentJson(Buffer.from(JSON.stringify(body))));
+}
+
+/** Sends the error as text, regardless of Accept, and without the kind of a Status: so does upstream, and client-go knows it by that. */
+function sendTimeout(context: RequestContext, { status }: RequestTimeout): void {
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = statusBody(status);
+  send(context, status.code, "text/plain; charset=utf-8", Buffer.from(`${JSON.stringify(fields)}\n`));
 }
 
 /** A code of a webhook or a kubelet may be none of HTTP. The message names the server. As upstream, 0 becomes 500. */
@@ -67,6 +73,7 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
     expected ?? internalError(error instanceof Error ? error.message : String(error)),
   );
   context.probe?.failed(status);
+  if (error instanceof RequestTimeout) return sendTimeout(context, error);
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined && retryAfter > 0) context.headers["retry-after"] = String(retryAfter);
   if (expected === undefined) context.audit?.panicked(status.message);

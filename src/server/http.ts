@@ -1,5 +1,6 @@
 /** Builds the request path: filters, endpoints and the listener. */
 
+import type { ApiError } from "../apimachinery/errors.ts";
 import { randomFraction } from "../apimachinery/random.ts";
 import type { OpenAudit } from "../audit/open-audit.ts";
 import { pendingBeforeReport } from "../controllers/storage-versions/own-versions.ts";
@@ -20,7 +21,7 @@ import { type OpenRequests, openRequests } from "../http/filters/open-requests.t
 import { crossOriginFilter, strictTransportFilter } from "../http/filters/response-headers.ts";
 import { retryAfterFilter } from "../http/filters/retry-after.ts";
 import { storageVersionBarrier } from "../http/filters/storage-version-barrier.ts";
-import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
+import { timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import type { RequestedUpgrade } from "../http/listener/contract.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
 import { debugFlagsRoutes } from "../http/profiling/debug-flags.ts";
@@ -143,9 +144,9 @@ function acceptsUpgrade(
 type Timing = Parameters<typeof timeoutParameterFilter>[0];
 
 function requestTiming({ clock, logger, requestTimeoutMs: timeoutMs }: ServerOptions, metrics: ServerMetrics): Timing {
-  const expire = (context: RequestContext): void => {
+  const expire = (context: RequestContext, error: ApiError): void => {
     metrics.requests.terminated(context);
-    sendError(context, requestTimedOut(context.resolved && context.info.verb), logger);
+    sendError(context, error, logger);
   };
   return { clock, timeoutMs, expire, late: metrics.requests.terminated };
 }

@@ -206,12 +206,36 @@ test("ends an update during which the webhook always writes to the object when i
   handlers.set("/always", writer("always", Number.POSITIVE_INFINITY));
   await configure("always", [`${webhook.url}/always`]);
   await create("always");
-  const { status, body } = await update("always", { last: "client" }, "?timeout=1s");
+  const { status, text } = await update("always", { last: "client" }, "?timeout=1s");
   assert.equal(status, 504);
   // The write ends by itself, or, when the process is busy, by the filter that limits requests.
   const limits = /requested timeout - context deadline exceeded|the allotted timeout/;
-  assert.match(body.message, new RegExp(`^Timeout: request did not complete within (?:${limits.source})$`));
+  assert.match(text, new RegExp(`"message":"Timeout: request did not complete within (?:${limits.source})"`));
   assert.ok(calls.length > 2);
+});
+
+test("answers a request whose time ends while a webhook hangs as upstream does: as text, whatever it accepts", async () => {
+  handlers.set("/late", () => () => {});
+  await configure("late", [`${webhook.url}/late`]);
+  const accepts = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+  const answers = await Promise.all(
+    accepts.map((accept) =>
+      client.send({
+        method: "POST",
+        path: `${configMaps}?timeout=100ms`,
+        headers: { accept },
+        body: configMap("late"),
+      }),
+    ),
+  );
+  for (const { status, headers, text } of answers) {
+    assert.deepEqual([status, headers["content-type"]], [504, "text/plain; charset=utf-8"]);
+    assert.equal(
+      text,
+      '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}\n',
+    );
+  }
+  calls.length = 0;
 });
 
 test("cancels the call of a webhook when the client disconnects", async () => {

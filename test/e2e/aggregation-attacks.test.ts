@@ -89,9 +89,9 @@ test("a request that the server does not answer ends at its limit, and others ar
   };
   const hanging = Array.from({ length: 20 }, () => client.send({ path: things }));
   assert.equal((await client.send({ path: "/api/v1/namespaces" })).status, 200);
-  for (const { status, body } of await Promise.all(hanging)) {
+  for (const { status, text } of await Promise.all(hanging)) {
     assert.equal(status, 504);
-    assert.equal(body.message, "Timeout: request did not complete within the allotted timeout");
+    assert.match(text, /"message":"Timeout: request did not complete within the allotted timeout"/);
   }
   await until(async () => open.size === 0);
 });

@@ -24,18 +24,17 @@ const limit = "20s";
 const recorded: Row[] = JSON.parse(
   readFileSync(join(import.meta.dirname, "etcd-down", "testdata", "answers.json"), "utf8"),
 );
-const allotted = "Timeout: request did not complete within the allotted timeout";
-const expired = "Timeout: request did not complete within requested timeout - context deadline exceeded";
+const late = /Timeout: request did not complete within (?:the allotted|requested) timeout/;
 
 /** An answer without the differences that docs/compatibility/storage.md lists. */
 function comparable({ fault, request, status, contentType, retryAfter, answer }: Row): unknown {
   const text = JSON.stringify(answer ?? "");
-  // Upstream's limit of a request either answers it or closes its connection.
-  const isLate = text.includes("socket hang up") || text.includes(allotted);
+  // Upstream's limit of a request either answers it or closes its connection. The recorded requests had the limits of the server, which
+  // have another text for writes.
+  const isLate = text.includes("socket hang up") || late.test(text);
   // A ping that is not answered ends a write that was sent, if it fails before the limit.
   const isDropped = fault === "stopped" && /Connection dropped|ping failed/.test(text);
-  if (isDropped || text.includes(expired)) return { request, status: isDropped ? 504 : status, message: expired };
-  if (isLate) return { request, status: 504, message: request === "delete all" ? expired : allotted };
+  if (isDropped || isLate) return { request, status: 504, message: "late" };
   return { request, status, contentType, retryAfter, answer: text.replace(/(from etcd: ).*/, "$1REASON") };
 }
 

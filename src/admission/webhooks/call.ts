@@ -4,6 +4,7 @@
  * mutating/dispatcher.go.
  */
 
+import { RequestTimeout } from "../../apimachinery/errors.ts";
 import { inSpan, type SpanAttributes } from "../../apimachinery/spans.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { ReviewObserver, WebhookReview } from "../../request/webhook-review.ts";
@@ -12,7 +13,7 @@ import { InvalidClientConfig } from "../../webhook/shared-clients.ts";
 import { annotateAudit } from "../annotate.ts";
 import type { Match } from "../matching/contract.ts";
 import type { CallNeeds, ReviewedObjects, Webhook, WebhookType } from "./contract.ts";
-import { CallFailure, Denied, denial, dryRunUnsupported, requestTimedOut } from "./denial.ts";
+import { CallFailure, Denied, denial, dryRunUnsupported } from "./denial.ts";
 import { encodeReview } from "./review-request.ts";
 import { InvalidReview, type ReviewResponse, readResponse, type SentReview } from "./review-response.ts";
 
@@ -95,7 +96,7 @@ async function post(
 ): Promise<ReviewResponse> {
   const { lifetime, audit } = attributes;
   const leftMs = lifetime === undefined ? webhook.timeoutMs : lifetime.endsAt - now();
-  if (leftMs <= 0) throw requestTimedOut();
+  if (leftMs <= 0) throw new RequestTimeout();
   const stopTimer = audit?.timing(type === "admit" ? "mutating-webhook" : "validating-webhook");
   try {
     const timeoutMs = Math.min(webhook.timeoutMs, Math.ceil(leftMs / 1000) * 1000);

@@ -2,7 +2,7 @@
  * The errors of webhooks that reject a request. Source:
  * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/webhook/errors/statuserror.go.
  */
-import { ApiError, badRequest, type Status, timeout } from "../../apimachinery/errors.ts";
+import { ApiError, badRequest, type Status } from "../../apimachinery/errors.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 
 /** A Status as a webhook sends it. */
@@ -55,12 +55,4 @@ export class Denied extends Error {
     super(error.message);
     this.error = error;
   }
-}
-
-/**
- * The time of the request is over. Upstream's plugins have another text, which clients do not see:
- * its timeout filter answers at the same time.
- */
-export function requestTimedOut(): ApiError {
-  return timeout("request did not complete within the allotted timeout");
 }

@@ -1,8 +1,8 @@
 /** Decides what follows from the result of a call, and records it. */
-import { ApiError, internalError } from "../../apimachinery/errors.ts";
+import { ApiError, internalError, RequestTimeout } from "../../apimachinery/errors.ts";
 import type { AdmissionAttributes } from "../../registry/admission-attributes.ts";
 import type { CallNeeds, RejectionCause, Webhook, WebhookType } from "./contract.ts";
-import { CallFailure, Denied, requestTimedOut } from "./denial.ts";
+import { CallFailure, Denied } from "./denial.ts";
 
 interface Call {
   readonly attributes: AdmissionAttributes;
@@ -52,7 +52,7 @@ export async function withOutcome<T>(
 
 /** @throws ApiError 504 if the request has no time left, or the client has closed it */
 function checkTimeLeft({ lifetime }: AdmissionAttributes, { isCanceled }: CallFailure, { now }: CallNeeds): void {
-  if (isCanceled || (lifetime !== undefined && now() >= lifetime.endsAt)) throw requestTimedOut();
+  if (isCanceled || (lifetime !== undefined && now() >= lifetime.endsAt)) throw new RequestTimeout();
 }
 
 function fieldsOf({ configuration }: Webhook, { message }: CallFailure): Record<string, string> {

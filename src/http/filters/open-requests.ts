@@ -1,10 +1,12 @@
 /** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
+
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
+import { type ApiError, RequestTimeout } from "../../apimachinery/errors.ts";
 import { LinkedList } from "../../lib/linked-list/linked-list.ts";
 import type { Filter, RequestState } from "../../request/context.ts";
 import { requestSweepMs } from "../../request/lifetime.ts";
 import type { RequestContext } from "../contract.ts";
-import { hasTimeLimit, writes } from "./timeout-parameter.ts";
+import { hasTimeLimit, requestTimedOut, writes } from "./timeout-parameter.ts";
 
 /** The open requests of a server. */
 export interface OpenRequests {
@@ -29,7 +31,7 @@ const writeTimeoutMs = 34_000;
 export function openRequests(options: {
   clock: Clock;
   timeoutMs: number;
-  expire: (context: RequestContext) => void;
+  expire: (context: RequestContext, error: ApiError) => void;
 }): OpenRequests {
   const open = new LinkedList<RequestContext>();
   /** Those that have a limit. */
@@ -46,7 +48,8 @@ export function openRequests(options: {
       const { info, receivedAt, exchange, resolved } = context;
       // Writes of resources that other servers serve have the general limit.
       const limit = resolved !== undefined && writes.has(info.verb) ? shortest : options.timeoutMs;
-      if (receivedAt <= now - limit && !exchange.answered) options.expire(context);
+      if (receivedAt > now - limit || exchange.answered) continue;
+      options.expire(context, limit < options.timeoutMs ? requestTimedOut(info.verb) : new RequestTimeout());
     }
     if (limited.size > 0) sweepLater();
   }

@@ -3,7 +3,7 @@
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/request_deadline.go.
  */
 import type { Clock } from "../../apimachinery/clock.ts";
-import { type ApiError, badRequest, timeout } from "../../apimachinery/errors.ts";
+import { type ApiError, badRequest, RequestTimeout, timeout } from "../../apimachinery/errors.ts";
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import type { Filter } from "../../request/context.ts";
 import { isLongRunning } from "../../request/request-info.ts";
@@ -18,7 +18,7 @@ interface RequestTiming {
   /** The limit of all requests; longer timeouts have no effect. */
   readonly timeoutMs: number;
   /** Answers a request beyond its limit. */
-  readonly expire: (context: RequestContext) => void;
+  readonly expire: (context: RequestContext, error: ApiError) => void;
   /** Called for a request that is rejected because its timeout has elapsed already. */
   readonly late?: (context: RequestContext) => void;
 }
@@ -40,10 +40,10 @@ export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: Reque
     const left = requestedMs - (clock.now() - receivedAt);
     if (left < 1) {
       late?.(context);
-      throw requestTimedOut();
+      throw new RequestTimeout();
     }
     const cancel = clock.after(left, () => {
-      if (!context.exchange.answered) expire(context);
+      if (!context.exchange.answered) expire(context, new RequestTimeout());
     });
     exchange.onClose(cancel);
   };
@@ -65,11 +65,10 @@ function readTimeoutMs(text: string): number {
 }
 
 /**
- * The error for a request beyond its time limit.
- * @param verb a write that waits for the store has another text (`FinishRequest` in
- *   k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/finisher)
+ * The error for a request that the server itself limits. A write that waits for the store has another text (`FinishRequest` in
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/finisher).
  */
-export function requestTimedOut(verb = ""): ApiError {
+export function requestTimedOut(verb: string): ApiError {
   if (writes.has(verb)) return timeout("request did not complete within requested timeout - context deadline exceeded");
-  return timeout("request did not complete within the allotted timeout");
+  return new RequestTimeout();
 }

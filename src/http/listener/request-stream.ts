@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
-import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
+import { badRequest, RequestTimeout, tooLarge } from "../../apimachinery/errors.ts";
 import { headerLines } from "../../apimachinery/header-text.ts";
 import { BytePieces } from "../../lib/byte-pieces/byte-pieces.ts";
 import { type FailingExchange, runGuarded } from "../../request/boundary.ts";
@@ -72,7 +72,7 @@ export function readBody(
   const leave = (): void => {
     if (reading !== undefined) fail(badRequest("the client went away while its request was read"));
   };
-  const cancel = clock.after(withinMs, () => fail(timeout("request did not complete within the allotted timeout")));
+  const cancel = clock.after(withinMs, () => fail(new RequestTimeout()));
   if (source.destroyed) leave();
   else if (contentLength !== undefined && Number(contentLength) > bytesMax + discardedBytesMax)
     fail(tooLarge(`limit is ${bytesMax}`));
