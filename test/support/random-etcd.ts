@@ -19,6 +19,8 @@ export interface RandomEtcd {
   readonly answers: number;
   /** Of a hundred answers, so many are others than a member's; 0 at the start. */
   disturb(percent: number): void;
+  /** Breaks all connections, and answers as a member does from then on. */
+  restart(): void;
   close(): Promise<void>;
 }
 
@@ -103,6 +105,10 @@ export async function startRandomEtcd(random: Random): Promise<RandomEtcd> {
     },
     disturb(share) {
       percent = share;
+    },
+    restart() {
+      percent = 0;
+      for (const session of sessions) session.destroy();
     },
     async close() {
       for (const session of sessions) session.destroy();
