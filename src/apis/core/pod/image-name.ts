@@ -26,7 +26,7 @@ const digestLengths: ReadonlyMap<string, number> = new Map([
  *   invalid names
  */
 export function imageTag(image: string): string {
-  if (image.length > lengthMax || /^[a-f0-9]{64}$/.test(image)) return "";
+  if (image === "" || image.length > lengthMax || /^[a-f0-9]{64}$/.test(image)) return "";
   const full = withDomain(image);
   const match = grammar.exec(full);
   if (match === null) return "";

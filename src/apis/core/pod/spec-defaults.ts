@@ -70,11 +70,9 @@ function mirrorServiceAccount(spec: Part): void {
 }
 
 function setContainerDefaults(container: Part): void {
-  setAbsent(container, {
-    imagePullPolicy: pullPolicyFor(container.image ?? ""),
-    terminationMessagePath: "/dev/termination-log",
-    terminationMessagePolicy: "File",
-  });
+  container.imagePullPolicy ||= pullPolicyFor(container.image ?? "");
+  container.terminationMessagePath ||= "/dev/termination-log";
+  container.terminationMessagePolicy ||= "File";
   if (container.resources)
     for (const list of [container.resources.limits, container.resources.requests]) roundResources(list);
   for (const port of items(container.ports)) setAbsent(port, { protocol: "TCP" });
