@@ -9,7 +9,7 @@ import type { Column } from "../../catalog/strategy-contract.ts";
 import { count, integer, text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 
-const webhookColumns: readonly Column[] = [
+export const webhookColumns: readonly Column[] = [
   nameColumn,
   integer("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration", ({ webhooks }) =>
     count(webhooks),
@@ -17,7 +17,7 @@ const webhookColumns: readonly Column[] = [
   ageColumn,
 ];
 
-const bindingColumns: readonly Column[] = [
+export const bindingColumns: readonly Column[] = [
   nameColumn,
   text(
     "PolicyName",
@@ -35,31 +35,25 @@ const paramKindColumn = text(
     spec?.paramKind === undefined ? "<unset>" : `${spec.paramKind.apiVersion ?? ""}/${spec.paramKind.kind ?? ""}`,
 );
 
-/** By `group/resource`. */
-export const admissionregistrationColumns: Readonly<Record<string, readonly Column[]>> = {
-  "admissionregistration.k8s.io/mutatingadmissionpolicies": [
-    nameColumn,
-    integer("Mutations", "Mutation indicates the number of mutations rules defined in this configuration", ({ spec }) =>
-      count(spec?.mutations),
-    ),
-    paramKindColumn,
-    ageColumn,
-  ],
-  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": bindingColumns,
-  "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhookColumns,
-  "admissionregistration.k8s.io/validatingadmissionpolicies": [
-    nameColumn,
-    integer(
-      "Validations",
-      "Validations indicates the number of validation rules defined in this configuration",
-      ({ spec }) => count(spec?.validations),
-    ),
-    paramKindColumn,
-    ageColumn,
-  ],
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": bindingColumns,
-  "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookColumns,
-};
+export const mutatingPolicyColumns: readonly Column[] = [
+  nameColumn,
+  integer("Mutations", "Mutation indicates the number of mutations rules defined in this configuration", ({ spec }) =>
+    count(spec?.mutations),
+  ),
+  paramKindColumn,
+  ageColumn,
+];
+
+export const validatingPolicyColumns: readonly Column[] = [
+  nameColumn,
+  integer(
+    "Validations",
+    "Validations indicates the number of validation rules defined in this configuration",
+    ({ spec }) => count(spec?.validations),
+  ),
+  paramKindColumn,
+  ageColumn,
+];
 
 /**
  * `namespace/name`, with `*` for an unset namespace because the parameter's scope is unknown here;

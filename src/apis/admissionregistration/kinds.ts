@@ -13,6 +13,7 @@ import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
+import { bindingColumns, mutatingPolicyColumns, validatingPolicyColumns, webhookColumns } from "./columns.ts";
 import { type ExpressionChecker, type LoadExpressionChecker, uncheckedExpressions } from "./expression-checker.ts";
 
 type Rules = (next: KubeObject, old: KubeObject | undefined, checker: ExpressionChecker, errors: FieldErrors) => void;
@@ -66,18 +67,21 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
   const mutatingPolicy = async (): Promise<Rules> => (await import("./policy-rules.ts")).validateMutatingPolicy;
   const kinds: Readonly<Record<string, Strategy>> = {
     validatingwebhookconfigurations: strategy({
+      columns: webhookColumns,
       ...checked(load, webhooks),
       isolatesStatus: false,
       raisesGeneration: webhooksDiffer,
       setDefaults: (object) => items(object.webhooks).forEach(setWebhookDefaults),
     }),
     mutatingwebhookconfigurations: strategy({
+      columns: webhookColumns,
       ...checked(load, webhooks),
       isolatesStatus: false,
       raisesGeneration: webhooksDiffer,
       setDefaults: setMutatingDefaults,
     }),
     validatingadmissionpolicies: strategy({
+      columns: validatingPolicyColumns,
       ...checked(load, validatingPolicy),
       setDefaults: setPolicyDefaults,
       prepareForStatusUpdate: keepMetaForStatus,
@@ -86,6 +90,7 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
       },
     }),
     mutatingadmissionpolicies: strategy({
+      columns: mutatingPolicyColumns,
       ...checked(load, mutatingPolicy),
       isolatesStatus: false,
       setDefaults: setPolicyDefaults,
@@ -110,6 +115,7 @@ function binding(
   declarative?: Strategy["declarative"],
 ): Strategy {
   return strategy({
+    columns: bindingColumns,
     ...checked(undefined, async () => {
       const validate = await rules();
       return (next, _old, _checker, errors) => validate(next, errors);

@@ -9,38 +9,35 @@ import type { Column } from "../../catalog/strategy-contract.ts";
 import { text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 
-/** By `group/resource`. */
-export const autoscalingColumns: Readonly<Record<string, readonly Column[]>> = {
-  "autoscaling/horizontalpodautoscalers": [
-    nameColumn,
-    text(
-      "Reference",
-      "scaleTargetRef points to the target resource to scale, and is used to the pods for which metrics should be collected, as well as to actually change the replica count.",
-      ({ spec }) => `${spec?.scaleTargetRef?.kind ?? ""}/${spec?.scaleTargetRef?.name ?? ""}`,
-    ),
-    text(
-      "Targets",
-      "metrics contains the specifications for which to use to calculate the desired replica count (the maximum replica count across all metrics will be used).  The desired replica count is calculated multiplying the ratio between the target value and the current value by the current number of pods.  Ergo, metrics used must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for more information about how each type of metric must respond. If not set, the default metric will be set to 80% average CPU utilization.",
-      targets,
-    ),
-    text(
-      "MinPods",
-      "minReplicas is the lower limit for the number of replicas to which the autoscaler can scale down.  It defaults to 1 pod.  minReplicas is allowed to be 0 if the alpha feature gate HPAScaleToZero is enabled and at least one Object or External metric is configured.  Scaling is active as long as at least one metric value is available.",
-      ({ spec }) => (spec?.minReplicas === undefined ? "<unset>" : String(spec.minReplicas)),
-    ),
-    text(
-      "MaxPods",
-      "maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.",
-      ({ spec }) => spec?.maxReplicas ?? 0,
-    ),
-    text(
-      "Replicas",
-      "currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.",
-      ({ status }) => status?.currentReplicas ?? 0,
-    ),
-    ageColumn,
-  ],
-};
+export const autoscalerColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Reference",
+    "scaleTargetRef points to the target resource to scale, and is used to the pods for which metrics should be collected, as well as to actually change the replica count.",
+    ({ spec }) => `${spec?.scaleTargetRef?.kind ?? ""}/${spec?.scaleTargetRef?.name ?? ""}`,
+  ),
+  text(
+    "Targets",
+    "metrics contains the specifications for which to use to calculate the desired replica count (the maximum replica count across all metrics will be used).  The desired replica count is calculated multiplying the ratio between the target value and the current value by the current number of pods.  Ergo, metrics used must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for more information about how each type of metric must respond. If not set, the default metric will be set to 80% average CPU utilization.",
+    targets,
+  ),
+  text(
+    "MinPods",
+    "minReplicas is the lower limit for the number of replicas to which the autoscaler can scale down.  It defaults to 1 pod.  minReplicas is allowed to be 0 if the alpha feature gate HPAScaleToZero is enabled and at least one Object or External metric is configured.  Scaling is active as long as at least one metric value is available.",
+    ({ spec }) => (spec?.minReplicas === undefined ? "<unset>" : String(spec.minReplicas)),
+  ),
+  text(
+    "MaxPods",
+    "maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.",
+    ({ spec }) => spec?.maxReplicas ?? 0,
+  ),
+  text(
+    "Replicas",
+    "currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.",
+    ({ status }) => status?.currentReplicas ?? 0,
+  ),
+  ageColumn,
+];
 
 /** Current and target values, such as `cpu: 12%/80%, memory: 1Gi/2Gi + 1 more...`. */
 function targets({ spec, status }: KubeObject): string {

@@ -13,6 +13,7 @@ import { items, type Part, struct } from "../fields.ts";
 import { checkCounts } from "../workload.ts";
 import { dropAnnotations } from "./annotations.ts";
 import { setBehaviorDefaults, validateBehavior } from "./behavior.ts";
+import { autoscalerColumns } from "./columns.ts";
 import { type ReferenceRules, referenceVersionProblem, validateMetrics, validateReference } from "./metric-rules.ts";
 
 /** Percent of the requested CPU, for an autoscaler without metrics. */
@@ -20,6 +21,7 @@ export const defaultCpuUtilization = 80;
 
 /** Without metrics, an autoscaler gets the default CPU metric. */
 export const horizontalPodAutoscaler = strategy({
+  columns: autoscalerColumns,
   setDefaults(object) {
     const spec = struct(object, "spec");
     spec.minReplicas ??= 1;

@@ -12,6 +12,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type PemBlock, pemBlocks } from "../../lib/x509/pem-blocks.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
+import { trustBundleColumns } from "./columns.ts";
 import { validateSignerName } from "./signer-name.ts";
 
 const bundleBytesMax = 1024 * 1024;
@@ -20,6 +21,7 @@ const hidden = "<value omitted>";
 
 /** Messages about the bundle omit its value. */
 export const clusterTrustBundle = strategy({
+  columns: trustBundleColumns,
   isolatesStatus: false,
   repeatsMetaRules: false,
   validateName: nameProblems,

@@ -11,6 +11,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { keepMetaForStatus, type Part, selectableAt, struct } from "../fields.ts";
+import { podCertificateColumns } from "./columns.ts";
 import { validateCertificateStatus } from "./pod-certificate-status.ts";
 import { validateKeyWithProof, validateStubRequest } from "./request-key.ts";
 import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "./signer-name.ts";
@@ -21,6 +22,7 @@ const daySeconds = 86_400;
 
 /** The spec is immutable. */
 export const podCertificateRequest = strategy({
+  columns: podCertificateColumns,
   selectableFields: selectableAt("spec.signerName", "spec.podName", "spec.nodeName"),
   setDefaults(object) {
     struct(object, "spec").maxExpirationSeconds ??= daySeconds; // Creates an absent spec.

@@ -18,10 +18,12 @@ import { quoteGo } from "../../lib/json/quote.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
 import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
+import { signingRequestColumns } from "./columns.ts";
 import { validateSignerName } from "./signer-name.ts";
 
 /** Has the subresources `status` and `approval`. */
 export const certificateSigningRequest = strategy({
+  columns: signingRequestColumns,
   validateName: () => [], // A name in a path is all that upstream requires, after the other rules.
   declarative: { subresources: ["status", "approval"] },
   selectableFields: selectableAt("spec.signerName"),

@@ -7,13 +7,8 @@ import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/strategy-contract.ts";
 import { containerColumns, count, formatLabels, integer, text, wide } from "../column.ts";
 import type { Part } from "../fields.ts";
-import { eventColumns } from "./event/columns.ts";
-import { nodeColumns } from "./node/columns.ts";
-import { persistentVolumeClaimColumns, persistentVolumeColumns } from "./persistent-volume/columns.ts";
-import { podColumns, podTemplateColumns } from "./pod/columns.ts";
-import { endpointSliceColumns, endpointsColumns, serviceColumns } from "./service/columns.ts";
 
-const replicationControllerColumns: readonly Column[] = [
+export const replicationControllerColumns: readonly Column[] = [
   nameColumn,
   integer(
     "Desired",
@@ -44,7 +39,7 @@ const replicationControllerColumns: readonly Column[] = [
 const componentHealth = ({ conditions = [] }: KubeObject): Part =>
   conditions.find(({ type }: Part) => type === "Healthy") ?? {};
 
-const componentStatusColumns: readonly Column[] = [
+export const componentStatusColumns: readonly Column[] = [
   nameColumn,
   text("Status", "Status of the component conditions", (component) => healthText(componentHealth(component).status)),
   text("Message", "Message of the component conditions", (component) => componentHealth(component).message ?? ""),
@@ -56,7 +51,7 @@ function healthText(status: string | undefined): string {
   return status === "True" ? "Healthy" : "Unhealthy";
 }
 
-const resourceQuotaColumns: readonly Column[] = [
+export const resourceQuotaColumns: readonly Column[] = [
   nameColumn,
   text("Request", "Request represents a minimum amount of cpu/memory that a container may consume.", (quota) =>
     quotaUse(quota, { limits: false }),
@@ -69,51 +64,36 @@ const resourceQuotaColumns: readonly Column[] = [
   ageColumn,
 ];
 
-/** Columns by `group/resource`. */
-export const coreColumns: Readonly<Record<string, readonly Column[]>> = {
-  "/componentstatuses": componentStatusColumns,
-  "/configmaps": [
-    nameColumn,
-    text(
-      "Data",
-      "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.",
-      ({ data, binaryData }) => count(data) + count(binaryData),
-    ),
-    ageColumn,
-  ],
-  "/endpoints": endpointsColumns,
-  "/events": eventColumns,
-  "/namespaces": [
-    nameColumn,
-    text("Status", "The status of the namespace", ({ status }) => status?.phase ?? ""),
-    ageColumn,
-  ],
-  "/nodes": nodeColumns,
-  "/persistentvolumeclaims": persistentVolumeClaimColumns,
-  "/persistentvolumes": persistentVolumeColumns,
-  "/pods": podColumns,
-  "/podtemplates": podTemplateColumns,
-  "/replicationcontrollers": replicationControllerColumns,
-  "/resourcequotas": resourceQuotaColumns,
-  "/secrets": [
-    nameColumn,
-    text(
-      "Type",
-      "Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
-      ({ type }) => type ?? "",
-    ),
-    text(
-      "Data",
-      "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
-      ({ data }) => count(data),
-    ),
-    ageColumn,
-  ],
-  "/serviceaccounts": [nameColumn, ageColumn],
-  "/services": serviceColumns,
-  "discovery.k8s.io/endpointslices": endpointSliceColumns,
-  "events.k8s.io/events": eventColumns,
-};
+export const configMapColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Data",
+    "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.",
+    ({ data, binaryData }) => count(data) + count(binaryData),
+  ),
+  ageColumn,
+];
+
+export const namespaceColumns: readonly Column[] = [
+  nameColumn,
+  text("Status", "The status of the namespace", ({ status }) => status?.phase ?? ""),
+  ageColumn,
+];
+
+export const secretColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Type",
+    "Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
+    ({ type }) => type ?? "",
+  ),
+  text(
+    "Data",
+    "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
+    ({ data }) => count(data),
+  ),
+  ageColumn,
+];
 
 /** Such as `pods: 1/3, services: 0/2`. @param limits the `limits.*` resources or the others */
 function quotaUse({ status }: KubeObject, { limits }: { limits: boolean }): string {

@@ -3,7 +3,12 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/componentstatus/rest.go`.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import type { ComputedObjects } from "../../registry/contract.ts";
+import { componentStatusColumns } from "./columns.ts";
+
+/** The strategy of `componentstatuses`, which are not stored. */
+export const componentStatus = strategy({ columns: componentStatusColumns });
 
 interface ComponentHealth {
   readonly status: "True" | "False" | "Unknown";

@@ -7,10 +7,14 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { metaCells } from "../column.ts";
+import { configMapColumns } from "./columns.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 /** Strategy of `configmaps`. */
 export const configMap = strategy({
+  columns: configMapColumns,
+  cellPaths: [...metaCells, "data.*", "binaryData.*"],
   isolatesStatus: false,
   validate,
   validateUpdate(next, old, errors) {

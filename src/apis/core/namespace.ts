@@ -13,6 +13,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import type { DependentsOptions } from "../../catalog/strategy-contract.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { selectableAt, setAbsent, struct } from "../fields.ts";
+import { namespaceColumns } from "./columns.ts";
 
 /** Finalizer that the namespace controller removes when the namespace is empty. */
 const kubernetesFinalizer = "kubernetes";
@@ -22,6 +23,7 @@ const protectedNamespaces = new Set(["default", "kube-system", "kube-public"]);
 
 /** Strategy of `namespaces`. */
 export const namespace = strategy({
+  columns: namespaceColumns,
   validateName: dnsLabelProblems,
   selectableFields: selectableAt("status.phase"),
   setDefaults(object) {

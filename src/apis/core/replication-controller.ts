@@ -8,16 +8,20 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { longNameProblems } from "../../lib/names/names.ts";
+import { workloadCells } from "../column.ts";
 import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, formatLabelSelector, selects } from "../label-selector.ts";
 import { scaleWith } from "../scale.ts";
 import { checkAtMost, checkCounts, checkTemplateRuns, podNameWarnings, takeTemplateLabels } from "../workload.ts";
+import { replicationControllerColumns } from "./columns.ts";
 import type { PodOptions } from "./pod/options.ts";
 import { templateWarnings } from "./pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
 /** Strategy of `replicationcontrollers`. */
 export const replicationController = strategy({
+  columns: replicationControllerColumns,
+  cellPaths: workloadCells,
   hasGeneration: true,
   validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Upstream checks the generated name.
   declarative: { subresources: ["scale"], nameOrigin: "format=k8s-long-name" },

@@ -9,12 +9,14 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
 import { items, type Part, struct } from "../fields.ts";
+import { resourceQuotaColumns } from "./columns.ts";
 import { isHugePages } from "./pod/resource-names.ts";
 import { byName, validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 
 /** Strategy of `resourcequotas`. */
 export const resourceQuota = strategy({
+  columns: resourceQuotaColumns,
   setDefaults(object) {
     roundResources(object.spec?.hard);
     roundResources(object.status?.hard);

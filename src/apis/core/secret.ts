@@ -11,12 +11,16 @@ import { strategy } from "../../catalog/strategy.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { setMember } from "../../lib/json/values.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { metaCells } from "../column.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
+import { secretColumns } from "./columns.ts";
 import { keyPairProblem } from "./key-pair.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 /** Strategy of `secrets`. */
 export const secret = strategy({
+  columns: secretColumns,
+  cellPaths: [...metaCells, "type", "data.*"],
   isolatesStatus: false,
   selectableFields: selectableAt("type"),
   setDefaults(object) {

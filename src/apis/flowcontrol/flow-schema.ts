@@ -9,6 +9,7 @@ import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { checkWildcard, items, type Part, struct } from "../fields.ts";
+import { flowSchemaColumns } from "./columns.ts";
 import { isFixedValue, mandatorySchemas } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";
 import { flowControlStrategy } from "./strategy.ts";
@@ -19,6 +20,7 @@ const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "
 
 /** The strategy of FlowSchema. */
 export const flowSchema = flowControlStrategy({
+  columns: flowSchemaColumns,
   setDefaults(object) {
     const spec = struct(object, "spec");
     if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000;

@@ -7,6 +7,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { type Part, struct } from "../fields.ts";
+import { priorityLevelColumns } from "./columns.ts";
 import { isFixedValue, mandatoryLevels } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";
 import { flowControlStrategy } from "./strategy.ts";
@@ -18,6 +19,7 @@ const zeroSharesAnnotation = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurren
 
 /** The strategy of PriorityLevelConfiguration. */
 export const priorityLevelConfiguration = flowControlStrategy({
+  columns: priorityLevelColumns,
   setDefaults(object) {
     const { limited, exempt } = struct(object, "spec");
     if (limited) {

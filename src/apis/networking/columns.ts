@@ -10,57 +10,58 @@ import { formatSelector, text } from "../column.ts";
 import { loadBalancerAddresses } from "../core/service/columns.ts";
 import { items } from "../fields.ts";
 
-/** By `group/resource`. */
-export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {
-  "networking.k8s.io/ingresses": [
-    nameColumn,
-    text(
-      "Class",
-      "The name of the IngressClass resource that should be used for additional configuration",
-      ({ spec }) => spec?.ingressClassName ?? "<none>",
-    ),
-    text("Hosts", "Hosts that incoming requests are matched against before the ingress rule", hosts),
-    text("Address", "Address is a list containing ingress points for the load-balancer", ({ status }) =>
-      loadBalancerAddresses(status).join(","),
-    ),
-    text("Ports", "Ports of TLS configurations that open", ({ spec }) =>
-      items(spec?.tls).length === 0 ? "80" : "80, 443",
-    ),
-    ageColumn,
-  ],
-  "networking.k8s.io/ingressclasses": [
-    nameColumn,
-    text("Controller", "Controller that is responsible for handling this class", ({ spec }) => spec?.controller ?? ""),
-    text("Parameters", "A reference to a resource with additional parameters", parameters),
-    ageColumn,
-  ],
-  "networking.k8s.io/ipaddresses": [
-    nameColumn,
-    text(
-      "ParentRef",
-      "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
-      parent,
-    ),
-  ],
-  "networking.k8s.io/networkpolicies": [
-    nameColumn,
-    text(
-      "Pod-Selector",
-      "podSelector selects the pods to which this NetworkPolicy object applies. The array of rules is applied to any pods selected by this field. An empty selector matches all pods in the policy's namespace. Multiple network policies can select the same set of pods. In this case, the ingress rules for each are combined additively. This field is optional. If it is not specified, it defaults to an empty selector.",
-      ({ spec }) => formatSelector(spec?.podSelector),
-    ),
-    ageColumn,
-  ],
-  "networking.k8s.io/servicecidrs": [
-    nameColumn,
-    text(
-      "CIDRs",
-      'CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable.',
-      ({ spec }) => (spec?.cidrs ?? []).join(","),
-    ),
-    ageColumn,
-  ],
-};
+export const ingressColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Class",
+    "The name of the IngressClass resource that should be used for additional configuration",
+    ({ spec }) => spec?.ingressClassName ?? "<none>",
+  ),
+  text("Hosts", "Hosts that incoming requests are matched against before the ingress rule", hosts),
+  text("Address", "Address is a list containing ingress points for the load-balancer", ({ status }) =>
+    loadBalancerAddresses(status).join(","),
+  ),
+  text("Ports", "Ports of TLS configurations that open", ({ spec }) =>
+    items(spec?.tls).length === 0 ? "80" : "80, 443",
+  ),
+  ageColumn,
+];
+
+export const ingressClassColumns: readonly Column[] = [
+  nameColumn,
+  text("Controller", "Controller that is responsible for handling this class", ({ spec }) => spec?.controller ?? ""),
+  text("Parameters", "A reference to a resource with additional parameters", parameters),
+  ageColumn,
+];
+
+export const ipAddressColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "ParentRef",
+    "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
+    parent,
+  ),
+];
+
+export const networkPolicyColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Pod-Selector",
+    "podSelector selects the pods to which this NetworkPolicy object applies. The array of rules is applied to any pods selected by this field. An empty selector matches all pods in the policy's namespace. Multiple network policies can select the same set of pods. In this case, the ingress rules for each are combined additively. This field is optional. If it is not specified, it defaults to an empty selector.",
+    ({ spec }) => formatSelector(spec?.podSelector),
+  ),
+  ageColumn,
+];
+
+export const serviceCidrColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "CIDRs",
+    'CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable.',
+    ({ spec }) => (spec?.cidrs ?? []).join(","),
+  ),
+  ageColumn,
+];
 
 /**
  * The first three hosts. The number of others includes rules without a host, as upstream's does.

@@ -7,12 +7,14 @@ import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/met
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { checkImmutable, type Part, struct } from "../fields.ts";
+import { ingressClassColumns } from "./columns.ts";
 import { validateReference } from "./reference.ts";
 
 const controllerBytesMax = 250;
 
 /** The strategy of IngressClass. */
 export const ingressClass = strategy({
+  columns: ingressClassColumns,
   isolatesStatus: false,
   hasGeneration: true,
   declarative: {},

@@ -19,6 +19,7 @@ import {
   wildcardSubdomainProblems,
 } from "../../lib/names/names.ts";
 import { items, type Part, setAbsent } from "../fields.ts";
+import { ingressColumns } from "./columns.ts";
 import { validateReference } from "./reference.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";
@@ -33,6 +34,7 @@ interface Leniencies {
 
 /** The strategy of Ingress. */
 export const ingress = strategy({
+  columns: ingressColumns,
   hasGeneration: true,
   prepareForCreate(object) {
     delete object.status;

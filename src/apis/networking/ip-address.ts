@@ -9,10 +9,12 @@ import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { checkImmutable, type Part } from "../fields.ts";
+import { ipAddressColumns } from "./columns.ts";
 import { requireSegment } from "./reference.ts";
 
 /** The strategy of IPAddress. */
 export const ipAddress = strategy({
+  columns: ipAddressColumns,
   isolatesStatus: false,
   repeatsMetaRules: false,
   validateName: ipProblems,

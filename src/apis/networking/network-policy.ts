@@ -12,6 +12,7 @@ import { identical } from "../../lib/json/values.ts";
 import { portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isSoundSelector, validateLabelSelector } from "../label-selector.ts";
+import { networkPolicyColumns } from "./columns.ts";
 
 interface Rules {
   /** Gate StrictIPCIDRValidation. */
@@ -27,6 +28,7 @@ const inGo = (spec: Part = {}): Part => ({ podSelector: {}, ...spec });
 
 /** The strategy of NetworkPolicy. */
 export const networkPolicy = strategy({
+  columns: networkPolicyColumns,
   isolatesStatus: false,
   hasGeneration: true,
   declarative: {},

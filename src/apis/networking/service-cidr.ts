@@ -9,12 +9,14 @@ import { strategy } from "../../catalog/strategy.ts";
 import type { Strategy } from "../../catalog/strategy-contract.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { keepMetaForStatus } from "../fields.ts";
+import { serviceCidrColumns } from "./columns.ts";
 
 const path = "spec.cidrs";
 
 /** @param isolatesStatus whether only its subresource changes the status: the gate ServiceCIDRStatusFieldWiping */
 export const serviceCidrWith = (isolatesStatus: boolean): Strategy =>
   strategy({
+    columns: serviceCidrColumns,
     isolatesStatus,
     validate: (object, errors) => validateCidrs(cidrsOf(object), errors),
     validateUpdate(next, old, errors) {

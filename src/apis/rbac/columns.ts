@@ -8,17 +8,15 @@ import type { Column } from "../../catalog/strategy-contract.ts";
 import { text, wide } from "../column.ts";
 import { items } from "../fields.ts";
 
-/** By `group/resource`. */
-export const rbacColumns: Readonly<Record<string, readonly Column[]>> = {
-  "rbac.authorization.k8s.io/clusterrolebindings": bindingColumns(
-    "clusterRoleBinding",
-    "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
-  ),
-  "rbac.authorization.k8s.io/rolebindings": bindingColumns(
-    "roleBinding",
-    "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
-  ),
-};
+export const clusterRoleBindingColumns: readonly Column[] = bindingColumns(
+  "clusterRoleBinding",
+  "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
+);
+
+export const roleBindingColumns: readonly Column[] = bindingColumns(
+  "roleBinding",
+  "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
+);
 
 function bindingColumns(kind: string, roleText: string): readonly Column[] {
   return [

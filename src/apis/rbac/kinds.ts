@@ -9,6 +9,7 @@ import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";
 import { validateLabelSelector } from "../label-selector.ts";
+import { clusterRoleBindingColumns, roleBindingColumns } from "./columns.ts";
 
 const group = "rbac.authorization.k8s.io";
 
@@ -88,6 +89,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
       validateSubject(subject, namespaced, `subjects[${index}]`, errors);
   };
   return strategy({
+    columns: namespaced ? roleBindingColumns : clusterRoleBindingColumns,
     validateName,
     isolatesStatus: false,
     repeatsMetaRules: false,

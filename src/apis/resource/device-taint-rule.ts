@@ -9,12 +9,14 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
+import { taintRuleColumns } from "./columns.ts";
 import { validateDriverName, validateLabelName, validatePoolName } from "./device-names.ts";
 import { setTaintDefaults, validateTaint } from "./taints.ts";
 
 const conditionsMax = 8;
 
 export const deviceTaintRule = strategy({
+  columns: taintRuleColumns,
   hasGeneration: true,
   setDefaults: (object, _gates, now) => setTaintDefaults(struct(struct(object, "spec"), "taint"), now),
   prepareForUpdate(next, old, { now }) {

@@ -13,12 +13,14 @@ import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, longNameProblems, longNameProblemsOfAnyCase } from "../../lib/names/names.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
+import { poolStatusColumns } from "./columns.ts";
 
 const [limitUsual, limitMax, poolsMax, conditionsMax] = [100, 1000, 1000, 10];
 const nameBytesMax = 253;
 const problemBytesMax = 256;
 
 export const resourcePoolStatusRequest = strategy({
+  columns: poolStatusColumns,
   repeatsMetaRules: false,
   declarative: { enforced: true, subresources: ["status"] },
   setDefaults: (object) => setAbsent(struct(object, "spec"), { limit: limitUsual }),

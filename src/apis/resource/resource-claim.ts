@@ -10,6 +10,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { equalGoForms } from "../../catalog/go-equality.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -22,6 +23,7 @@ import { metadataInGo } from "../go-metadata.ts";
 import { checkStatusRights, claimDenials } from "./claim-rights.ts";
 import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./claim-spec.ts";
 import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
+import { claimColumns } from "./columns.ts";
 import { deviceFeatures, type LoadSelectorChecker } from "./selector-checker.ts";
 
 /** Versions before v1 have the fields of `exactly` in the request itself. */
@@ -38,6 +40,7 @@ const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 /** @param load loads the checker of selectors; without it they are not checked */
 export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
+    columns: claimColumns,
     repeatsMetaRules: false,
     declarative: { subresources: ["status"], normalizations },
     setDefaults: (object) => setClaimSpecDefaults(struct(object, "spec")),
@@ -78,6 +81,7 @@ export function resourceClaimTemplateWith(load: LoadSelectorChecker | undefined)
     validateClaimSpec(spec.spec ?? {}, rules, "spec.spec", errors);
   };
   return strategy({
+    columns: [nameColumn, ageColumn],
     repeatsMetaRules: false,
     setDefaults: (object) => setClaimSpecDefaults(struct(struct(object, "spec"), "spec")),
     async validate(object, errors, context) {

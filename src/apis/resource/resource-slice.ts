@@ -14,6 +14,7 @@ import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
 import { items, type Part, selectableAt } from "../fields.ts";
+import { sliceColumns } from "./columns.ts";
 import { validateCounterSet, validateDevice } from "./device.ts";
 import { hasLists } from "./device-attributes.ts";
 import { qualifiedBytesMax, validateDriverName, validatePoolName } from "./device-names.ts";
@@ -36,6 +37,7 @@ const normalizations: DeclarativeValidation["normalizations"] = [
 ];
 
 export const resourceSlice = strategy({
+  columns: sliceColumns,
   isolatesStatus: false,
   declarative: { normalizations },
   hasGeneration: true,

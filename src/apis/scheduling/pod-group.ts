@@ -8,6 +8,7 @@ import { validateConditions } from "../../apimachinery/validation/conditions.ts"
 import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
+import { podGroupColumns } from "./columns.ts";
 import {
   enforcedRules,
   longName,
@@ -22,6 +23,7 @@ import {
 
 /** The strategy of PodGroup. */
 export const podGroup = strategy({
+  columns: podGroupColumns,
   setDefaults: setModeDefault,
   // While its gate is off, the field is removed before it is stored.
   setStoredDefaults: setModeDefault,

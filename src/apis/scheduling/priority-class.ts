@@ -6,6 +6,7 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { checkImmutable } from "../fields.ts";
+import { priorityClassColumns } from "./columns.ts";
 
 const userValueMax = 1_000_000_000;
 const systemPrefix = "system-";
@@ -16,6 +17,7 @@ const systemValues: ReadonlyMap<string, number> = new Map([
 
 /** The strategy of PriorityClass. */
 export const priorityClass = strategy({
+  columns: priorityClassColumns,
   isolatesStatus: false,
   setDefaults(object) {
     object.preemptionPolicy ??= "PreemptLowerPriority";
