@@ -2,12 +2,13 @@
 import { ApiError, unsupportedMediaType } from "../../apimachinery/errors.ts";
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { parseQueryBool } from "../../apimachinery/parse-bool.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { readBoolean, throwInvalidOptions } from "../../registry/options.ts";
+import { throwInvalidOptions } from "../../registry/options.ts";
 import type { Patcher } from "../../registry/patch/contract.ts";
 import { jsonPatcher } from "../../registry/patch/json-patch.ts";
 import { mergePatcher } from "../../registry/patch/merge-patch.ts";
@@ -137,5 +138,5 @@ function readPatchOptions(query: URLSearchParams, { apply }: { readonly apply: b
   if (!apply && query.has("force")) errors.forbidden("force", "may not be specified for non-apply patch");
   const options = readCommonOptions(query, errors);
   throwInvalidOptions("PatchOptions", errors);
-  return { ...options, force: readBoolean(query, "force") === true };
+  return { ...options, force: parseQueryBool(query.get("force")) === true };
 }
