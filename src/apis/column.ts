@@ -66,3 +66,23 @@ export function count(of: unknown): number {
 export function isTrue(conditions: unknown, type: string): boolean {
   return items(conditions).find((condition) => condition.type === type)?.status === "True";
 }
+
+/**
+ * What columns of a large kind read of its metadata, for `cellPaths`, so that a Table reads no more of stored objects.
+ * Kinds with columns that name no paths are read without their managed fields. See `pathTree` of lib/json/project.ts.
+ */
+export const metaCells = ["metadata.name", "metadata.creationTimestamp", "metadata.deletionTimestamp"] as const;
+
+/** What {@link containerColumns} read. @param template the path of the pod template */
+export function containerCells(template: string): readonly string[] {
+  return [`${template}.spec.containers.name`, `${template}.spec.containers.image`];
+}
+
+/** What the columns of kinds with a pod template read. */
+export const workloadCells: readonly string[] = [
+  ...metaCells,
+  ...containerCells("spec.template"),
+  "spec.replicas",
+  "spec.selector",
+  "status",
+];

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { cellAt } from "../../test/support/cell-at.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { builtinDefinitions } from "../catalog/builtin-definitions.ts";
-import { columnsByResource } from "./columns.ts";
 import { builtinConversions, builtinStrategies } from "./index.ts";
 
 const now = Date.UTC(2020, 0, 2);
@@ -14,7 +13,7 @@ type Cells = readonly unknown[];
 /** @param object without metadata: an object named `x` */
 function cells(resource: string, object: Record<string, unknown>): Cells {
   const metadata = { name: "x", creationTimestamp: created, ...(object.metadata as object | undefined) };
-  return (columnsByResource[resource] ?? []).map((column) =>
+  return (builtinStrategies[resource]?.columns ?? []).map((column) =>
     cellAt(column, { ...object, metadata } as KubeObject, now),
   );
 }
@@ -563,11 +562,12 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
 
 for (const [what, resource, object, want] of rows) test(what, () => assert.deepEqual(cells(resource, object), want));
 
-test("every entry is for an existing kind, has a column Name, and shows objects that have metadata only", () => {
+test("columns are of existing kinds, have a column Name, and show objects that have metadata only", () => {
   const served = { serves: (_group: string, version: string): boolean => !/alpha|beta/.test(version) };
   const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
   const byName = new Map(definitions.map(({ group, resource, strategy }) => [`${group}/${resource}`, strategy]));
-  for (const [resource, columns] of Object.entries(columnsByResource)) {
+  for (const [resource, { columns }] of Object.entries(builtinStrategies)) {
+    if (columns === undefined) continue;
     assert.equal(byName.get(resource)?.columns, columns, resource);
     assert.equal(columns.filter(({ name }) => name === "Name").length, 1, resource);
     for (const object of [{}, { spec: {}, status: {} }]) {

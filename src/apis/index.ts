@@ -5,7 +5,7 @@
 
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { strategy } from "../catalog/strategy.ts";
-import type { Column, Strategy } from "../catalog/strategy-contract.ts";
+import type { Strategy } from "../catalog/strategy-contract.ts";
 import { podTemplateKinds } from "../lib/pod-security/pod-templates.ts";
 import type { LoadExpressionChecker } from "./admissionregistration/expression-checker.ts";
 import { admissionKinds } from "./admissionregistration/kinds.ts";
@@ -21,13 +21,12 @@ import { statefulSet } from "./apps/stateful-set.ts";
 import { horizontalPodAutoscaler } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJob } from "./batch/cron-job.ts";
 import { job } from "./batch/job.ts";
-import { cellPaths, usualCellPaths } from "./cell-paths.ts";
 import { clusterTrustBundle } from "./certificates/cluster-trust-bundle.ts";
 import { podCertificateRequest } from "./certificates/pod-certificate-request.ts";
 import { certificateSigningRequest } from "./certificates/signing-request.ts";
-import { columnsByResource } from "./columns.ts";
 import { lease } from "./coordination/lease.ts";
 import { leaseCandidate } from "./coordination/lease-candidate.ts";
+import { componentStatus } from "./core/component-status.ts";
 import { configMap } from "./core/configmap.ts";
 import { endpoints } from "./core/endpoints.ts";
 import { coreEvent, event } from "./core/event/event.ts";
@@ -69,6 +68,7 @@ import { volumeAttributesClass } from "./storage/volume-attributes-class.ts";
 import { storageVersionMigration } from "./storagemigration/storage-version-migration.ts";
 
 const special: Readonly<Record<string, Strategy>> = {
+  "/componentstatuses": componentStatus,
   "/configmaps": configMap,
   "/endpoints": endpoints,
   "/events": coreEvent,
@@ -130,7 +130,7 @@ const special: Readonly<Record<string, Strategy>> = {
 };
 
 /** Strategies by `group/resource`, with default options. */
-export const builtinStrategies = withColumns(withPods(special), columnsByResource);
+export const builtinStrategies = withPods(special);
 
 /** Adds what all kinds that contain a pod drop. */
 function withPods(strategies: Readonly<Record<string, Strategy>>): Readonly<Record<string, Strategy>> {
@@ -140,17 +140,6 @@ function withPods(strategies: Readonly<Record<string, Strategy>>): Readonly<Reco
     return [key, { ...own, dropDisabled: droppingFromPods(kind, own.dropDisabled) }];
   });
   return { ...strategies, ...Object.fromEntries(kinds) };
-}
-
-function withColumns(
-  strategies: Readonly<Record<string, Strategy>>,
-  columns: Readonly<Record<string, readonly Column[]>>,
-): Readonly<Record<string, Strategy>> {
-  const shown = Object.entries(columns).map(([key, own]) => [
-    key,
-    strategy({ ...strategies[key], columns: own, cellPaths: cellPaths[key] ?? usualCellPaths }),
-  ]);
-  return { ...strategies, ...Object.fromEntries(shown) };
 }
 
 export { builtinConversions, storedConversions } from "./conversions.ts";
@@ -183,7 +172,7 @@ export function strategiesWith(options: StrategyOptions): Readonly<Record<string
     "/services": serviceWith(enabled("RelaxedServiceNameValidation")),
     "networking.k8s.io/servicecidrs": serviceCidrWith(enabled("ServiceCIDRStatusFieldWiping")),
   };
-  const kinds = withColumns(withPods({ ...special, ...compiling }), columnsByResource);
+  const kinds = withPods({ ...special, ...compiling });
   const expiring = Object.entries(kinds)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)
     .map(([key, kind]) => [key, strategy({ ...kind, ttlSeconds: options.eventTtlSeconds })]);

@@ -62,8 +62,8 @@ export type Authorizer = (attributes: AuthorizationAttributes) => Decision | Pro
 /** Selects the authorizers: by a configuration file, or by modes and their flags. */
 export interface AuthorizationOptions {
   /**
-   * The path of an AuthorizationConfiguration, which is reloaded when it changes. Excludes all
-   * other flags.
+   * The path of an AuthorizationConfiguration, which is reloaded when it changes. Excludes the modes
+   * and the other options of authorization.
    */
   readonly configFile: string | undefined;
   /** For the mode Webhook. Undefined fields have upstream's defaults. */

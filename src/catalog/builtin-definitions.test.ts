@@ -68,6 +68,7 @@ const rows: [key: string, what: string, read: (definition: ResourceDefinition) =
     [true, false],
   ],
   ["/pods", "a deletion returns the object", ({ deleteReturnsObject }) => deleteReturnsObject, true],
+  ["/namespaces", "a deletion returns the object", ({ deleteReturnsObject }) => deleteReturnsObject, true],
   ["/configmaps", "a deletion returns a Status", ({ deleteReturnsObject }) => deleteReturnsObject, false],
   [
     "events.k8s.io/events",

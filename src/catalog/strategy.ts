@@ -46,7 +46,17 @@ const defaults: Strategy = {
   declarative: undefined,
 };
 
+/** What columns read unless their kind names it: all but the managed fields. */
+const usualCellPaths = [
+  "metadata.name",
+  "metadata.creationTimestamp",
+  "metadata.deletionTimestamp",
+  "metadata.ownerReferences",
+  "*",
+];
+
 /** Completes a strategy with the defaults. */
 export function strategy(special: Partial<Strategy> = {}): Strategy {
-  return { ...defaults, ...special };
+  const cells = special.columns === undefined ? undefined : { cellPaths: usualCellPaths };
+  return { ...defaults, ...cells, ...special };
 }

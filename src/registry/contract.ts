@@ -234,6 +234,6 @@ export interface RegistryContext {
   readonly changed?: (change: ObjectChange) => void;
   /** Called at each stage of a request, see request/stages.ts; undefined in most servers. */
   readonly entered?: StageObserver | undefined;
-  /** Random bytes for uids and name suffixes; an option so that tests can replay. */
+  /** Random bytes, for uids, suffixes of names and choices. */
   random(bytes: number): Buffer;
 }

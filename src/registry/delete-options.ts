@@ -3,6 +3,7 @@ import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import { badRequest } from "../apimachinery/errors.ts";
 import { FieldErrors, typedText } from "../apimachinery/field-errors.ts";
 import { parseGroupVersion } from "../apimachinery/object.ts";
+import { parseQueryBool } from "../apimachinery/parse-bool.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { cborTypeMeta, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
@@ -17,7 +18,7 @@ import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import type { DeleteOptions } from "./contract.ts";
 import { readText } from "./decode-body.ts";
-import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
+import { throwInvalidOptions, validateDryRun } from "./options.ts";
 
 /** The options as a body or a query has them, not yet validated. */
 export interface RawDeleteOptions {
@@ -176,8 +177,8 @@ function withQueryDryRun(options: RawDeleteOptions, query: URLSearchParams): Raw
 function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
   const grace = query.get("gracePeriodSeconds");
   const policy = query.get("propagationPolicy");
-  const orphan = readBoolean(query, "orphanDependents");
-  const ignore = readBoolean(query, "ignoreStoreReadErrorWithClusterBreakingPotential");
+  const orphan = parseQueryBool(query.get("orphanDependents"));
+  const ignore = parseQueryBool(query.get("ignoreStoreReadErrorWithClusterBreakingPotential"));
   const preconditions = preconditionsOfQuery(query);
   return {
     dryRun: dryRunOfQuery(query),

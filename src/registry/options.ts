@@ -11,9 +11,3 @@ export function validateDryRun(values: readonly string[], errors: FieldErrors): 
 export function throwInvalidOptions(kind: string, errors: FieldErrors): void {
   if (!errors.empty) throw invalid("meta.k8s.io", kind, "", errors.causes);
 }
-
-/** Parses a boolean as upstream: present means true, except for `false` or `0`. */
-export function readBoolean(query: URLSearchParams, name: string): boolean | undefined {
-  const value = query.get(name);
-  return value === null ? undefined : value !== "0" && value.toLowerCase() !== "false";
-}

@@ -28,7 +28,7 @@ export interface Exchange {
   readonly peerCertificate: PeerCertificate | undefined;
   /**
    * Reads the body.
-   * @throws ApiError 413 beyond the limit, 400 when the client disconnected
+   * @throws ApiError 413 beyond the limit, 400 when the client disconnected, 504 when the body takes too long
    */
   body(bytesMax: number): Promise<Buffer>;
   /** Whether the client announced a body, which can be empty. */

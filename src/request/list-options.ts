@@ -1,5 +1,6 @@
 /** The query parameters of a list, a watch or a deletecollection. Source: ListOptions of meta.k8s.io upstream. */
 import { badRequest } from "../apimachinery/errors.ts";
+import { parseQueryBool } from "../apimachinery/parse-bool.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { clampedInteger } from "../lib/text/integer.ts";
 
@@ -31,7 +32,7 @@ export const plainList: ListOptions = parseListOptions(new URLSearchParams());
 /** @throws ApiError 400 when a numeric parameter is not a number */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   return {
-    watch: parseFlag(query.get("watch")) ?? false,
+    watch: parseQueryBool(query.get("watch")) ?? false,
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
     timeoutSeconds: parseInteger(query.get("timeoutSeconds")), // Before `limit`, as upstream reports errors.
@@ -39,8 +40,8 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     continueToken: query.get("continue") ?? "",
     resourceVersion: query.get("resourceVersion") ?? "",
     resourceVersionMatch: query.get("resourceVersionMatch") ?? "",
-    allowWatchBookmarks: parseFlag(query.get("allowWatchBookmarks")) ?? false,
-    sendInitialEvents: parseFlag(query.get("sendInitialEvents")),
+    allowWatchBookmarks: parseQueryBool(query.get("allowWatchBookmarks")) ?? false,
+    sendInitialEvents: parseQueryBool(query.get("sendInitialEvents")),
     shardSelector: query.get("shardSelector") ?? "",
   };
 }
@@ -55,10 +56,4 @@ function parseInteger(text: string | null): number | undefined {
   if (value > int64Max || value < -int64Max - 1n)
     throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
   return Number(value);
-}
-
-/** Everything except `0` and `false` is true, also the empty text. */
-function parseFlag(text: string | null): boolean | undefined {
-  if (text === null) return undefined;
-  return text !== "0" && text.toLowerCase() !== "false";
 }

@@ -4,6 +4,7 @@
  */
 
 import { ApiError, badRequest } from "../apimachinery/errors.ts";
+import { parseQueryBool } from "../apimachinery/parse-bool.ts";
 import { parseQuery } from "../lib/go-net/go-query.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
@@ -110,7 +111,7 @@ function verbOf(
   { name, subresource, query }: { name: string; subresource: string; query: URLSearchParams },
 ): string {
   const verb = verbOfMethod[method] ?? "";
-  if (verb === "get" && subresource === "" && isWatch(query)) return "watch";
+  if (verb === "get" && subresource === "" && parseQueryBool(query.get("watch"))) return "watch";
   if (verb === "get" && name === "") return "list";
   if (verb === "delete" && name === "") return "deletecollection";
   return verb;
@@ -180,12 +181,6 @@ function nonResource(method: string, path: string, query: URLSearchParams): Requ
     labelSelector: "",
     query,
   };
-}
-
-/** `watch=1`, `watch=true`, or `watch` alone. */
-function isWatch(query: URLSearchParams): boolean {
-  const value = query.get("watch");
-  return value !== null && value !== "0" && value.toLowerCase() !== "false";
 }
 
 /**

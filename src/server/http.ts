@@ -197,7 +197,7 @@ function filtersOf(
 /** Until the first report begins, all versions are pending. */
 function pendingVersions({ registry, state }: HttpNeeds): Parameters<typeof storageVersionBarrier>[0] {
   const all = pendingBeforeReport(registry.catalog);
-  return () => (state.reached.has("storageVersions") ? undefined : (state.pendingVersions ?? all));
+  return () => state.pendingVersions ?? all;
 }
 
 function logFilters({ verbosity, logger }: ServerOptions): Filter<RequestContext>[] {

@@ -29,7 +29,7 @@ export interface ServerState {
   readonly isShared: boolean;
   /** The health check of the election; undefined: there is none. */
   electionProblem: (() => string | undefined) | undefined;
-  /** The report of storage versions that runs; undefined before, and without one. */
+  /** The report of storage versions; undefined before it begins, and without one. */
   pendingVersions: PendingVersions | undefined;
   /** 0 until the server listens. */
   port: number;

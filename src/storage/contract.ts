@@ -28,7 +28,7 @@ export interface Stored {
   /**
    * The object without resourceVersion; must not be modified. With a seal, it is JSON in the storage
    * version. Without one, it may have any encoding in which kube-apiserver stores objects (JSON,
-   * protobuf, CBOR), at any version that can be stored.
+   * protobuf, YAML, CBOR), at any version that can be stored.
    */
   readonly value: Buffer;
   readonly seal?: Seal;
@@ -166,14 +166,16 @@ export interface LogSubscriber {
    */
   events(batch: readonly LogEvent[]): void;
   /**
-   * Reports that no more events at or below this revision will follow for the prefix. Called soon
-   * after `log` returned, after each batch, and whenever the revision of the store advances.
+   * Reports that no more events at or below this revision will follow for the prefix. Called after
+   * each batch; in a store with `reportsProgress` also soon after `log` returned, and whenever the
+   * revision of the store advances.
    */
   progress(revision: number): void;
   /**
    * Reports that the subscription has ended.
    * @param error undefined when the store was closed; otherwise RevisionCompacted when the
-   *   subscriber needs compacted history, HistoryDamaged, or the error that the subscriber threw
+   *   subscriber needs compacted history, HistoryDamaged, RevisionsWentBack, the error of a change
+   *   that cannot be read, or the error that the subscriber threw
    */
   end(error: Error | undefined): void;
 }
@@ -245,7 +247,7 @@ export interface Storage {
    *   without changes returns the current revision. Derived writes are evaluated when all checks
    *   hold.
    * @throws StorageUnavailable when the writes could not be made durable (none of them is visible
-   *   then), when too many writes wait, or after `close`
+   *   then, except that a SharedStoreError leaves it open), when too many writes wait, or after `close`
    * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default), or a
    *   key is over 1900 bytes
    * @throws AssertionError when the caller breaks these rules
@@ -306,7 +308,7 @@ export interface Storage {
 
 /** Holds a state of the file of a store; see {@link Storage.pin}. */
 export interface StatePin {
-  /** False when the state could not be held: the store was closed, or reopened after a fault. */
+  /** False when the state could not be held: the store is shared, was closed, or was reopened after a fault. */
   readonly isHeld: boolean;
   release(): void;
 }

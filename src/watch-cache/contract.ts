@@ -100,7 +100,8 @@ export interface WatchCache {
   /** Whether `latest` has the objects. */
   readonly isLoaded: boolean;
   /**
-   * Loads the objects; must be called before `latest` and `subscribe`. Other methods call it.
+   * Loads the objects; must be called before `latest` and `subscribe`. `current`, `notOlderThan`,
+   * `exactly` and `loadEventsAfter` call it.
    * @throws ApiError 500 when objects cannot be decoded · StorageUnavailable
    */
   ready(): Promise<void>;
@@ -144,13 +145,15 @@ export interface WatchCache {
    * Ensures that `subscribe` can start at the revision; reads events from the store's history if
    * needed.
    * @throws ApiError 410 when the state at the revision was superseded before the history window,
-   * or later changes were compacted; also where `exactly` does, for resources that upstream does not cache
+   * later changes were compacted, or a shared store does not have the revision; also where `exactly` does, for
+   * resources that upstream does not cache
    * @throws ApiError 500 as `ready` · StorageUnavailable
    */
   loadEventsAfter(revision: number): Promise<void>;
   /**
    * Subscribes to events after the revision, in order. Past events are delivered before this method
-   * returns, later ones soon after their commit.
+   * returns, later ones soon after their commit. Of a cache that is not loaded, the subscription ends in
+   * the next turn.
    * @param topic limits the subscription; events outside the topic may still be delivered, but
    *   mostly cost no time
    * @throws ApiError 410 when the cache does not have all events after the revision
@@ -173,7 +176,7 @@ export interface WatchCache {
    * @throws RevisionCompacted when compaction overtakes the initial read · StorageUnavailable
    */
   followReadable(follower: ReadableFollower): Promise<CacheSubscription>;
-  /** Ends all subscriptions and waits. */
+  /** Ends all subscriptions, and lets reads that wait for a revision go on. */
   close(): void;
 }
 

@@ -1,9 +1,10 @@
-/** The tables in src/apimachinery/data are what `npm run generate` writes. */
+/** The tables in src/apimachinery/data, and the options of flags, are what `npm run generate` writes. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { optionFiles } from "./options.ts";
 import { generateTables } from "./tables.ts";
 
 const dataDir = join(import.meta.dirname, "../../src/apimachinery/data");
@@ -20,4 +21,10 @@ test("the generated tables are committed", () => {
   } finally {
     rmSync(directory, { recursive: true });
   }
+});
+
+test("the options of flags, and their defaults, are those of the rows", () => {
+  const directory = join(import.meta.dirname, "../../src/server");
+  for (const [file, text] of Object.entries(optionFiles(directory)))
+    assert.ok(text === readFileSync(join(directory, file), "utf8"), `run npm run generate: ${file} differs`);
 });

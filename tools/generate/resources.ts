@@ -107,6 +107,12 @@ const updatedConditionally = new Set([
   "storagemigration.k8s.io/storageversionmigrations",
 ]);
 
+/**
+ * Deletions of these return the object, although their description does not say so.
+ * Source: `DELETE` in pkg/registry/core/namespace/storage/storage.go of Kubernetes 1.36.
+ */
+const deletedObjectsReturned = new Set(["/namespaces"]);
+
 /** What the rows are made of. */
 interface Sources {
   readonly facts: Facts;
@@ -165,7 +171,9 @@ function resourceRow(key: string, rows: FactRow[], { storage, types, lifecycles 
     ...(main.categories && { categories: main.categories }),
     ...(createdByUpdate.has(key) && { createOnUpdate: true }),
     ...(updatedConditionally.has(key) && { conditionalUpdate: true }),
-    ...(main.deleteReturns !== undefined && main.deleteReturns !== "Status" && { deleteReturnsObject: true }),
+    ...((deletedObjectsReturned.has(key) || (main.deleteReturns ?? "Status") !== "Status") && {
+      deleteReturnsObject: true,
+    }),
     ...(persisted !== undefined &&
       stores !== undefined && {
         storage: {

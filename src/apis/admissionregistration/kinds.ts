@@ -7,13 +7,62 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
+import type { Column, Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { count, integer, text } from "../column.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
 import { type ExpressionChecker, type LoadExpressionChecker, uncheckedExpressions } from "./expression-checker.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const webhookColumns: readonly Column[] = [
+  nameColumn,
+  integer("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration", ({ webhooks }) =>
+    count(webhooks),
+  ),
+  ageColumn,
+];
+
+const bindingColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "PolicyName",
+    "PolicyName indicates the policy definition which the policy binding binded to",
+    ({ spec }) => spec?.policyName ?? "",
+  ),
+  text("ParamRef", "ParamRef indicates the param resource which sets the configuration param", paramRef),
+  ageColumn,
+];
+
+const paramKindColumn = text(
+  "ParamKind",
+  "ParamKind specifies the kind of resources used to parameterize this policy",
+  ({ spec }) =>
+    spec?.paramKind === undefined ? "<unset>" : `${spec.paramKind.apiVersion ?? ""}/${spec.paramKind.kind ?? ""}`,
+);
+
+const mutatingPolicyColumns: readonly Column[] = [
+  nameColumn,
+  integer("Mutations", "Mutation indicates the number of mutations rules defined in this configuration", ({ spec }) =>
+    count(spec?.mutations),
+  ),
+  paramKindColumn,
+  ageColumn,
+];
+
+const validatingPolicyColumns: readonly Column[] = [
+  nameColumn,
+  integer(
+    "Validations",
+    "Validations indicates the number of validation rules defined in this configuration",
+    ({ spec }) => count(spec?.validations),
+  ),
+  paramKindColumn,
+  ageColumn,
+];
 
 type Rules = (next: KubeObject, old: KubeObject | undefined, checker: ExpressionChecker, errors: FieldErrors) => void;
 
@@ -66,18 +115,21 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
   const mutatingPolicy = async (): Promise<Rules> => (await import("./policy-rules.ts")).validateMutatingPolicy;
   const kinds: Readonly<Record<string, Strategy>> = {
     validatingwebhookconfigurations: strategy({
+      columns: webhookColumns,
       ...checked(load, webhooks),
       isolatesStatus: false,
       raisesGeneration: webhooksDiffer,
       setDefaults: (object) => items(object.webhooks).forEach(setWebhookDefaults),
     }),
     mutatingwebhookconfigurations: strategy({
+      columns: webhookColumns,
       ...checked(load, webhooks),
       isolatesStatus: false,
       raisesGeneration: webhooksDiffer,
       setDefaults: setMutatingDefaults,
     }),
     validatingadmissionpolicies: strategy({
+      columns: validatingPolicyColumns,
       ...checked(load, validatingPolicy),
       setDefaults: setPolicyDefaults,
       prepareForStatusUpdate: keepMetaForStatus,
@@ -86,6 +138,7 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
       },
     }),
     mutatingadmissionpolicies: strategy({
+      columns: mutatingPolicyColumns,
       ...checked(load, mutatingPolicy),
       isolatesStatus: false,
       setDefaults: setPolicyDefaults,
@@ -110,6 +163,7 @@ function binding(
   declarative?: Strategy["declarative"],
 ): Strategy {
   return strategy({
+    columns: bindingColumns,
     ...checked(undefined, async () => {
       const validate = await rules();
       return (next, _old, _checker, errors) => validate(next, errors);
@@ -167,3 +221,23 @@ export const webhooksV1beta1: StoredConversion = {
     return object;
   },
 };
+
+/**
+ * `namespace/name`, with `*` for an unset namespace because the parameter's scope is unknown here;
+ * a selector has the form that Go prints.
+ */
+function paramRef({ spec }: KubeObject): string {
+  const { namespace, name, selector } = spec?.paramRef ?? {};
+  if (name) return `${namespace || "*"}/${name}`;
+  return selector === undefined ? "<unset>" : goSelector(selector);
+}
+
+function goSelector({ matchLabels = {}, matchExpressions }: Part): string {
+  const labels = Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
+  const pairs = labels.map(([key, value]) => `${key}: ${value},`).join("");
+  const expressions = items(matchExpressions).map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
+  return `&LabelSelector{MatchLabels:map[string]string{${pairs}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
+}

@@ -7,6 +7,7 @@ import { formatTime } from "../../apimachinery/clock.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import {
@@ -15,10 +16,19 @@ import {
   pathSegmentNameProblems,
   portNumberProblems,
 } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 
 /** The strategy of APIService. */
 export const apiService = strategy({
+  columns: [
+    nameColumn,
+    text("Service", "The reference to the service that hosts this API endpoint.", ({ spec }) =>
+      spec?.service ? `${spec.service.namespace ?? ""}/${spec.service.name ?? ""}` : "Local",
+    ),
+    text("Available", "Whether this service is available.", availability),
+    ageColumn,
+  ],
   validateName: nameProblems,
   setDefaults(object) {
     const { service } = struct(object, "spec");
@@ -83,4 +93,13 @@ function validateService(
   const problems = portNumberProblems(port);
   if (problems.length > 0) errors.invalid("spec.service.port", port, `port is not valid: ${problems.join(", ")}`);
   if (isContradictory) errors.invalid("spec.insecureSkipTLSVerify", true, "may not be true if caBundle is present");
+}
+
+/** The status of the condition Available, and its reason unless it is True. */
+function availability({ status }: KubeObject): string {
+  const condition = items(status?.conditions).find(({ type }) => type === "Available");
+  if (condition === undefined) return "Unknown";
+  return condition.status === "True" || !condition.reason
+    ? condition.status
+    : `${condition.status} (${condition.reason})`;
 }

@@ -5,12 +5,24 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { firstThree, text } from "../column.ts";
 import { items, keepMetaForStatus, type Part } from "../fields.ts";
 
 /** The strategy of StorageVersion. */
 export const storageVersion = strategy({
+  columns: [
+    nameColumn,
+    text(
+      "CommonEncodingVersion",
+      "commonEncodingVersion is set to an encoding storage version if all API server instances share that same version. If they don't share one storage version, this field is left empty. API servers should finish updating its storageVersionStatus entry before serving write operations, so that this field will be in sync with the reality.",
+      ({ status }) => status?.commonEncodingVersion ?? "<unset>",
+    ),
+    text("StorageVersions", "storageVersions lists the reported versions per API server instance.", storageVersions),
+    ageColumn,
+  ],
   repeatsMetaRules: false,
   validateName: nameProblems,
   prepareForStatusUpdate: keepMetaForStatus,
@@ -125,4 +137,14 @@ function validateConditions(conditions: readonly Part[], errors: FieldErrors): v
     if (reason === "") errors.required(`${path}.reason`);
     if (message === "") errors.required(`${path}.message`);
   }
+}
+
+function storageVersions({ status }: KubeObject): string {
+  return (
+    firstThree(
+      items(status?.storageVersions).map(
+        ({ apiServerID, encodingVersion }) => `${apiServerID ?? ""}=${encodingVersion ?? ""}`,
+      ),
+    ) || "<unset>"
+  );
 }

@@ -14,7 +14,7 @@ import { formatLabelSelector } from "../label-selector.ts";
 const ofTemplate = containerColumns(({ spec }) => spec?.template?.spec);
 const readyText = "Number of the pod with ready state";
 
-const deploymentColumns: readonly Column[] = [
+export const deploymentColumns: readonly Column[] = [
   nameColumn,
   text("Ready", readyText, readyOfDesired),
   text(
@@ -38,7 +38,7 @@ const deploymentColumns: readonly Column[] = [
   ),
 ];
 
-const replicaSetColumns: readonly Column[] = [
+export const replicaSetColumns: readonly Column[] = [
   nameColumn,
   integer(
     "Desired",
@@ -66,7 +66,7 @@ const replicaSetColumns: readonly Column[] = [
   ),
 ];
 
-const daemonSetColumns: readonly Column[] = [
+export const daemonSetColumns: readonly Column[] = [
   nameColumn,
   integer(
     "Desired",
@@ -109,23 +109,23 @@ const daemonSetColumns: readonly Column[] = [
   ),
 ];
 
-/** By `group/resource`. */
-export const appsColumns: Readonly<Record<string, readonly Column[]>> = {
-  "apps/controllerrevisions": [
-    nameColumn,
-    text("Controller", "Controller of the object", controller),
-    text(
-      "Revision",
-      "Revision indicates the revision of the state represented by Data.",
-      ({ revision }) => revision ?? 0,
-    ),
-    ageColumn,
-  ],
-  "apps/daemonsets": daemonSetColumns,
-  "apps/deployments": deploymentColumns,
-  "apps/replicasets": replicaSetColumns,
-  "apps/statefulsets": [nameColumn, text("Ready", readyText, readyOfDesired), ageColumn, ...ofTemplate],
-};
+export const controllerRevisionColumns: readonly Column[] = [
+  nameColumn,
+  text("Controller", "Controller of the object", controller),
+  text(
+    "Revision",
+    "Revision indicates the revision of the state represented by Data.",
+    ({ revision }) => revision ?? 0,
+  ),
+  ageColumn,
+];
+
+export const statefulSetColumns: readonly Column[] = [
+  nameColumn,
+  text("Ready", readyText, readyOfDesired),
+  ageColumn,
+  ...ofTemplate,
+];
 
 function readyOfDesired({ spec, status }: Part): string {
   return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;

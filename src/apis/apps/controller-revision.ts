@@ -9,10 +9,14 @@ import { strategy } from "../../catalog/strategy.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { metaCells } from "../column.ts";
 import { checkNonNegative } from "../fields.ts";
+import { controllerRevisionColumns } from "./columns.ts";
 
 /** Validates the data and its immutability. */
 export const controllerRevision = strategy({
+  columns: controllerRevisionColumns,
+  cellPaths: [...metaCells, "metadata.ownerReferences", "revision"],
   isolatesStatus: false,
   validate(object, errors) {
     const { data = null, revision } = object;

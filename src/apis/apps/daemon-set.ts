@@ -11,6 +11,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { addIntegers, deepEqual, type Integer } from "../../lib/json/values.ts";
+import { workloadCells } from "../column.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { templateWarnings } from "../core/pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod/workload-template.ts";
@@ -23,6 +24,7 @@ import {
   checkSelectorUnchanged,
   checkTemplateRuns,
 } from "../workload.ts";
+import { daemonSetColumns } from "./columns.ts";
 import { annotatedInteger, annotateInteger } from "./field-annotation.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
@@ -33,6 +35,8 @@ const generationAnnotation = "deprecated.daemonset.template.generation";
 
 /** Defaults, validates and counts the generations of the pod template. */
 export const daemonSet = strategy({
+  columns: daemonSetColumns,
+  cellPaths: [...workloadCells, "spec.template.spec.nodeSelector"],
   hasGeneration: true,
   fieldAnnotation: generationAnnotation,
   blank: () => ({ metadata: { annotations: { [generationAnnotation]: "0" } } }),

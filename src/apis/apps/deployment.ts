@@ -11,6 +11,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual, type Integer } from "../../lib/json/values.ts";
+import { workloadCells } from "../column.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
@@ -24,6 +25,7 @@ import {
   replicatedWarnings,
   validateReplicated,
 } from "../workload.ts";
+import { deploymentColumns } from "./columns.ts";
 import { annotatedInteger, annotateInteger } from "./field-annotation.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
 
@@ -34,6 +36,8 @@ const rollbackAnnotation = "deprecated.deployment.rollback.to";
 
 /** A change of the annotations raises the generation, and a status write keeps the labels. */
 export const deployment = strategy({
+  columns: deploymentColumns,
+  cellPaths: workloadCells,
   hasGeneration: true,
   fieldAnnotation: rollbackAnnotation,
   blank: blankReplicated,

@@ -7,6 +7,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import { workloadCells } from "../column.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
@@ -19,12 +20,15 @@ import {
   replicatedWarnings,
   validateReplicated,
 } from "../workload.ts";
+import { replicaSetColumns } from "./columns.ts";
 
 /** The noun is `deployment` in upstream's texts of this kind too. */
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
 
 /** Defaults and validates ReplicaSets; the selector is immutable. */
 export const replicaSet = strategy({
+  columns: replicaSetColumns,
+  cellPaths: workloadCells,
   hasGeneration: true,
   blank: blankReplicated,
   scale: workloadScale,

@@ -10,6 +10,7 @@ import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems } from "../../lib/names/names.ts";
+import { workloadCells } from "../column.ts";
 import { setClaimDefaults } from "../core/persistent-volume-claim.ts";
 import { validateClaimSpec } from "../core/pod/claim-template.ts";
 import type { PodOptions } from "../core/pod/options.ts";
@@ -28,6 +29,7 @@ import {
   validateSelector,
   validateTemplateMeta,
 } from "../workload.ts";
+import { statefulSetColumns } from "./columns.ts";
 import { setRollingUpdateDefaults, validateStatefulSetRollingUpdate } from "./rolling-update.ts";
 
 const mutableFields = [
@@ -48,6 +50,8 @@ const rules = { noun: "statefulset", unusableText: "", templateNoun: "StatefulSe
 
 /** Tolerates an invalid template that is already stored. */
 export const statefulSet = strategy({
+  columns: statefulSetColumns,
+  cellPaths: workloadCells,
   validateName: dnsLabelProblems,
   hasGeneration: true,
   blank: blankReplicated,

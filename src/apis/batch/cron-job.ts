@@ -7,11 +7,13 @@
 import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import { containerCells, metaCells } from "../column.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { shownSelector } from "../label-selector.ts";
 import { checkCounts, podNameWarnings } from "../workload.ts";
+import { cronJobColumns } from "./columns.ts";
 import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
 import { setConditionDefaults } from "./job.ts";
 import { jobSpecWarnings, validateJobSpec } from "./job-spec.ts";
@@ -24,6 +26,16 @@ const zoneInSchedule =
 
 /** Validates the schedule, the time zone and the job template. */
 export const cronJob = strategy({
+  columns: cronJobColumns,
+  cellPaths: [
+    ...metaCells,
+    "spec.schedule",
+    "spec.timeZone",
+    "spec.suspend",
+    "spec.jobTemplate.spec.selector",
+    ...containerCells("spec.jobTemplate.spec.template"),
+    "status",
+  ],
   hasGeneration: true,
   declarative: {},
   setDefaults(object) {

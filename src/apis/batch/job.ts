@@ -11,11 +11,13 @@ import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { workloadCells } from "../column.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkImmutable, items, type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, isSoundSelector, selects, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import { checkSelected, checkSelectorUnchanged, podNameWarnings, takeTemplateLabels } from "../workload.ts";
+import { jobColumns } from "./columns.ts";
 import { failurePolicyInGo, successPolicyInGo } from "./job-policies.ts";
 import { jobSpecWarnings, validateJobSpec } from "./job-spec.ts";
 import { validateJobStatus } from "./job-status.ts";
@@ -28,6 +30,8 @@ const ownLabels = { uid: "batch.kubernetes.io/controller-uid", name: "batch.kube
 
 /** Generates the selector of a new job. */
 export const job = strategy({
+  columns: jobColumns,
+  cellPaths: [...workloadCells, "spec.completions", "spec.parallelism"],
   hasGeneration: true,
   orphansByDefault: {
     warning:

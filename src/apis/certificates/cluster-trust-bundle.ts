@@ -8,11 +8,24 @@ import { X509Certificate } from "node:crypto";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type PemBlock, pemBlocks } from "../../lib/x509/pem-blocks.ts";
+import { text } from "../column.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
 import { validateSignerName } from "./signer-name.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const trustBundleColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "SignerName",
+    "signerName indicates the associated signer, if any.\n\nIn order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=certificates.k8s.io resource=signers resourceName=<the signer name> verb=attest.\n\nIf signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name `example.com/foo`, valid ClusterTrustBundle object names include `example.com:foo:abc` and `example.com:foo:v1`.\n\nIf signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.\n\nList/watch requests for ClusterTrustBundles can filter on this field using a `spec.signerName=NAME` field selector.",
+    ({ spec }) => spec?.signerName || "<none>",
+  ),
+];
 
 const bundleBytesMax = 1024 * 1024;
 const bundlePath = "spec.trustBundle";
@@ -20,6 +33,7 @@ const hidden = "<value omitted>";
 
 /** Messages about the bundle omit its value. */
 export const clusterTrustBundle = strategy({
+  columns: trustBundleColumns,
   isolatesStatus: false,
   repeatsMetaRules: false,
   validateName: nameProblems,

@@ -11,17 +11,39 @@ import { X509Certificate } from "node:crypto";
 import { formatTime } from "../../apimachinery/clock.ts";
 import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { StrategyContext } from "../../catalog/strategy-contract.ts";
+import type { Column, StrategyContext } from "../../catalog/strategy-contract.ts";
+import { humanDuration } from "../../lib/duration/duration.ts";
 import { firstByKey } from "../../lib/first-by-key/first-by-key.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
 import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
+import { text } from "../column.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 import { validateSignerName } from "./signer-name.ts";
 
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const signingRequestColumns: readonly Column[] = [
+  nameColumn,
+  ageColumn,
+  text(
+    "SignerName",
+    'Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be defaulted:\n 1. If it\'s a kubelet client certificate, it is assigned\n    "kubernetes.io/kube-apiserver-client-kubelet".\n 2. If it\'s a kubelet serving certificate, it is assigned\n    "kubernetes.io/kubelet-serving".\n 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".\nDistribution of trust for signers happens out of band. You can select on this field using `spec.signerName`.',
+    ({ spec }) => spec?.signerName || "<none>",
+  ),
+  text("Requestor", "Base64-encoded PKCS#10 CSR data", ({ spec }) => spec?.username ?? ""),
+  text(
+    "RequestedDuration",
+    "expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.\n\nThe v1.22+ in-tree implementations of the well-known Kubernetes signers will honor this field as long as the requested duration is not greater than the maximum duration they will honor per the --cluster-signing-duration CLI flag to the Kubernetes controller manager.\n\nCertificate signers may not honor this field for various reasons:\n\n  1. Old signer that is unaware of the field (such as the in-tree\n     implementations prior to v1.22)\n  2. Signer whose configured maximum is shorter than the requested duration\n  3. Signer whose configured minimum is longer than the requested duration\n\nThe minimum valid value for expirationSeconds is 600, i.e. 10 minutes.",
+    ({ spec }) => (spec?.expirationSeconds === undefined ? "<none>" : humanDuration(spec.expirationSeconds * 1000)),
+  ),
+  text("Condition", "Conditions applied to the request, such as approval or denial.", requestCondition),
+];
+
 /** Has the subresources `status` and `approval`. */
 export const certificateSigningRequest = strategy({
+  columns: signingRequestColumns,
   validateName: () => [], // A name in a path is all that upstream requires, after the other rules.
   declarative: { subresources: ["status", "approval"] },
   selectableFields: selectableAt("spec.signerName"),
@@ -210,4 +232,11 @@ function isCertificate(bytes: Buffer): boolean {
     if (!(error instanceof Error)) throw error;
     return false; // The caller's message replaces OpenSSL's.
   }
+}
+
+/** A denial has precedence over an approval. */
+function requestCondition({ status }: KubeObject): string {
+  const has = (type: string): boolean => items(status?.conditions).some((condition) => condition.type === type);
+  const decision = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
+  return [decision, ...(has("Failed") ? ["Failed"] : []), ...(status?.certificate ? ["Issued"] : [])].join(",");
 }

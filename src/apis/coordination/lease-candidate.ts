@@ -4,6 +4,7 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems } from "../../lib/names/names.ts";
 import {
@@ -12,11 +13,23 @@ import {
   type SemanticVersion,
   zeroVersion,
 } from "../../lib/semantic-version/semantic-version.ts";
+import { text } from "../column.ts";
 import { checkImmutable } from "../fields.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 
 /** The strategy of LeaseCandidate. */
 export const leaseCandidate = strategy({
+  columns: [
+    nameColumn,
+    text(
+      "LeaseName",
+      "LeaseName is the name of the lease for which this candidate is contending. This field is immutable.",
+      ({ spec }) => spec?.leaseName ?? "",
+    ),
+    text("BinaryVersion", "", ({ spec }) => spec?.binaryVersion ?? ""),
+    text("EmulationVersion", "", ({ spec }) => spec?.emulationVersion ?? ""),
+    ageColumn,
+  ],
   isolatesStatus: false,
   validateName: configMapKeyProblems,
   validate,

@@ -4,11 +4,22 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import { text } from "../column.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 
 /** The strategy of Lease. */
 export const lease = strategy({
+  columns: [
+    nameColumn,
+    text(
+      "Holder",
+      "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",
+      ({ spec }) => spec?.holderIdentity ?? "",
+    ),
+    ageColumn,
+  ],
   isolatesStatus: false,
   validate,
   validateUpdate: (next, _old, errors) => validate(next, errors),

@@ -3,7 +3,26 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/componentstatus/rest.go`.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { nameColumn } from "../../catalog/common-columns.ts";
+import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import type { ComputedObjects } from "../../registry/contract.ts";
+import { text } from "../column.ts";
+import type { Part } from "../fields.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const componentHealth = ({ conditions = [] }: KubeObject): Part =>
+  conditions.find(({ type }: Part) => type === "Healthy") ?? {};
+
+const componentStatusColumns: readonly Column[] = [
+  nameColumn,
+  text("Status", "Status of the component conditions", (component) => healthText(componentHealth(component).status)),
+  text("Message", "Message of the component conditions", (component) => componentHealth(component).message ?? ""),
+  text("Error", "Error of the component conditions", (component) => componentHealth(component).error ?? ""),
+];
+
+/** The strategy of `componentstatuses`, which are not stored. */
+export const componentStatus = strategy({ columns: componentStatusColumns });
 
 interface ComponentHealth {
   readonly status: "True" | "False" | "Unknown";
@@ -42,4 +61,9 @@ function shared(probe: HealthProbe): HealthProbe {
     });
     return running;
   };
+}
+
+function healthText(status: string | undefined): string {
+  if (status === undefined) return "Unknown";
+  return status === "True" ? "Healthy" : "Unhealthy";
 }

@@ -18,10 +18,12 @@ import {
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
 import { items, type Part, setAbsent } from "../fields.ts";
+import { endpointsColumns } from "./service/columns.ts";
 import { protocols } from "./service/validate-service.ts";
 
 /** Strategy of `endpoints`. */
 export const endpoints = strategy({
+  columns: endpointsColumns,
   isolatesStatus: false,
   setDefaults(object) {
     for (const subset of items(object.subsets))

@@ -9,10 +9,19 @@ import { forbidden } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { DependentsOptions } from "../../catalog/strategy-contract.ts";
+import type { Column, DependentsOptions } from "../../catalog/strategy-contract.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { selectableAt, setAbsent, struct } from "../fields.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const namespaceColumns: readonly Column[] = [
+  nameColumn,
+  text("Status", "The status of the namespace", ({ status }) => status?.phase ?? ""),
+  ageColumn,
+];
 
 /** Finalizer that the namespace controller removes when the namespace is empty. */
 const kubernetesFinalizer = "kubernetes";
@@ -22,6 +31,7 @@ const protectedNamespaces = new Set(["default", "kube-system", "kube-public"]);
 
 /** Strategy of `namespaces`. */
 export const namespace = strategy({
+  columns: namespaceColumns,
   validateName: dnsLabelProblems,
   selectableFields: selectableAt("status.phase"),
   setDefaults(object) {

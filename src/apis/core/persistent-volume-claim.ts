@@ -16,9 +16,11 @@ import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
 import { jsonDiff } from "../../lib/text-diff/unified-diff.ts";
+import { metaCells } from "../column.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isSoundSelector } from "../label-selector.ts";
 import { classAnnotation } from "./claim-class.ts";
+import { persistentVolumeClaimColumns } from "./persistent-volume/columns.ts";
 import { checkBasicResource } from "./persistent-volume/validate-volume-spec.ts";
 import { type ClaimRules, validateClaimSpec } from "./pod/claim-template.ts";
 import { isNativeResource } from "./pod/resource-names.ts";
@@ -28,6 +30,8 @@ import { roundResources } from "./resource-list.ts";
 
 /** Strategy of `persistentvolumeclaims`. */
 export const persistentVolumeClaim = strategy({
+  columns: persistentVolumeClaimColumns,
+  cellPaths: [...metaCells, "metadata.annotations", "spec", "status"],
   setDefaults: setClaimDefaults,
   dropDisabled: (next, old, { gates }) => dropForeignSource(next.spec, old?.spec, gates),
   prepareForCreate(object) {

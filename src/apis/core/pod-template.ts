@@ -3,11 +3,15 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/podtemplate/strategy.go`.
  */
 import { strategy } from "../../catalog/strategy.ts";
+import { containerCells, metaCells } from "../column.ts";
+import { podTemplateColumns } from "./pod/columns.ts";
 import { templateWarnings } from "./pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
 /** Strategy of `podtemplates`. */
 export const podTemplate = strategy({
+  columns: podTemplateColumns,
+  cellPaths: [...metaCells, ...containerCells("template"), "template.metadata.labels"],
   isolatesStatus: false,
   hasGeneration: true,
   setDefaults: setTemplateDefaults,

@@ -6,8 +6,11 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { longNameProblems } from "../../lib/names/names.ts";
+import { containerColumns, formatLabels, integer, text, wide, workloadCells } from "../column.ts";
 import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, formatLabelSelector, selects } from "../label-selector.ts";
 import { scaleWith } from "../scale.ts";
@@ -16,8 +19,39 @@ import type { PodOptions } from "./pod/options.ts";
 import { templateWarnings } from "./pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const replicationControllerColumns: readonly Column[] = [
+  nameColumn,
+  integer(
+    "Desired",
+    "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller",
+    ({ spec }) => spec?.replicas ?? 0,
+  ),
+  integer(
+    "Current",
+    "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller",
+    ({ status }) => status?.replicas ?? 0,
+  ),
+  integer(
+    "Ready",
+    "The number of ready replicas for this replication controller.",
+    ({ status }) => status?.readyReplicas ?? 0,
+  ),
+  ageColumn,
+  ...containerColumns(({ spec }) => spec?.template?.spec),
+  wide(
+    text(
+      "Selector",
+      "Selector is a label query over pods that should match the Replicas count. If Selector is empty, it is defaulted to the labels present on the Pod template. Label keys and values that must match in order to be controlled by this replication controller, if empty defaulted to labels on Pod template. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+      ({ spec }) => formatLabels(spec?.selector),
+    ),
+  ),
+];
+
 /** Strategy of `replicationcontrollers`. */
 export const replicationController = strategy({
+  columns: replicationControllerColumns,
+  cellPaths: workloadCells,
   hasGeneration: true,
   validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Upstream checks the generated name.
   declarative: { subresources: ["scale"], nameOrigin: "format=k8s-long-name" },

@@ -6,15 +6,33 @@
  */
 import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
+import { text } from "../column.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isHugePages } from "./pod/resource-names.ts";
 import { byName, validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const resourceQuotaColumns: readonly Column[] = [
+  nameColumn,
+  text("Request", "Request represents a minimum amount of cpu/memory that a container may consume.", (quota) =>
+    quotaUse(quota, { limits: false }),
+  ),
+  text(
+    "Limit",
+    "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
+    (quota) => quotaUse(quota, { limits: true }),
+  ),
+  ageColumn,
+];
+
 /** Strategy of `resourcequotas`. */
 export const resourceQuota = strategy({
+  columns: resourceQuotaColumns,
   setDefaults(object) {
     roundResources(object.spec?.hard);
     roundResources(object.status?.hard);
@@ -174,4 +192,14 @@ function warningsOf({ spec }: KubeObject): string[] {
     warnings.push(`ResourceQuota ${request} (${hard[request]}) should be less than ${limit} (${hard[limit]})`);
   }
   return warnings;
+}
+
+/** Such as `pods: 1/3, services: 0/2`. @param limits the `limits.*` resources or the others */
+function quotaUse({ status }: KubeObject, { limits }: { limits: boolean }): string {
+  const { hard = {}, used = {} } = status ?? {};
+  return Object.keys(hard)
+    .filter((resource) => resource.startsWith("limits.") === limits)
+    .sort()
+    .map((resource) => `${resource}: ${Object.hasOwn(used, resource) ? used[resource] : "0"}/${hard[resource]}`)
+    .join(", ");
 }

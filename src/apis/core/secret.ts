@@ -7,16 +7,37 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { setMember } from "../../lib/json/values.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { count, metaCells, text } from "../column.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
 import { keyPairProblem } from "./key-pair.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const secretColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Type",
+    "Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
+    ({ type }) => type ?? "",
+  ),
+  text(
+    "Data",
+    "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
+    ({ data }) => count(data),
+  ),
+  ageColumn,
+];
+
 /** Strategy of `secrets`. */
 export const secret = strategy({
+  columns: secretColumns,
+  cellPaths: [...metaCells, "type", "data.*"],
   isolatesStatus: false,
   selectableFields: selectableAt("type"),
   setDefaults(object) {

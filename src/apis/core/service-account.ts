@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgainIfNeeded } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items } from "../fields.ts";
@@ -13,6 +14,7 @@ const mountableAdvice = "deprecated in v1.32+; prefer separate namespaces to iso
 
 /** Strategy of `serviceaccounts`. */
 export const serviceAccount = strategy({
+  columns: [nameColumn, ageColumn],
   isolatesStatus: false,
   prepareForCreate: keepNamesOfSecrets,
   prepareForUpdate: keepNamesOfSecrets,

@@ -23,6 +23,7 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
+import { endpointSliceColumns } from "../core/service/columns.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
 const endpointsMax = 1000;
@@ -33,6 +34,7 @@ const topologyLabelsMax = 16;
 
 /** The strategy of EndpointSlice. */
 export const endpointSlice = strategy({
+  columns: endpointSliceColumns,
   isolatesStatus: false,
   hasGeneration: true,
   countsDroppedFields: true,

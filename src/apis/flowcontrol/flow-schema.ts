@@ -6,12 +6,41 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { goForm } from "../../catalog/go-form.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { checkWildcard, items, type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatorySchemas } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";
 import { flowControlStrategy } from "./strategy.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const flowSchemaColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "PriorityLevel",
+    "`name` is the name of the priority level configuration being referenced Required.",
+    ({ spec }) => spec?.priorityLevelConfiguration?.name ?? "",
+  ),
+  text(
+    "MatchingPrecedence",
+    "`matchingPrecedence` is used to choose among the FlowSchemas that match a given request. The chosen FlowSchema is among those with the numerically lowest (which we take to be logically highest) MatchingPrecedence.  Each MatchingPrecedence value must be ranged in [1,10000]. Note that if the precedence is not specified, it will be set to 1000 as default.",
+    ({ spec }) => spec?.matchingPrecedence ?? 0,
+  ),
+  text(
+    "DistinguisherMethod",
+    "`distinguisherMethod` defines how to compute the flow distinguisher for requests that match this schema. `nil` specifies that the distinguisher is disabled and thus will always be the empty string.",
+    ({ spec }) => spec?.distinguisherMethod?.type ?? "<none>",
+  ),
+  ageColumn,
+  text(
+    "MissingPL",
+    "references a broken or non-existent PriorityLevelConfiguration",
+    ({ status }) => items(status?.conditions).find(({ type }) => type === "Dangling")?.status ?? "?",
+  ),
+];
 
 const precedenceMax = 10_000;
 const methods = ["ByNamespace", "ByUser"];
@@ -19,6 +48,7 @@ const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "
 
 /** The strategy of FlowSchema. */
 export const flowSchema = flowControlStrategy({
+  columns: flowSchemaColumns,
   setDefaults(object) {
     const spec = struct(object, "spec");
     if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000;

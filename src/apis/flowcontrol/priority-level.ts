@@ -4,12 +4,46 @@
  */
 import { type FieldErrors, typedText } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { goForm } from "../../catalog/go-form.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
+import { text } from "../column.ts";
 import { type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatoryLevels } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";
 import { flowControlStrategy } from "./strategy.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const priorityLevelColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Type",
+    '`type` indicates whether this priority level is subject to limitation on request execution.  A value of `"Exempt"` means that requests of this priority level are not subject to a limit (and thus are never queued) and do not detract from the capacity made available to other priority levels.  A value of `"Limited"` means that (a) requests of this priority level _are_ subject to limits and (b) some of the server\'s limited capacity is made available exclusively to this priority level. Required.',
+    ({ spec }) => spec?.type ?? "",
+  ),
+  text(
+    "NominalConcurrencyShares",
+    '`nominalConcurrencyShares` (NCS) contributes to the computation of the NominalConcurrencyLimit (NominalCL) of this level. This is the number of execution seats available at this priority level. This is used both for requests dispatched from this priority level as well as requests dispatched from other priority levels borrowing seats from this level. The server\'s concurrency limit (ServerCL) is divided among the Limited priority levels in proportion to their NCS values:\n\nNominalCL(i)  = ceil( ServerCL * NCS(i) / sum_ncs ) sum_ncs = sum[priority level k] NCS(k)\n\nBigger numbers mean a larger nominal concurrency limit, at the expense of every other priority level.\n\nIf not specified, this field defaults to a value of 30.\n\nSetting this field to zero supports the construction of a "jail" for this priority level that is used to hold some request(s)',
+    ({ spec }) => (spec?.limited === undefined ? "<none>" : (spec.limited.nominalConcurrencyShares ?? 0)),
+  ),
+  text(
+    "Queues",
+    "`queues` is the number of queues for this priority level. The queues exist independently at each apiserver. The value must be positive.  Setting it to 1 effectively precludes shufflesharding and thus makes the distinguisher method of associated flow schemas irrelevant.  This field has a default value of 64.",
+    queuing("queues"),
+  ),
+  text(
+    "HandSize",
+    "`handSize` is a small positive number that configures the shuffle sharding of requests into queues.  When enqueuing a request at this priority level the request's flow identifier (a string pair) is hashed and the hash value is used to shuffle the list of queues and deal a hand of the size specified here.  The request is put into one of the shortest queues in that hand. `handSize` must be no larger than `queues`, and should be significantly smaller (so that a few heavy flows do not saturate most of the queues).  See the user-facing documentation for more extensive guidance on setting this field.  This field has a default value of 8.",
+    queuing("handSize"),
+  ),
+  text(
+    "QueueLengthLimit",
+    "`queueLengthLimit` is the maximum number of requests allowed to be waiting in a given queue of this priority level at a time; excess requests are rejected.  This value must be positive.  If not specified, it will be defaulted to 50.",
+    queuing("queueLengthLimit"),
+  ),
+  ageColumn,
+];
 
 const queuesMax = 10_000_000;
 /** Bits of the hash that assigns queues by shuffle sharding. */
@@ -18,6 +52,7 @@ const zeroSharesAnnotation = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurren
 
 /** The strategy of PriorityLevelConfiguration. */
 export const priorityLevelConfiguration = flowControlStrategy({
+  columns: priorityLevelColumns,
   setDefaults(object) {
     const { limited, exempt } = struct(object, "spec");
     if (limited) {
@@ -129,3 +164,10 @@ export const priorityLevelV1beta1: StoredConversion = {
     return object;
   },
 };
+
+function queuing(field: string): Column["value"] {
+  return ({ spec }) => {
+    const found: Part | undefined = spec?.limited?.limitResponse?.queuing;
+    return found === undefined ? "<none>" : (found[field] ?? 0);
+  };
+}

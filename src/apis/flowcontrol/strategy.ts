@@ -9,14 +9,16 @@ import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { keepMeta, validateConditionTypes } from "./status.ts";
 
 interface OwnRules {
+  readonly columns: Strategy["columns"];
   readonly setDefaults: Strategy["setDefaults"];
   readonly declarative?: Strategy["declarative"];
   readonly validate: (...parameters: Parameters<Strategy["validate"]>) => void;
 }
 
 /** Creates the strategy of one kind. */
-export function flowControlStrategy({ setDefaults, declarative, validate }: OwnRules): Strategy {
+export function flowControlStrategy({ columns, setDefaults, declarative, validate }: OwnRules): Strategy {
   return strategy({
+    columns,
     hasGeneration: true,
     repeatsMetaRules: false,
     setDefaults,

@@ -3,16 +3,29 @@
  * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ingressclass`.
  */
 import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { checkImmutable, type Part, struct } from "../fields.ts";
 import { validateReference } from "./reference.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const ingressClassColumns: readonly Column[] = [
+  nameColumn,
+  text("Controller", "Controller that is responsible for handling this class", ({ spec }) => spec?.controller ?? ""),
+  text("Parameters", "A reference to a resource with additional parameters", parameters),
+  ageColumn,
+];
 
 const controllerBytesMax = 250;
 
 /** The strategy of IngressClass. */
 export const ingressClass = strategy({
+  columns: ingressClassColumns,
   isolatesStatus: false,
   hasGeneration: true,
   declarative: {},
@@ -58,4 +71,10 @@ function validateParameters(parameters: Part, path: string, errors: FieldErrors)
     else addInvalid(errors, `${path}.namespace`, namespace, dnsLabelProblems(namespace));
   } else if (scope !== "Cluster") errors.notSupported(`${path}.scope`, plainText(scope), ["Cluster", "Namespace"]);
   else if (namespace !== undefined) errors.forbidden(`${path}.namespace`, "`parameters.scope` is set to 'Cluster'");
+}
+
+function parameters({ spec }: KubeObject): string {
+  const { apiGroup, kind = "", name = "" } = spec?.parameters ?? {};
+  if (spec?.parameters === undefined) return "<none>";
+  return apiGroup === undefined ? `${kind}/${name}` : `${kind}.${apiGroup}/${name}`;
 }

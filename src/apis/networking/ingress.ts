@@ -7,8 +7,10 @@ import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateLegacyIp, warnOfIp } from "../../apimachinery/validation/ip.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
 import {
   dns1035LabelProblems,
@@ -18,8 +20,28 @@ import {
   portNumberProblems,
   wildcardSubdomainProblems,
 } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
+import { loadBalancerAddresses } from "../core/service/columns.ts";
 import { items, type Part, setAbsent } from "../fields.ts";
 import { validateReference } from "./reference.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const ingressColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Class",
+    "The name of the IngressClass resource that should be used for additional configuration",
+    ({ spec }) => spec?.ingressClassName ?? "<none>",
+  ),
+  text("Hosts", "Hosts that incoming requests are matched against before the ingress rule", hosts),
+  text("Address", "Address is a list containing ingress points for the load-balancer", ({ status }) =>
+    loadBalancerAddresses(status).join(","),
+  ),
+  text("Ports", "Ports of TLS configurations that open", ({ spec }) =>
+    items(spec?.tls).length === 0 ? "80" : "80, 443",
+  ),
+  ageColumn,
+];
 
 const classAnnotation = "kubernetes.io/ingress.class";
 
@@ -33,6 +55,7 @@ interface Leniencies {
 
 /** The strategy of Ingress. */
 export const ingress = strategy({
+  columns: ingressColumns,
   hasGeneration: true,
   prepareForCreate(object) {
     delete object.status;
@@ -233,4 +256,17 @@ function convertBackend({ serviceName = "", servicePort = 0, ...backend }: Part)
   if (serviceName === "" && servicePort === 0) return backend;
   const port = typeof servicePort === "string" ? { name: servicePort } : { number: servicePort };
   return { ...backend, service: { name: serviceName, port: servicePort === 0 ? {} : port } };
+}
+
+/**
+ * The first three hosts. The number of others includes rules without a host, as upstream's does.
+ */
+function hosts({ spec }: KubeObject): string {
+  const rules = items(spec?.rules);
+  const named = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
+  if (named.length === 0) return "*";
+  const shown = named.slice(0, 3);
+  const text = shown.map(({ host }) => host).join(",");
+  const isMore = shown.length === 3 && rules.length - 1 > (shown[2] as { index: number }).index;
+  return isMore ? `${text} + ${rules.length - 3} more...` : text;
 }

@@ -6,12 +6,26 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateLegacyPrefix, warnOfPrefix } from "../../apimachinery/validation/ip.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { identical } from "../../lib/json/values.ts";
 import { portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
+import { formatSelector, text } from "../column.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isSoundSelector, validateLabelSelector } from "../label-selector.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const networkPolicyColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Pod-Selector",
+    "podSelector selects the pods to which this NetworkPolicy object applies. The array of rules is applied to any pods selected by this field. An empty selector matches all pods in the policy's namespace. Multiple network policies can select the same set of pods. In this case, the ingress rules for each are combined additively. This field is optional. If it is not specified, it defaults to an empty selector.",
+    ({ spec }) => formatSelector(spec?.podSelector),
+  ),
+  ageColumn,
+];
 
 interface Rules {
   /** Gate StrictIPCIDRValidation. */
@@ -27,6 +41,7 @@ const inGo = (spec: Part = {}): Part => ({ podSelector: {}, ...spec });
 
 /** The strategy of NetworkPolicy. */
 export const networkPolicy = strategy({
+  columns: networkPolicyColumns,
   isolatesStatus: false,
   hasGeneration: true,
   declarative: {},

@@ -5,16 +5,30 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validatePrefix } from "../../apimachinery/validation/ip.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { Strategy } from "../../catalog/strategy-contract.ts";
+import type { Column, Strategy } from "../../catalog/strategy-contract.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
+import { text } from "../column.ts";
 import { keepMetaForStatus } from "../fields.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const serviceCidrColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "CIDRs",
+    'CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable.',
+    ({ spec }) => (spec?.cidrs ?? []).join(","),
+  ),
+  ageColumn,
+];
 
 const path = "spec.cidrs";
 
 /** @param isolatesStatus whether only its subresource changes the status: the gate ServiceCIDRStatusFieldWiping */
 export const serviceCidrWith = (isolatesStatus: boolean): Strategy =>
   strategy({
+    columns: serviceCidrColumns,
     isolatesStatus,
     validate: (object, errors) => validateCidrs(cidrsOf(object), errors),
     validateUpdate(next, old, errors) {

@@ -10,10 +10,12 @@ import {
   validateMetaAgain,
   validateMetaChangesAgain,
 } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
 import { validateResources } from "../core/pod/resources.ts";
 import { validateTolerations } from "../core/pod/tolerations.ts";
@@ -21,6 +23,7 @@ import { checkImmutable, items, type Part } from "../fields.ts";
 
 /** The strategy of RuntimeClass. */
 export const runtimeClass = strategy({
+  columns: [nameColumn, text("Handler", "", ({ handler }) => handler ?? ""), ageColumn],
   isolatesStatus: false,
   repeatsMetaRules: false,
   declarative: {},

@@ -5,10 +5,12 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { checkAtMostAll, checkIntOrPercent } from "../apps/rolling-update.ts";
+import { integer, text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import { checkCounts } from "../workload.ts";
@@ -17,6 +19,21 @@ const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 
 /** The strategy of PodDisruptionBudget. */
 export const podDisruptionBudget = strategy({
+  columns: [
+    nameColumn,
+    text("Min Available", "The minimum number of pods that must be available.", ({ spec }) =>
+      String(spec?.minAvailable ?? "N/A"),
+    ),
+    text("Max Unavailable", "The maximum number of pods that may be unavailable.", ({ spec }) =>
+      String(spec?.maxUnavailable ?? "N/A"),
+    ),
+    integer(
+      "Allowed Disruptions",
+      "Calculated number of pods that may be disrupted at this time.",
+      ({ status }) => status?.disruptionsAllowed ?? 0,
+    ),
+    ageColumn,
+  ],
   validateName: pathSegmentNameProblems,
   checksMetaLast: true,
   hasGeneration: true,

@@ -2,13 +2,26 @@
 import { type FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { StoredConversion } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { Strategy } from "../../catalog/strategy-contract.ts";
+import type { Column, Strategy } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
+import { text, wide } from "../column.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";
 import { validateLabelSelector } from "../label-selector.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const clusterRoleBindingColumns: readonly Column[] = bindingColumns(
+  "clusterRoleBinding",
+  "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
+);
+
+const roleBindingColumns: readonly Column[] = bindingColumns(
+  "roleBinding",
+  "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.",
+);
 
 const group = "rbac.authorization.k8s.io";
 
@@ -88,6 +101,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
       validateSubject(subject, namespaced, `subjects[${index}]`, errors);
   };
   return strategy({
+    columns: namespaced ? roleBindingColumns : clusterRoleBindingColumns,
     validateName,
     isolatesStatus: false,
     repeatsMetaRules: false,
@@ -155,4 +169,22 @@ function convertSubject({ apiVersion = "", kind = "", ...subject }: Part): Part 
   if (kind === "User" || kind === "Group") return { ...subject, kind, apiGroup: group };
   const apiGroup = kind === "ServiceAccount" ? "" : (parseGroupVersion(apiVersion)?.group ?? "");
   return { ...subject, kind, apiGroup };
+}
+
+function bindingColumns(kind: string, roleText: string): readonly Column[] {
+  return [
+    nameColumn,
+    text("Role", roleText, ({ roleRef }) => `${roleRef?.kind ?? ""}/${roleRef?.name ?? ""}`),
+    ageColumn,
+    wide(text("Users", `Users in the ${kind}`, (binding) => subjects(binding, "User"))),
+    wide(text("Groups", `Groups in the ${kind}`, (binding) => subjects(binding, "Group"))),
+    wide(text("ServiceAccounts", `ServiceAccounts in the ${kind}`, (binding) => subjects(binding, "ServiceAccount"))),
+  ];
+}
+
+function subjects(binding: KubeObject, kindOfSubject: string): string {
+  return items(binding.subjects)
+    .filter(({ kind }) => kind === kindOfSubject)
+    .map(({ namespace = "", name }) => (kindOfSubject === "ServiceAccount" ? `${namespace}/${name}` : name))
+    .join(", ");
 }

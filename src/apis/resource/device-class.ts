@@ -7,6 +7,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
@@ -20,6 +21,7 @@ import { deviceFeatures, type LoadSelectorChecker, type SelectorChecker } from "
 /** @param load loads the checker of selectors; without it they are not checked */
 export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
+    columns: [nameColumn, ageColumn],
     hasGeneration: true,
     repeatsMetaRules: false,
     validateName,

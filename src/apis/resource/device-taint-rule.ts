@@ -7,14 +7,40 @@
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { age, ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
+import { text } from "../column.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { validateDriverName, validateLabelName, validatePoolName } from "./device-names.ts";
 import { setTaintDefaults, validateTaint } from "./taints.ts";
 
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const taintRuleColumns: readonly Column[] = [
+  nameColumn,
+  text("Key", "The taint key to be applied to a device. Must be a label name.", ({ spec }) => spec?.taint?.key ?? ""),
+  text(
+    "Value",
+    "The taint value corresponding to the taint key. Must be a label value.",
+    ({ spec }) => spec?.taint?.value ?? "",
+  ),
+  text(
+    "Effect",
+    "The effect of the taint on claims that do not tolerate the taint and through such claims on the pods using them.\n\nValid effects are None, NoSchedule and NoExecute. PreferNoSchedule as used for nodes is not valid here. More effects may get added in the future. Consumers must treat unknown effects like None.",
+    ({ spec }) => spec?.taint?.effect ?? "",
+  ),
+  text(
+    "TimeAdded",
+    "TimeAdded represents the time at which the taint was added or (only in a DeviceTaintRule) the effect was modified. Added automatically during create or update if not set.\n\nIn addition, in a DeviceTaintRule a value provided during an update gets replaced with the current time if the provided value is the same as the old one and the new effect is different. Changing the key and/or value while keeping the effect unchanged is possible and does not update the time stamp because the eviction which uses it is either already started (NoExecute) or not started yet (NoEffect, NoSchedule).",
+    ({ spec }) => (spec?.taint?.timeAdded === undefined ? "" : age(spec.taint.timeAdded)),
+  ),
+  ageColumn,
+];
+
 const conditionsMax = 8;
 
 export const deviceTaintRule = strategy({
+  columns: taintRuleColumns,
   hasGeneration: true,
   setDefaults: (object, _gates, now) => setTaintDefaults(struct(struct(object, "spec"), "taint"), now),
   prepareForUpdate(next, old, { now }) {

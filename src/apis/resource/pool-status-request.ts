@@ -9,16 +9,47 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { age, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, longNameProblems, longNameProblemsOfAnyCase } from "../../lib/names/names.ts";
+import { integer, text } from "../column.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const poolStatusColumns: readonly Column[] = [
+  nameColumn,
+  text("Driver", "The driver to query pools for.", ({ spec }) => spec?.driver ?? ""),
+  text("Total", "Total number of devices across all pools.", (request) =>
+    sumOfPools(request, ({ totalDevices }) => totalDevices),
+  ),
+  text("Available", "Number of available devices across all pools.", (request) =>
+    sumOfPools(request, ({ availableDevices }) => availableDevices),
+  ),
+  text("Allocated", "Number of allocated devices across all pools.", (request) =>
+    sumOfPools(request, ({ allocatedDevices }) => allocatedDevices),
+  ),
+  text("Unavailable", "Number of unavailable devices across all pools.", (request) =>
+    sumOfPools(request, ({ unavailableDevices }) => unavailableDevices),
+  ),
+  text("Errors", "Number of pools with validation errors.", (request) =>
+    sumOfPools(request, ({ validationError }) => (validationError === undefined ? 0 : 1)),
+  ),
+  integer("Pools", "Total number of matching pools.", ({ status }) => status?.poolCount ?? 0),
+  text("Status", "Processing status.", requestStatus),
+  text("Completed", "Time since the observation completed.", (request) => {
+    const end = endOf(request);
+    return end?.type === "Complete" ? age(end.lastTransitionTime) : "<none>";
+  }),
+];
 
 const [limitUsual, limitMax, poolsMax, conditionsMax] = [100, 1000, 1000, 10];
 const nameBytesMax = 253;
 const problemBytesMax = 256;
 
 export const resourcePoolStatusRequest = strategy({
+  columns: poolStatusColumns,
   repeatsMetaRules: false,
   declarative: { enforced: true, subresources: ["status"] },
   setDefaults: (object) => setAbsent(struct(object, "spec"), { limit: limitUsual }),
@@ -131,4 +162,24 @@ function validatePool(name: string, path: string, errors: FieldErrors): void {
 function checkLeast(value: number | undefined, least: number, path: string, errors: FieldErrors): void {
   if (value !== undefined && value < least)
     errors.covered("minimum").invalid(path, value, `must be greater than or equal to ${least}`);
+}
+
+/** The condition that ends a request. */
+function endOf({ status }: KubeObject): Part | undefined {
+  return items(status?.conditions).find(
+    ({ type, status }) => status === "True" && (type === "Complete" || type === "Failed"),
+  );
+}
+
+/** Includes the number of listed pools when the list is incomplete. */
+function requestStatus(request: KubeObject): string {
+  const end = endOf(request)?.type ?? "Pending";
+  const listed = items(request.status?.pools).length;
+  const all = request.status?.poolCount ?? 0;
+  return end === "Complete" && all > listed ? `Complete (${listed}/${all} pools)` : end;
+}
+
+function sumOfPools(request: KubeObject, value: (pool: Part) => number | undefined): string {
+  if (request.status === undefined || endOf(request)?.type === "Failed") return "-";
+  return String(items(request.status.pools).reduce((sum, pool) => sum + (value(pool) ?? 0), 0));
 }

@@ -10,12 +10,14 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { equalGoForms } from "../../catalog/go-equality.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
+import type { Column, Strategy, StrategyContext } from "../../catalog/strategy-contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { validateTemplateMeta } from "../core/pod/claim-template.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";
@@ -23,6 +25,13 @@ import { checkStatusRights, claimDenials } from "./claim-rights.ts";
 import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./claim-spec.ts";
 import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
 import { deviceFeatures, type LoadSelectorChecker } from "./selector-checker.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const claimColumns: readonly Column[] = [
+  nameColumn,
+  text("State", "A summary of the current state (allocated, pending, reserved, etc.).", claimState),
+  ageColumn,
+];
 
 /** Versions before v1 have the fields of `exactly` in the request itself. */
 const normalizations = [
@@ -38,6 +47,7 @@ const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 /** @param load loads the checker of selectors; without it they are not checked */
 export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
+    columns: claimColumns,
     repeatsMetaRules: false,
     declarative: { subresources: ["status"], normalizations },
     setDefaults: (object) => setClaimSpecDefaults(struct(object, "spec")),
@@ -78,6 +88,7 @@ export function resourceClaimTemplateWith(load: LoadSelectorChecker | undefined)
     validateClaimSpec(spec.spec ?? {}, rules, "spec.spec", errors);
   };
   return strategy({
+    columns: [nameColumn, ageColumn],
     repeatsMetaRules: false,
     setDefaults: (object) => setClaimSpecDefaults(struct(struct(object, "spec"), "spec")),
     async validate(object, errors, context) {
@@ -144,4 +155,13 @@ async function checkLabel(
       path,
       `admin access to devices requires the \`${adminLabel}: true\` label on the containing namespace`,
     );
+}
+
+function claimState({ metadata, status }: KubeObject): string {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const states = isDeleted ? ["deleted"] : [];
+  if (status?.allocation === undefined) return isDeleted ? "deleted" : "pending";
+  states.push("allocated");
+  if (items(status.reservedFor).length > 0) states.push("reserved");
+  return states.join(",");
 }

@@ -7,11 +7,13 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { goForms } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
-import type { DeclarativeValidation } from "../../catalog/strategy-contract.ts";
+import type { Column, DeclarativeValidation } from "../../catalog/strategy-contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
 import { items, type Part, selectableAt } from "../fields.ts";
 import { validateCounterSet, validateDevice } from "./device.ts";
@@ -19,6 +21,27 @@ import { hasLists } from "./device-attributes.ts";
 import { qualifiedBytesMax, validateDriverName, validatePoolName } from "./device-names.ts";
 import { shortenedKey, validateSet } from "./lists.ts";
 import { setTaintDefaults } from "./taints.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const sliceColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Node",
+    "NodeName identifies the node which provides the resources in this pool. A field selector can be used to list only ResourceSlice objects belonging to a certain node.\n\nThis field can be used to limit access from nodes to ResourceSlices with the same node name. It also indicates to autoscalers that adding new nodes of the same type as some old node might also make new resources available.\n\nExactly one of NodeName, NodeSelector, AllNodes, and PerDeviceNodeSelection must be set. This field is immutable.",
+    ({ spec }) => spec?.nodeName ?? "",
+  ),
+  text(
+    "Driver",
+    "Driver identifies the DRA driver providing the capacity information. A field selector can be used to list only ResourceSlice objects with a certain driver name.\n\nMust be a DNS subdomain and should end with a DNS domain owned by the vendor of the driver. It should use only lower case characters. This field is immutable.",
+    ({ spec }) => spec?.driver ?? "",
+  ),
+  text(
+    "Pool",
+    "Name is used to identify the pool. For node-local devices, this is often the node name, but this is not required.\n\nIt must not be longer than 253 characters and must consist of one or more DNS sub-domains separated by slashes. This field is immutable.",
+    ({ spec }) => spec?.pool?.name ?? "",
+  ),
+  ageColumn,
+];
 
 const devicesMax = 128;
 /** The limit when a device has taints, counters or lists of attributes. */
@@ -36,6 +59,7 @@ const normalizations: DeclarativeValidation["normalizations"] = [
 ];
 
 export const resourceSlice = strategy({
+  columns: sliceColumns,
   isolatesStatus: false,
   declarative: { normalizations },
   hasGeneration: true,

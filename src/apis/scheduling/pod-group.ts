@@ -5,8 +5,11 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
 import { identical } from "../../lib/json/values.ts";
+import { text } from "../column.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import {
   enforcedRules,
@@ -20,8 +23,24 @@ import {
   validateUnion,
 } from "./pod-group-rules.ts";
 
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const podGroupColumns: readonly Column[] = [
+  nameColumn,
+  text(
+    "Policy",
+    "SchedulingPolicy defines the scheduling policy for this instance of the PodGroup. Controllers are expected to fill this field by copying it from a PodGroupTemplate. This field is immutable.",
+    ({ spec }) => (spec?.schedulingPolicy?.gang === undefined ? "Basic" : "Gang"),
+  ),
+  text("Workload", "Name of the referenced Workload object", ({ spec }) =>
+    spec?.podGroupTemplateRef === undefined ? "<none>" : (spec.podGroupTemplateRef.workload?.workloadName ?? ""),
+  ),
+  text("Status", "Status of the PodGroup", podGroupStatus),
+  ageColumn,
+];
+
 /** The strategy of PodGroup. */
 export const podGroup = strategy({
+  columns: podGroupColumns,
   setDefaults: setModeDefault,
   // While its gate is off, the field is removed before it is stored.
   setStoredDefaults: setModeDefault,
@@ -77,4 +96,14 @@ function validateTemplateReference(reference: Part, path: string, errors: FieldE
   const { workloadName = "", podGroupTemplateName = "" } = reference.workload;
   validateText(workloadName, `${path}.workload.workloadName`, longName, errors);
   validateText(podGroupTemplateName, `${path}.workload.podGroupTemplateName`, shortName, errors);
+}
+
+/** The last condition of the type. */
+function podGroupStatus({ status }: KubeObject): string {
+  const conditions = items(status?.conditions);
+  const disruption = conditions.findLast(({ type }) => type === "DisruptionTarget");
+  if (disruption !== undefined) return disruption.reason ?? "";
+  const scheduled = conditions.findLast(({ type }) => type === "PodGroupScheduled");
+  if (scheduled === undefined) return "Pending";
+  return scheduled.status === "True" ? "Scheduled" : "Unschedulable";
 }

@@ -4,8 +4,32 @@
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
+import type { Column } from "../../catalog/strategy-contract.ts";
+import { flag, integer, text } from "../column.ts";
 import { checkImmutable } from "../fields.ts";
+
+/** Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`. */
+const priorityClassColumns: readonly Column[] = [
+  nameColumn,
+  integer(
+    "Value",
+    "value represents the integer value of this priority class. This is the actual priority that pods receive when they have the name of this class in their pod spec.",
+    ({ value }) => value ?? 0,
+  ),
+  flag(
+    "Global-Default",
+    "globalDefault specifies whether this PriorityClass should be considered as the default priority for pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the smallest value of such global default PriorityClasses will be used as the default priority.",
+    ({ globalDefault }) => globalDefault ?? false,
+  ),
+  ageColumn,
+  text(
+    "PreemptionPolicy",
+    "preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.",
+    ({ preemptionPolicy }) => preemptionPolicy ?? "",
+  ),
+];
 
 const userValueMax = 1_000_000_000;
 const systemPrefix = "system-";
@@ -16,6 +40,7 @@ const systemValues: ReadonlyMap<string, number> = new Map([
 
 /** The strategy of PriorityClass. */
 export const priorityClass = strategy({
+  columns: priorityClassColumns,
   isolatesStatus: false,
   setDefaults(object) {
     object.preemptionPolicy ??= "PreemptLowerPriority";

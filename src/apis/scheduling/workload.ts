@@ -5,6 +5,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
 import { items, type Part } from "../fields.ts";
@@ -24,6 +25,7 @@ const templatesPath = "spec.podGroupTemplates";
 
 /** The strategy of Workload. */
 export const workload = strategy({
+  columns: [nameColumn, ageColumn],
   isolatesStatus: false,
   declarative: enforcedRules,
   validate({ spec = {} }: KubeObject, errors) {

@@ -7,6 +7,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import type { StrategyContext } from "../../catalog/strategy-contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { checkImmutable, items, type Part, struct } from "../fields.ts";
+import { csiDriverColumns } from "./columns.ts";
 
 const tokenSecretsGate = "CSIServiceAccountTokenSecrets";
 const tokensMayBeLogged =
@@ -14,6 +15,7 @@ const tokensMayBeLogged =
 
 /** The strategy of CSIDriver. */
 export const csiDriver = strategy({
+  columns: csiDriverColumns,
   isolatesStatus: false,
   hasGeneration: true,
   setDefaults(object) {

@@ -10,12 +10,14 @@ import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { checkNonNegative, items, type Part } from "../fields.ts";
+import { csiNodeColumns } from "./columns.ts";
 import { validateCsiDriverName } from "./driver-name.ts";
 
 const idBytesMax = 256;
 
 /** The strategy of CSINode. */
 export const csiNode = strategy({
+  columns: csiNodeColumns,
   isolatesStatus: false,
   repeatsMetaRules: false,
   validate,

@@ -7,13 +7,17 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import { metaCells } from "../column.ts";
 import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 import { byName } from "../label-selector.ts";
+import { storageClassColumns } from "./columns.ts";
 import { validateDriver, validateParameters } from "./parameters.ts";
 
 /** The strategy of StorageClass. */
 export const storageClass = strategy({
+  columns: storageClassColumns,
+  cellPaths: [...metaCells, "metadata.annotations", "*"],
   isolatesStatus: false,
   repeatsMetaRules: false,
   declarative: {},

@@ -13,6 +13,7 @@ import { validateVolumeSpec } from "../core/persistent-volume/validate-volume-sp
 import { setHostPathDefaults } from "../core/pod/spec-defaults.ts";
 import { roundResources } from "../core/resource-list.ts";
 import { keepMetaForStatus, type Part, setAbsent } from "../fields.ts";
+import { volumeAttachmentColumns } from "./columns.ts";
 import { validateCsiDriverName } from "./driver-name.ts";
 
 const metadataBytesMax = 256 * 1024;
@@ -20,6 +21,7 @@ const messageBytesMax = 1024;
 
 /** The strategy of VolumeAttachment. */
 export const volumeAttachment = strategy({
+  columns: volumeAttachmentColumns,
   repeatsMetaRules: false,
   declarative: {},
   setDefaults(object) {

@@ -8,10 +8,14 @@ import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { metaCells } from "../column.ts";
+import { volumeAttributesClassColumns } from "./columns.ts";
 import { validateDriver, validateParameters } from "./parameters.ts";
 
 /** The strategy of VolumeAttributesClass. */
 export const volumeAttributesClass = strategy({
+  columns: volumeAttributesClassColumns,
+  cellPaths: [...metaCells, "metadata.annotations", "*"],
   isolatesStatus: false,
   validate,
   validateUpdate(next, old, errors) {

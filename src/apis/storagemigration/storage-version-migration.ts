@@ -3,16 +3,25 @@
  * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/storagemigration/validation/validation.go`.
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupResource, type KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { nameColumn } from "../../catalog/common-columns.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
+import { text } from "../column.ts";
 import { items, keepMetaForStatus, type Part } from "../fields.ts";
 
 /** The strategy of StorageVersionMigration. */
 export const storageVersionMigration = strategy({
+  columns: [
+    { ...nameColumn, format: "" },
+    text("Resource", "GroupResource to migrate", ({ spec }) =>
+      formatGroupResource({ group: spec?.resource?.group ?? "", resource: spec?.resource?.resource ?? "" }),
+    ),
+    text("Status", "Status of the migration", migrationStatus),
+  ],
   repeatsMetaRules: false,
   prepareForStatusUpdate: keepMetaForStatus,
   validate,
@@ -79,4 +88,13 @@ function validateJoined(text: string, path: string, problems: readonly string[],
 function validateVersion(version: string, errors: FieldErrors): void {
   if (version === "" || /^[1-9][0-9]*$/.test(version)) return;
   errors.invalid("status.resourceVersion", version, `resource version is not well formed: ${version}`);
+}
+
+/** The last condition that is true. */
+function migrationStatus({ status }: KubeObject): string {
+  const isState = (type: string): boolean => type === "Running" || type === "Failed" || type === "Succeeded";
+  return (
+    items(status?.conditions).findLast((condition) => condition.status === "True" && isState(condition.type))?.type ??
+    "Unknown"
+  );
 }

@@ -1,10 +1,12 @@
 /** `coxswain doctor`: checks what a server and its clients need. */
 import { type Command, InvalidArgumentError } from "commander";
+import { printable } from "../../lib/json/printable.ts";
 import { addServerOptions } from "../client/with-client.ts";
+import { colored, type TextFormat } from "../colors.ts";
 import { exitFailed } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { addExamples, collect, defineSubcommand, type OutputFormat, outputOption } from "../subcommands.ts";
-import type { DoctorOptions } from "./contract.ts";
+import type { DoctorOptions, Finding } from "./contract.ts";
 
 const exitHealthy = 0;
 const exitProblem = 1;
@@ -46,7 +48,6 @@ function addOptions(command: Command): Command {
 async function diagnose(options: CommandOptions, output: Output, env: NodeJS.ProcessEnv): Promise<number> {
   const { runChecks } = await import("./run-checks.ts");
   const { openFilesMax } = await import("./check-process.ts");
-  const { formatFindings } = await import("./format.ts");
   const filesMax = openFilesMax();
   const surroundings = { env, now: Date.now, versions: process.versions, ...(filesMax !== undefined && { filesMax }) };
   const findings = await runChecks(options, surroundings);
@@ -66,3 +67,17 @@ function portOf(text: string): number {
 
 const collectUrls = (text: string, before: readonly string[] = []): string[] =>
   text.split(",").reduce((all, url) => (url === "" ? all : collect(url, all)), [...before]);
+
+const formats: Readonly<Record<Finding["status"], TextFormat>> = { ok: "green", warning: "yellow", problem: "red" };
+
+/** A line for each finding, and one below it with what to do. */
+function formatFindings(findings: readonly Finding[], { isColored }: { readonly isColored: boolean }): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  return findings
+    .flatMap(({ check, status, message, advice }) => [
+      `${colored(status.padEnd(8), formats[status], isColored)} ${printable(check).padEnd(width)}  ${printable(message)}`,
+      ...(advice === undefined ? [] : [`${" ".repeat(9 + width)}  → ${printable(advice)}`]),
+    ])
+    .map((line) => `${line}\n`)
+    .join("");
+}

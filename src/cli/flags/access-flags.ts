@@ -13,7 +13,10 @@ export const authorizationFlags: readonly Flag[] = [
     name: "authorization-mode",
     option: "authorizationModes",
     type: list("modes"),
+    default: [],
     help: "Ordered comma-separated list of authorizers: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook; may be repeated. If unset, Node,RBAC. Members of system:masters are always allowed everything.",
+    inCode:
+      "ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook, in order of evaluation. Empty: Node, RBAC. The group system:masters is always allowed everything.",
     unset: "Node,RBAC",
     upstream: "",
   },
@@ -22,6 +25,7 @@ export const authorizationFlags: readonly Flag[] = [
     option: "authorizationPolicyFile",
     type: file,
     help: "File with one JSON policy per line, for --authorization-mode=ABAC.",
+    inCode: "File of the mode ABAC: one policy in JSON per line.",
   },
   {
     name: "authorization-config",

@@ -1,6 +1,6 @@
 /** Flags of authentication and of service account tokens. Names and defaults are kube-apiserver's. */
 import { type Flag, type FlagType, FlagValueError } from "./contract.ts";
-import { bool, checked, duration, durationType, file, list, repeated, text } from "./flag-types.ts";
+import { bool, checked, duration, durationType, file, list, text, texts } from "./flag-types.ts";
 
 /** `claim=value`; spaces around both are removed. */
 const requiredClaims: FlagType<Readonly<Record<string, string>>> = {
@@ -21,6 +21,7 @@ export const authenticationFlags: readonly Flag[] = [
     name: "anonymous-auth",
     option: "anonymousAuth",
     type: bool,
+    default: undefined,
     help: "Accepts requests without credentials as the user system:anonymous of the group system:unauthenticated. If unset, true, unless --authentication-config sets it.",
     unset: "true",
   },
@@ -28,12 +29,14 @@ export const authenticationFlags: readonly Flag[] = [
     name: "authentication-config",
     option: "authenticationConfigFile",
     type: file,
+    default: undefined,
     help: "File with an AuthenticationConfiguration: token issuers, and the paths of anonymous requests. The file is reloaded when it changes. Excludes --oidc-*, and --anonymous-auth if the file configures anonymous requests.",
   },
   {
     name: "egress-selector-config-file",
     option: "egressSelectorConfigFile",
     type: file,
+    default: undefined,
     help: "File with an EgressSelectorConfiguration: the proxies for connections to issuers whose configuration has an egress type.",
   },
   {
@@ -96,7 +99,9 @@ export const authenticationFlags: readonly Flag[] = [
     name: "client-ca-file",
     option: "clientCaFile",
     type: file,
+    default: undefined,
     help: "PEM file with certificate authorities; a client certificate from one of them authenticates its common name as the user, and its organizations as groups.",
+    inCode: "PEM file with the authorities of client certificates. The server's own authority is always accepted.",
   },
   {
     name: "requestheader-client-ca-file",
@@ -138,13 +143,16 @@ export const authenticationFlags: readonly Flag[] = [
     name: "enable-bootstrap-token-auth",
     option: "bootstrapTokenAuth",
     type: bool,
+    default: false,
     help: "Accepts the tokens in Secrets of type bootstrap.kubernetes.io/token in the namespace kube-system, with which nodes join.",
   },
   {
     name: "token-auth-file",
     option: "tokenAuthFile",
     type: file,
+    default: undefined,
     help: "CSV file with bearer tokens: token, user name, user UID and, in one quoted comma-separated column, groups. Read only at the start.",
+    inCode: "CSV file of token, user name, user uid and groups.",
   },
   {
     name: "authentication-token-webhook-config-file",
@@ -168,13 +176,18 @@ export const authenticationFlags: readonly Flag[] = [
     name: "api-audiences",
     option: "apiAudiences",
     type: list("names"),
+    default: [],
     help: "Comma-separated list of audiences of this server in service account tokens. If unset, the values of --service-account-issuer.",
+    inCode:
+      "Audiences of this server: tokens must have one, and issued tokens have all by default. Empty: the issuers.",
   },
   {
     name: "service-account-issuer",
     option: "serviceAccountIssuers",
-    type: repeated("issuer", String),
+    type: texts("issuer"),
+    default: ["https://kubernetes.default.svc.cluster.local"],
     help: "Issuer of service account tokens, preferably an https URL. May be repeated: new tokens have the first one, tokens of all are accepted.",
+    inCode: "The server issues tokens with the first and accepts tokens of all. At least one.",
     upstream: "",
   },
   {
@@ -186,37 +199,44 @@ export const authenticationFlags: readonly Flag[] = [
   {
     name: "service-account-key-file",
     option: "serviceAccountKeyFiles",
-    type: repeated("file", String),
+    type: texts("file"),
+    default: [],
     help: "PEM file with public or private RSA or ECDSA keys that verify service account tokens; may be repeated. The signing key is always accepted. If unset, the key of --tls-private-key-file.",
+    inCode: "PEM files with further keys whose tokens are accepted.",
   },
   {
     name: "service-account-signing-key-file",
     option: "serviceAccountSigningKeyFile",
     type: file,
+    default: undefined,
     help: "PEM file with the private key that signs service account tokens. If unset, a key is created in --data-dir.",
   },
   {
     name: "service-account-signing-endpoint",
     option: "serviceAccountSigningEndpoint",
     type: text("socket"),
+    default: undefined,
     help: "Unix socket of an external signer (ExternalJWTSigner), which signs service account tokens and has the keys that verify them: a path, or @ and an abstract name. Not with --service-account-signing-key-file or --service-account-key-file.",
   },
   {
     name: "service-account-lookup",
     option: "serviceAccountLookup",
     type: bool,
+    default: true,
     help: "Accepts tokens in Secrets only while the Secret and the service account exist.",
   },
   {
     name: "service-account-max-token-expiration",
     option: "serviceAccountMaxTokenExpirationMs",
     type: durationType("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"),
+    default: 0,
     help: "Maximum lifetime of a service account token, between 1h and 2^32 seconds; longer requested lifetimes are reduced to it. 0 is no limit.",
   },
   {
     name: "legacy-service-account-token-clean-up-period",
     option: "legacyTokenCleanUpMs",
     type: positiveDuration,
+    default: 365 * 86_400_000,
     help: "How long an automatically created token Secret can be unused before it is marked as invalid, and how long after that it is deleted.",
     upstream: null,
   },
@@ -224,6 +244,7 @@ export const authenticationFlags: readonly Flag[] = [
     name: "service-account-extend-token-expiration",
     option: "serviceAccountExtendTokenExpiration",
     type: bool,
+    default: true,
     help: "Extends the lifetime of the tokens of pods from about an hour to a year, for clients that do not reload them.",
   },
 ];

@@ -1,4 +1,7 @@
-/** A flag of the server is a row. Parsing, `--help`, shell completion and docs/reference/flags.md come from it. */
+/**
+ * A flag of the server is a row. Parsing, `--help`, shell completion and docs/reference/flags.md come from it, and the
+ * option of `startServer` with its default, which `npm run generate` writes.
+ */
 import type { ServerOptions } from "../../server/options.ts";
 import type { ColorMode } from "../colors.ts";
 import type { PathOf, ValueAt } from "./option-path.ts";
@@ -55,6 +58,8 @@ export type OptionPath = PathOf<FlagOptions>;
 export interface FlagType<T> {
   /** What `--help` calls a value: `duration`. */
   readonly value: string;
+  /** The type of the option as `npm run generate` writes it; a type of an option's members needs none. */
+  readonly ts?: string;
   /** The value is optional, and `true` without one. */
   readonly isSwitch?: true;
   /** The values that the flag accepts, if there are few; shell completion offers them. */
@@ -92,6 +97,15 @@ interface FlagRow {
 interface OptionRow<Path extends OptionPath> extends FlagRow {
   readonly option: Path;
   readonly type: FlagType<ValueAt<FlagOptions, Path>>;
+  /**
+   * The default of an option that is no member of another. `undefined`: the option is required, and may be undefined;
+   * without the member it is optional.
+   */
+  readonly default?: ValueAt<FlagOptions, Path> | undefined;
+  /** The default of the flag, if it is another than that of the option. */
+  readonly commandDefault?: ValueAt<FlagOptions, Path>;
+  /** The docstring of the option, if `help` describes how the value is written, or what only the command does. */
+  readonly inCode?: string;
   /** The value that an unset flag has the effect of, if its option has no default; `help` says so. */
   readonly unset?: string;
 }
@@ -101,6 +115,8 @@ interface CheckedRow extends FlagRow {
   readonly option?: never;
   readonly type: FlagType<unknown>;
   readonly default?: string;
+  readonly commandDefault?: never;
+  readonly inCode?: never;
   readonly unset?: never;
 }
 

@@ -2,19 +2,16 @@
 import { defaultOptions } from "../../server/default-options.ts";
 import { etcdDefaults } from "../../storage/etcd/options.ts";
 import type { Flag, FlagOptions } from "./contract.ts";
-import { valueAt } from "./option-path.ts";
+import { flagGroups } from "./flag-groups.ts";
+import { valueAt, withValue } from "./option-path.ts";
 
 const { clock: _clock, ...libraryDefaults } = defaultOptions;
 
-/** Those of the library, except that objects are kept on disk and the port is always the same. */
-export const flagDefaults: FlagOptions = {
+/** Those of the library, and of options that only flags have. */
+const ofGroups: FlagOptions = {
   ...libraryDefaults,
-  storage: "lmdb",
-  dataDir: ".coxswain",
-  securePort: 6443,
   etcd: { ...etcdDefaults, servers: [] },
   verbosity: { level: 0, modules: [] },
-  profiling: true,
   command: {
     testControl: false,
     virtualClock: false,
@@ -28,6 +25,15 @@ export const flagDefaults: FlagOptions = {
     suppressDeprecationWarnings: false,
   },
 };
+
+/** With the rows whose flags have another default than their option: objects are kept on disk, the port is always the same. */
+export const flagDefaults: FlagOptions = flagGroups
+  .flatMap(([, flags]) => flags)
+  .reduce(
+    (options, { option, commandDefault }) =>
+      commandDefault === undefined ? options : withValue(options, option, commandDefault),
+    ofGroups,
+  );
 
 /** @returns the default of a flag as a value of it; undefined without one */
 export function defaultOf(flag: Flag): string | undefined {

@@ -12,6 +12,7 @@ import { FlagError, type FlagType, FlagValueError } from "./contract.ts";
 /** A switch with a boolean in the forms of Go's strconv.ParseBool. */
 export const bool: FlagType<boolean> = {
   value: "bool",
+  ts: "boolean",
   isSwitch: true,
   read(text) {
     const value = parseBool(text);
@@ -27,13 +28,14 @@ export const bool: FlagType<boolean> = {
  * @param choices the values that the server accepts, which checks them
  */
 export function text(value: string, choices?: readonly string[]): FlagType<string> {
-  return { value, ...(choices !== undefined && { choices }), read: (one) => one };
+  return { value, ts: "string", ...(choices !== undefined && { choices }), read: (one) => one };
 }
 
 /** One of several words. */
 export function word<const Word extends string>(value: string, choices: readonly Word[]): FlagType<Word> {
   return {
     value,
+    ts: choices.map((choice) => JSON.stringify(choice)).join(" | "),
     choices,
     read(one) {
       const found = choices.find((choice) => choice === one);
@@ -74,6 +76,7 @@ export function integer({
 } = {}): FlagType<number> {
   return {
     value,
+    ts: "number",
     read(text) {
       const number = parseDigits(text);
       if (number < min || number > max) throw new FlagValueError(`must be between ${min} and ${max}, inclusive`);
@@ -85,6 +88,7 @@ export function integer({
 /** A number with a fraction. */
 export const float: FlagType<number> = {
   value: "float",
+  ts: "number",
   read(text) {
     if (text.trim() === "" || Number.isNaN(Number(text)))
       throw new FlagValueError(`strconv.ParseFloat: parsing ${quoteGo(text)}: invalid syntax`);
@@ -113,6 +117,7 @@ function signedMs(text: string): number {
 /** Milliseconds, as a duration that is not negative. */
 export const duration: FlagType<number> = {
   value: "duration",
+  ts: "number",
   read: (text) => durationMs(text),
   format: (ms) => formatDuration(BigInt(ms) * nanosecondsOfMs),
 };
@@ -125,6 +130,7 @@ export function durationType(negative: string): FlagType<number> {
 /** A number of bytes, or a quantity such as `256Mi`. */
 export const byteCount: FlagType<number> = {
   value: "quantity",
+  ts: "number",
   read(text) {
     const bytes = Number(integerValue(parsed(() => parseQuantity(text), QuantityError)));
     if (bytes <= 0 || !Number.isSafeInteger(bytes)) throw new FlagValueError("must be a positive number of bytes");
@@ -155,6 +161,7 @@ function isCidr(text: string): boolean {
 /** A range of ports, normalized. */
 export const portRange: FlagType<string> = {
   value: "range",
+  ts: "string",
   read(text) {
     if (text.trim() === "") return undefined;
     const range = parsePortRange(text);
@@ -185,7 +192,7 @@ export const file: FlagType<string> = unlessEmpty(text("file"));
 
 /** A comma-separated list, which further flags extend. @param value what `--help` calls it */
 export function list(value: string): FlagType<readonly string[]> {
-  return listOf(value, (item) => item);
+  return { ...listOf(value, (item) => item), ts: "readonly string[]" };
 }
 
 /** A comma-separated list of items that are parsed. @param parse throws a FlagValueError */
@@ -198,9 +205,15 @@ export function repeated<T>(value: string, parse: (text: string) => T): FlagType
   return { value, read: (text, before = []) => [...before, parse(text)] };
 }
 
+/** A flag that is repeated, with one text each. */
+export function texts(value: string): FlagType<readonly string[]> {
+  return { ...repeated(value, String), ts: "readonly string[]" };
+}
+
 /** Comma-separated pairs as one text, which further flags extend. */
 export const pairs: FlagType<string> = {
   value: "pairs",
+  ts: "string",
   read: (text, before = "") => (before === "" ? text : `${before},${text}`),
 };
 

@@ -1,6 +1,6 @@
 /** Parses the command line of the server, and writes its `--help`. */
 
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { colored, hasColors } from "../colors.ts";
 import { serveExitCodes } from "../exit-codes.ts";
@@ -73,6 +73,21 @@ export function serverFlags(defaults: readonly string[]): ServerFlags {
     },
     settings: () => parsedSettings(parsed),
   };
+}
+
+/** Adds flags of the server to a command, whose help names the command that describes them. */
+export function addServerFlags(command: Command, { options }: ServerFlags): Command {
+  const described = new Set(options);
+  for (const option of options) command.addOption(option);
+  return command
+    .configureHelp({
+      ...command.configureHelp(),
+      formatHelp(one, help) {
+        const visibleOptions = () => help.visibleOptions(one).filter((option) => !described.has(option));
+        return new Help().formatHelp(one, Object.assign(Object.create(help), { visibleOptions }));
+      },
+    })
+    .addHelpText("after", "\nFlags of the server: coxswain serve --help");
 }
 
 function nothingParsed(): Parsed {

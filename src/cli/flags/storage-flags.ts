@@ -76,6 +76,7 @@ export const etcdFlags: readonly Flag[] = [
     name: "etcd-count-metric-poll-period",
     option: "objectCountPollMs",
     type: duration,
+    default: 60_000,
     help: "How often the objects of each resource are counted for metrics, with any storage engine; 0 disables it.",
   },
   {
@@ -101,6 +102,7 @@ const mediaTypes = ["application/json", "application/vnd.kubernetes.protobuf", "
 /** Empty is JSON, as in upstream. */
 const storageMediaType: FlagType<StorageMediaType> = {
   value: "type",
+  ts: "StorageMediaType",
   choices: mediaTypes,
   read(text) {
     const found = mediaTypes.find((one) => one === (text || "application/json"));
@@ -124,6 +126,7 @@ const wholeSeconds: FlagType<number> = {
 /** Sizes by the name of a resource with its group. */
 const watchCacheSizes: FlagType<ReadonlyMap<string, number>> = {
   value: "resource#size,...",
+  ts: "ReadonlyMap<string, number>",
   read: (sizes, before = new Map<string, number>()) =>
     new Map([...before, ...stringSlice(sizes).map(parseWatchCacheSize)]),
   format: () => "",
@@ -134,21 +137,31 @@ export const storageFlags: readonly Flag[] = [
     name: "data-dir",
     option: "dataDir",
     type: directory,
+    default: undefined,
+    commandDefault: ".coxswain",
     help: "Directory of the embedded store, the generated certificates and the kubeconfig file; relative to the working directory.",
+    inCode:
+      "Directory of certificates, the kubeconfig and the store. Undefined, which `memory` alone allows: the server writes nothing to disk.",
     upstream: null,
   },
   {
     name: "storage",
     option: "storage",
     type: word("engine", ["lmdb", "memory", "etcd"]),
+    default: "memory",
+    commandDefault: "lmdb",
     help: "The storage engine: lmdb stores objects in --data-dir, memory discards them at exit, etcd stores them in --etcd-servers, and is the default if that is set.",
+    inCode:
+      "`memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`; `etcd` keeps them in the cluster of `etcd`, which several servers can share.",
     upstream: null,
   },
   {
     name: "storage-media-type",
     option: "storageMediaType",
     type: storageMediaType,
+    default: "application/vnd.kubernetes.protobuf",
     help: "The encoding of built-in objects in a store that is shared with kube-apiserver: application/json, application/vnd.kubernetes.protobuf or application/yaml. Embedded stores keep JSON.",
+    inCode: "How a store that is shared with kube-apiserver keeps built-in objects; embedded stores keep JSON.",
   },
   {
     name: "encryption-provider-config",
@@ -167,27 +180,35 @@ export const storageFlags: readonly Flag[] = [
     name: "durability",
     option: "durability",
     type: word("mode", ["full", "relaxed"]),
+    default: "full",
     help: "full answers a write when its commit is on disk; relaxed when it is passed to the operating system, for tests.",
+    inCode: "`full`: a write is answered when it is on disk. `relaxed`: when the operating system has it.",
     upstream: null,
   },
   {
     name: "history-window",
     option: "historyMs",
     type: duration,
+    default: 5 * 60_000,
     help: "How long old revisions can be read and watched from; unlimited if only --etcd-compaction-interval is set.",
+    inCode: "How long old resource versions can be read and watched from, in milliseconds.",
     upstream: null,
   },
   {
     name: "etcd-compaction-interval",
     option: "compactionIntervalMs",
     type: duration,
+    default: undefined,
     help: "How often the store is compacted to the revision that was current one interval earlier; 0 disables it, so that only the other limits apply. 5m0s with etcd.",
+    inCode:
+      "Every so many milliseconds the store is compacted to the revision that was the newest at the time before. 0 or undefined: only `historyMs` and `historyBytesMax` apply.",
     unset: "5m0s",
   },
   {
     name: "history-bytes-max",
     option: "historyBytesMax",
     type: byteCount,
+    default: 256 << 20,
     help: "Limit of the bytes of old revisions; above it the oldest are removed regardless of their age.",
     upstream: null,
   },
@@ -195,12 +216,15 @@ export const storageFlags: readonly Flag[] = [
     name: "event-ttl",
     option: "eventTtlSeconds",
     type: wholeSeconds,
+    default: 3600,
     help: "Amount of time to retain events.",
+    inCode: "How long objects of the kind `Event` live.",
   },
   {
     name: "watch-cache",
     option: "watchCache",
     type: bool,
+    default: true,
     help: "If false, lists and watches are answered as kube-apiserver without a watch cache does: each list reads the current state, whatever its resourceVersion, and has the requested limit, and watches have no bookmarks.",
   },
   {
@@ -214,7 +238,10 @@ export const storageFlags: readonly Flag[] = [
     name: "watch-cache-sizes",
     option: "watchCacheSizes",
     type: watchCacheSizes,
+    default: new Map(),
     help: "A resource with the size 0, such as deployments.apps#0, is read as with --watch-cache=false, as Events are by default. Other sizes have no effect, except that Events are read from the cache then: caches are sized automatically.",
+    inCode:
+      "By name of the resource with its group, such as `deployments.apps`. 0: as with `watchCache` false, for this resource. Other sizes have no effect, except that Events, which are read so by default, get a cache.",
   },
 ];
 

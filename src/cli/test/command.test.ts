@@ -11,7 +11,7 @@ import * as tls from "node:tls";
 import { Command } from "commander";
 import { main } from "../../../test/support/program.ts";
 import { runCommand } from "../../../test/support/run-command.ts";
-import { addServerFlags } from "../flags/add-server-flags.ts";
+import { addServerFlags } from "../flags/parse-flags.ts";
 import { testCommand } from "./command.ts";
 import { testServerFlags, testSettings } from "./settings.ts";
 

@@ -32,7 +32,7 @@ interface ReportOptions extends ControllerOptions {
 export interface StorageVersionReport {
   /**
    * Returns the last error of a resource that was not reported yet, `<nil>` without one.
-   * @returns undefined for one that was reported, and for custom resources
+   * @returns undefined for one that was reported, for custom resources, and after `completed`
    */
   problem(resource: GroupResource): string | undefined;
   /** Resolves when all versions were reported for the first time, or the report is stopped. */
@@ -52,9 +52,14 @@ export function storageVersionReport(options: ReportOptions): StorageVersionRepo
   const place = findStorageVersions(registry.catalog);
   if (place === undefined) return undefined;
   let isStopped = false;
+  let isCompleted = false;
   let cancel = (): void => {};
   let running: Promise<void> = Promise.resolve();
   const { promise: completed, resolve } = Promise.withResolvers<void>();
+  const complete = (): void => {
+    isCompleted = true;
+    resolve();
+  };
   const done = new Set<string>();
   const problems = new Map<string, string>();
   const report = async (): Promise<void> => {
@@ -70,7 +75,7 @@ export function storageVersionReport(options: ReportOptions): StorageVersionRepo
         isComplete = false;
       }
     }
-    if (isComplete) resolve();
+    if (isComplete) complete();
     if (isStopped) return;
     cancel = realClock(registry.clock).after(isComplete ? intervalMs : retryMs, begin);
   };
@@ -79,6 +84,7 @@ export function storageVersionReport(options: ReportOptions): StorageVersionRepo
   };
   return {
     problem(resource) {
+      if (isCompleted) return undefined;
       const name = nameOf(registry.catalog, resource);
       return name === undefined || done.has(name) ? undefined : (problems.get(name) ?? noError);
     },
@@ -90,7 +96,7 @@ export function storageVersionReport(options: ReportOptions): StorageVersionRepo
     async stop() {
       isStopped = true;
       cancel();
-      resolve();
+      complete();
       await running;
     },
   };

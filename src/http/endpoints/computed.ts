@@ -1,5 +1,6 @@
 /** Objects that are computed for each request and read-only (ComponentStatus). */
 import { methodNotSupported, notFound } from "../../apimachinery/errors.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { shardHash } from "../../lib/selectors/shard-hash.ts";
 import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
@@ -7,7 +8,11 @@ import { checkListOptions, checkWatchOptions } from "../../registry/list-options
 import { type Selection, selectionOf } from "../../registry/selection.ts";
 import { type ListOptions, parseListOptions } from "../../request/list-options.ts";
 import type { Endpoint, RequestContext } from "../contract.ts";
-import { sendObject, sendObjects } from "../representation/object.ts";
+import type { Shown } from "../representation/contract.ts";
+import { metaObject } from "../representation/meta-object.ts";
+import { sendObject, sendShown } from "../representation/object.ts";
+import { checkList, metadataListOf } from "../representation/partial-metadata.ts";
+import { tableOfObjects, tableShown } from "../representation/table.ts";
 import { checkNoExport } from "./get.ts";
 
 /** @returns the endpoints by verb */
@@ -67,4 +72,31 @@ function rejectWatch(context: RequestContext, { gates }: RegistryContext): never
 
 function selected({ resolved }: RequestContext, options: ListOptions): Selection {
   return selectionOf((resolved as Resolved).resource.definition, options);
+}
+
+/** Without a resourceVersion. @throws ApiError 406 when only a single object is accepted */
+function sendObjects(context: RequestContext, objects: readonly KubeObject[]): void {
+  sendShown(context, 200, shownObjects(context, objects));
+}
+
+function shownObjects(
+  { representation: { shape }, receivedAt, resolved: target }: RequestContext,
+  objects: readonly KubeObject[],
+): Shown {
+  const { resource, version } = target as Resolved;
+  const { group, listKind } = resource.definition;
+  switch (shape.kind) {
+    case "object":
+      return metaObject({
+        kind: listKind,
+        apiVersion: formatGroupVersion(group, version.version),
+        metadata: {},
+        items: objects,
+      });
+    case "metadata":
+      checkList(shape, resource);
+      return metadataListOf(objects, shape, resource.definition);
+    case "table":
+      return tableShown(shape, () => tableOfObjects(objects, target as Resolved, shape, receivedAt));
+  }
 }

@@ -5,11 +5,11 @@
 import { dryRunOfQuery } from "../../apimachinery/dry-run.ts";
 import { badRequest } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { parseQueryBool } from "../../apimachinery/parse-bool.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Field } from "../../lib/schema/schema.ts";
-import { readBoolean } from "../../registry/options.ts";
 import type { RequestContext } from "../contract.ts";
 
 /**
@@ -44,7 +44,7 @@ function withPath({ path, parts, query }: RequestContext["info"]): URLSearchPara
 
 function queryValue(query: URLSearchParams, { name, type }: Field): unknown {
   if (!query.has(name)) return undefined;
-  if (type.kind === "bool") return readBoolean(query, name);
+  if (type.kind === "bool") return parseQueryBool(query.get(name));
   if (type.kind !== "list") return query.get(name);
   const values = query.getAll(name);
   return type.items.kind === "int32" ? values.flatMap((value) => value.split(",")).map(portOf) : values;

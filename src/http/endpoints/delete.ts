@@ -88,8 +88,7 @@ async function sendDeleted(
   deleted: Deleted,
   status: number,
 ): Promise<void> {
-  // A deletion of a namespace returns it, although its description does not say so.
-  const deleteReturnsObject = resource.definition.deleteReturnsObject || isNamespace(resource);
+  const { deleteReturnsObject } = resource.definition;
   if (deleted.kind === "dryRun") {
     const { object, pending } = deleted;
     if (object === undefined) sendObject(context, resource.definition.strategy.blank(), status);

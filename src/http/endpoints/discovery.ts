@@ -27,11 +27,13 @@ import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
 import {
+  type Chosen,
   checkRoute,
+  choose,
   namesOf,
-  negotiateAggregated,
   negotiatePlain,
   outsideGroups,
+  withPretty,
 } from "../representation/negotiate.ts";
 import { mergeGroups } from "./merged-groups.ts";
 import { whileUnchanged } from "./while-unchanged.ts";
@@ -308,4 +310,21 @@ function allPaths(core: ServedGroup | undefined, groups: readonly NamedGroup[], 
   ]);
   const legacy = core?.versions.map(({ version }) => `/api/${version}`) ?? [];
   return [...new Set(["/api", "/apis", "/apis/", ...legacy, ...named, ...others])].sort();
+}
+
+/**
+ * Negotiates aggregated discovery, at any position in Accept.
+ * @returns undefined when it is not accepted
+ */
+function negotiateAggregated(
+  context: Pick<RequestContext, "exchange" | "info" | "encodings">,
+): Pick<Chosen, "encoding" | "profile"> | undefined {
+  const accept = context.exchange.header("accept") ?? "";
+  if (accept === "") return undefined;
+  const chosen = choose(accept, context.encodings, {
+    allows: (_encoding, target) =>
+      target?.group === "apidiscovery.k8s.io" && target.version === "v2" && target.kind === "APIGroupDiscoveryList",
+    allowsServerVersion: () => false,
+  });
+  return chosen && { encoding: withPretty(context, chosen), profile: chosen.profile };
 }

@@ -1,8 +1,8 @@
 import { badRequest } from "../../apimachinery/errors.ts";
+import { parseQueryBool } from "../../apimachinery/parse-bool.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { getEntry } from "../../registry/get.ts";
-import { readBoolean } from "../../registry/options.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry } from "../representation/object.ts";
 import { getScale } from "./scale.ts";
@@ -27,7 +27,7 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
  * @throws ApiError 400
  */
 export function checkNoExport(query: URLSearchParams): void {
-  if (readBoolean(query, "export") === true)
+  if (parseQueryBool(query.get("export")) === true)
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
 }
 

@@ -1,11 +1,14 @@
 /** PATCH of an object, or of a subresource with the object's kind (`/status`, `/scale` …). */
-import { unsupportedMediaType } from "../../apimachinery/errors.ts";
+import { ApiError, unsupportedMediaType } from "../../apimachinery/errors.ts";
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { parseQueryBool } from "../../apimachinery/parse-bool.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
+import { throwInvalidOptions } from "../../registry/options.ts";
 import type { Patcher } from "../../registry/patch/contract.ts";
 import { jsonPatcher } from "../../registry/patch/json-patch.ts";
 import { mergePatcher } from "../../registry/patch/merge-patch.ts";
@@ -20,9 +23,8 @@ import {
   bodyBytesMax,
   checkView,
   contentType,
-  readPatchOptions,
+  readCommonOptions,
   sendWritten,
-  unsupportedPatchType,
   type WriteOptions,
   writeRequest,
 } from "./write-request.ts";
@@ -117,4 +119,24 @@ async function applyObject(context: RequestContext, registry: RegistryContext, a
   const request = { ...writeRequest(context, options), body, isCbor, force, fieldValidation, ifMatch, checkCreate };
   if (request.subresource === "scale") await applyScale(context, registry, request);
   else await sendWritten(context, await apply(registry, request));
+}
+
+/** The error of upstream's router for a patch of an unknown type. */
+function unsupportedPatchType(): ApiError {
+  return new ApiError({
+    code: 415,
+    reason: "UnsupportedMediaType",
+    message: "415: Unsupported Media Type",
+    details: {},
+  });
+}
+
+/** @throws ApiError 422 */
+function readPatchOptions(query: URLSearchParams, { apply }: { readonly apply: boolean }): WriteOptions {
+  const errors = new FieldErrors();
+  if (apply && (query.get("fieldManager") ?? "") === "") errors.required("fieldManager", "is required for apply patch");
+  if (!apply && query.has("force")) errors.forbidden("force", "may not be specified for non-apply patch");
+  const options = readCommonOptions(query, errors);
+  throwInvalidOptions("PatchOptions", errors);
+  return { ...options, force: parseQueryBool(query.get("force")) === true };
 }

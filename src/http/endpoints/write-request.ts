@@ -1,7 +1,7 @@
 /** The parts of requests that all write endpoints read. */
 
 import { dryRunOfQuery } from "../../apimachinery/dry-run.ts";
-import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
+import { methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
 import { FieldErrors, plainText } from "../../apimachinery/field-errors.ts";
 import { headerText } from "../../apimachinery/header-text.ts";
 import { validateFieldManager } from "../../apimachinery/validation/metadata.ts";
@@ -10,7 +10,7 @@ import { parseMediaType } from "../../lib/media-type/media-type.ts";
 import { pauseOf } from "../../lib/pauses.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
-import { readBoolean, throwInvalidOptions, validateDryRun } from "../../registry/options.ts";
+import { throwInvalidOptions, validateDryRun } from "../../registry/options.ts";
 import type { RequestLifetime } from "../../request/lifetime.ts";
 import { auditedBody } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
@@ -48,16 +48,6 @@ export function decodeOptions(
   context.exchange.entered?.("decode");
   const options = { catalog, fieldValidation, warnings: context.warnings, mediaType: contentType(context) };
   return context.audit === undefined ? options : { ...options, decoded: auditedBody(context, context.audit) };
-}
-
-/** The error of upstream's router for a patch of an unknown type. */
-export function unsupportedPatchType(): ApiError {
-  return new ApiError({
-    code: 415,
-    reason: "UnsupportedMediaType",
-    message: "415: Unsupported Media Type",
-    details: {},
-  });
 }
 
 /** The write request of the registry. */
@@ -156,24 +146,15 @@ const plainWrite: WriteOptions = { dryRun: false, fieldManager: "", fieldValidat
 export function readWriteOptions(kind: "CreateOptions" | "UpdateOptions", query: URLSearchParams): WriteOptions {
   if (query.size === 0) return plainWrite;
   const errors = new FieldErrors();
-  const options = readCommon(query, errors);
+  const options = readCommonOptions(query, errors);
   throwInvalidOptions(kind, errors);
   return options;
 }
 
-/** @throws ApiError 422 */
-export function readPatchOptions(query: URLSearchParams, { apply }: { readonly apply: boolean }): WriteOptions {
-  const errors = new FieldErrors();
-  if (apply && (query.get("fieldManager") ?? "") === "") errors.required("fieldManager", "is required for apply patch");
-  if (!apply && query.has("force")) errors.forbidden("force", "may not be specified for non-apply patch");
-  const options = readCommon(query, errors);
-  throwInvalidOptions("PatchOptions", errors);
-  return { ...options, force: readBoolean(query, "force") === true };
-}
-
 const levels = ["", "Ignore", "Strict", "Warn"];
 
-function readCommon(query: URLSearchParams, errors: FieldErrors): WriteOptions {
+/** Reads what the options of all writes have in common. */
+export function readCommonOptions(query: URLSearchParams, errors: FieldErrors): WriteOptions {
   const fieldManager = query.get("fieldManager") ?? "";
   validateFieldManager(fieldManager, "fieldManager", errors);
   const dryRun = dryRunOfQuery(query);

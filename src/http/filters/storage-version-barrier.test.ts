@@ -34,7 +34,9 @@ for (const [request, rejection] of rows) {
     const info = requestInfo(method, target);
     const context = { info } as RequestState;
     const pass = (isPending: boolean): unknown =>
-      storageVersionBarrier(() => (isPending ? { problem: ({ resource }) => problems[resource] } : undefined))(context);
+      storageVersionBarrier(() => ({ problem: ({ resource }) => (isPending ? problems[resource] : undefined) }))(
+        context,
+      );
     assert.equal(pass(false), undefined);
     if (rejection === undefined) return assert.equal(pass(true), undefined);
     const text = `wait for storage version registration to complete for resource: ${rejection}`;

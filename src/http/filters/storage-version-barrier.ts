@@ -14,13 +14,12 @@ export interface PendingVersions {
   problem(resource: GroupResource): string | undefined;
 }
 
-/** @param pending undefined when all are reported */
-export function storageVersionBarrier(pending: () => PendingVersions | undefined): Filter {
+/** @param pending the report that runs, or what is pending before it */
+export function storageVersionBarrier(pending: () => PendingVersions): Filter {
   return ({ info }) => {
-    const current = pending();
-    if (current === undefined || !isHeldBack(info)) return;
+    if (!isHeldBack(info)) return;
     const { group, resource } = info;
-    const problem = current.problem({ group, resource });
+    const problem = pending().problem({ group, resource });
     if (problem === undefined) return;
     throw serviceUnavailable(
       `wait for storage version registration to complete for resource: ${formatGroupResource({ group, resource })}, last seen error: ${problem}`,

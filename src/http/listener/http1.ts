@@ -107,7 +107,8 @@ export function createHttp1({ limits, clock, onExchange, work, acceptsUpgrade }:
   };
 }
 
-function serverLimits({ headerBytesMax, headersMs, idleMs }: Limits): ServerOptions {
+/** The limits that Node enforces. */
+export function serverLimits({ headerBytesMax, headersMs, idleMs }: Limits): ServerOptions {
   return {
     maxHeaderSize: headerBytesMax,
     headersTimeout: headersMs,

@@ -2,13 +2,14 @@
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { type Clock, realClock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../../request/exchange.ts";
+import { serverLimits } from "./http1.ts";
 import { Http1Exchange } from "./http1-exchange.ts";
 import { defaultLimits } from "./limits.ts";
 import type { Peer } from "./peer.ts";
 
 const http = process.getBuiltinModule("node:http");
 
-const { bodyMs, lingerMs, headersMs, headerBytesMax, headersMax } = defaultLimits;
+const { bodyMs, lingerMs, headersMax } = defaultLimits;
 const connectionsMax = 16;
 const onlyOwner = 0o600;
 
@@ -26,21 +27,18 @@ interface LocalSocketOptions {
  */
 export async function listenLocally({ path, onExchange, clock }: LocalSocketOptions): Promise<() => Promise<void>> {
   await removeSocket(path);
-  const server = http.createServer(
-    { maxHeaderSize: headerBytesMax, headersTimeout: headersMs },
-    (request, response) => {
-      const { socket } = request;
-      const peer: Peer = {
-        address: "",
-        port: 0,
-        certificate: undefined,
-        certificateRejected: false,
-        disconnect: () => socket.destroy(),
-      };
-      const connection = { peer, clock: realClock(clock), bodyMs, lingerMs, work: undefined };
-      onExchange(new Http1Exchange(request, response, connection));
-    },
-  );
+  const server = http.createServer(serverLimits(defaultLimits), (request, response) => {
+    const { socket } = request;
+    const peer: Peer = {
+      address: "",
+      port: 0,
+      certificate: undefined,
+      certificateRejected: false,
+      disconnect: () => socket.destroy(),
+    };
+    const connection = { peer, clock: realClock(clock), bodyMs, lingerMs, work: undefined };
+    onExchange(new Http1Exchange(request, response, connection));
+  });
   server.maxConnections = connectionsMax;
   server.maxHeadersCount = headersMax;
   await new Promise<void>((resolve, reject) => {

@@ -4,6 +4,7 @@
  */
 
 import { ApiError, badRequest, notAcceptable } from "../../apimachinery/errors.ts";
+import { parseBool } from "../../apimachinery/parse-bool.ts";
 import type { SubresourceDefinition } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { acceptedTypes, parseAccept } from "../../lib/media-type/accept.ts";
@@ -45,23 +46,6 @@ export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info"
     allowsServerVersion: () => false,
   });
   return chosen && withPretty(context, chosen);
-}
-
-/**
- * Negotiates aggregated discovery, at any position in Accept.
- * @returns undefined when it is not accepted
- */
-export function negotiateAggregated(
-  context: Pick<RequestContext, "exchange" | "info" | "encodings">,
-): Pick<Chosen, "encoding" | "profile"> | undefined {
-  const accept = context.exchange.header("accept") ?? "";
-  if (accept === "") return undefined;
-  const chosen = choose(accept, context.encodings, {
-    allows: (_encoding, target) =>
-      target?.group === "apidiscovery.k8s.io" && target.version === "v2" && target.kind === "APIGroupDiscoveryList",
-    allowsServerVersion: () => false,
-  });
-  return chosen && { encoding: withPretty(context, chosen), profile: chosen.profile };
 }
 
 /** The context without encodings that apply only to resources of a group and version. */
@@ -125,7 +109,8 @@ interface Restrictions {
   allowsServerVersion(version: string): boolean;
 }
 
-interface Chosen {
+/** The first form of `Accept` that is supported. */
+export interface Chosen {
   readonly encoding: Encoding;
   readonly target: Target | undefined;
   /** `nopeer` excludes from discovery what only other servers over the same store serve. */
@@ -195,16 +180,11 @@ export function withPretty(
 ): Encoding {
   if (encoding.pretty === undefined) return encoding;
   const parameter = info.query.get("pretty") ?? "";
-  if (pretty || (parameter === "" ? isHumanClient(exchange.header("user-agent") ?? "") : isTrue(parameter)))
+  if (pretty || (parameter === "" ? isHumanClient(exchange.header("user-agent") ?? "") : parseBool(parameter) === true))
     return encoding.pretty;
   return encoding;
 }
 
 function isHumanClient(userAgent: string): boolean {
   return userAgent.startsWith("curl") || userAgent.startsWith("Wget") || userAgent.startsWith("Mozilla/5.0");
-}
-
-/** Parses as Go's ParseBool. */
-function isTrue(value: string): boolean {
-  return value === "1" || value === "true" || value === "t" || value === "T" || value === "TRUE" || value === "True";
 }

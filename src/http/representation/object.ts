@@ -8,9 +8,8 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown, View } from "./contract.ts";
 import { entryMessage, objectMessage } from "./message.ts";
-import { metaObject } from "./meta-object.ts";
-import { checkList, checkSingle, metadataListOf, metadataShown, metadataView } from "./partial-metadata.ts";
-import { tableBody, tableOfObject, tableOfObjects, tableShown } from "./table.ts";
+import { checkSingle, metadataShown, metadataView } from "./partial-metadata.ts";
+import { tableBody, tableOfObject, tableShown } from "./table.ts";
 import { encodeAtVersion, entryAtVersion, type VersionedJson } from "./version.ts";
 
 /** Sends an object in the negotiated form. */
@@ -89,36 +88,6 @@ async function sendConverted(
  */
 export function sendObject(context: RequestContext, object: KubeObject, status: number): void {
   sendShown(context, status, shownObject(context, object));
-}
-
-/**
- * Sends a list of objects that are not stored, without a resourceVersion.
- * @throws ApiError 406 when only a single object is accepted
- */
-export function sendObjects(context: RequestContext, objects: readonly KubeObject[]): void {
-  sendShown(context, 200, shownObjects(context, objects));
-}
-
-function shownObjects(
-  { representation: { shape }, receivedAt, resolved: target }: RequestContext,
-  objects: readonly KubeObject[],
-): Shown {
-  const { resource, version } = target as Resolved;
-  const { group, listKind } = resource.definition;
-  switch (shape.kind) {
-    case "object":
-      return metaObject({
-        kind: listKind,
-        apiVersion: formatGroupVersion(group, version.version),
-        metadata: {},
-        items: objects,
-      });
-    case "metadata":
-      checkList(shape, resource);
-      return metadataListOf(objects, shape, resource.definition);
-    case "table":
-      return tableShown(shape, () => tableOfObjects(objects, target as Resolved, shape, receivedAt));
-  }
 }
 
 function shownEntry({ representation: { shape }, receivedAt, resolved: target }: RequestContext, entry: Entry): Shown {

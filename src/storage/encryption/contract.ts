@@ -54,7 +54,7 @@ export interface ValueCipher {
 export interface RemoteKeys {
   /** Whether the key of the value is present. */
   has(data: Buffer): boolean;
-  /** Fetches the key of the value. @throws Error with upstream's reason */
+  /** Fetches the key of the value. Does not reject: `open` throws the reason of a failure. */
   fetch(data: Buffer): Promise<void>;
 }
 

@@ -14,6 +14,7 @@ import { strategy } from "../../../catalog/strategy.ts";
 import { identical } from "../../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { type Part, selectable } from "../../fields.ts";
+import { eventColumns } from "./columns.ts";
 
 /** Default of `--event-ttl`: one hour. */
 const eventTtlSeconds = 3600;
@@ -24,6 +25,7 @@ const referenceKeys = (prefix: string): Record<string, (object: KubeObject) => s
 
 /** Strategy of core/v1 `events`. */
 export const coreEvent = strategy({
+  columns: eventColumns,
   validateName: pathSegmentNameProblems,
   checksMetaLast: true,
   repeatsMetaRules: false,
@@ -43,6 +45,7 @@ export const coreEvent = strategy({
 
 /** Strategy of events.k8s.io/v1 `events`. */
 export const event = strategy({
+  columns: eventColumns,
   validateName: dnsSubdomainProblems,
   isolatesStatus: false,
   ttlSeconds: eventTtlSeconds,

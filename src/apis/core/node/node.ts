@@ -14,13 +14,24 @@ import { strategy } from "../../../catalog/strategy.ts";
 import { parsePrefix } from "../../../lib/ip-range/ip-address.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
+import { metaCells } from "../../column.ts";
 import { items, type Part, selectable } from "../../fields.ts";
 import { roundResources, validateResourceList } from "../resource-list.ts";
+import { nodeColumns } from "./columns.ts";
 import { validateConfigSource } from "./config-source.ts";
 import { validateNodeAnnotations, validateTaints } from "./taints.ts";
 
 /** Strategy of `nodes`. */
 export const node = strategy({
+  columns: nodeColumns,
+  cellPaths: [
+    ...metaCells,
+    "metadata.labels",
+    "spec.unschedulable",
+    "status.conditions",
+    "status.addresses",
+    "status.nodeInfo",
+  ],
   keepsStatusOnCreate: true,
   repeatsMetaRules: false,
   selectableFields: { "spec.unschedulable": (object) => selectable("spec.unschedulable")(object) || "false" },

@@ -14,14 +14,18 @@ import { strategy } from "../../../catalog/strategy.ts";
 import { deepEqual, identical } from "../../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { jsonDiff } from "../../../lib/text-diff/unified-diff.ts";
+import { metaCells } from "../../column.ts";
 import { items, type Part, setAbsent, struct } from "../../fields.ts";
 import { warnOfNodeSelectorTerm } from "../pod/node-labels.ts";
 import { setHostPathDefaults } from "../pod/spec-defaults.ts";
 import { roundResources } from "../resource-list.ts";
+import { persistentVolumeColumns } from "./columns.ts";
 import { nodeAffinityRules, validateVolumeSpec } from "./validate-volume-spec.ts";
 
 /** Strategy of `persistentvolumes`. */
 export const persistentVolume = strategy({
+  columns: persistentVolumeColumns,
+  cellPaths: [...metaCells, "metadata.annotations", "spec", "status"],
   repeatsMetaRules: false,
   setDefaults(object) {
     const spec = struct(object, "spec");

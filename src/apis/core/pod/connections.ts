@@ -8,10 +8,10 @@
 import { badRequest, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors, plainText } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
+import { parseQueryBool } from "../../../apimachinery/parse-bool.ts";
 import type { QueryParameters } from "../../../lib/go-net/go-query.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { canonicalizeTime, TimeError } from "../../../lib/schema/time.ts";
-import { readBoolean } from "../../../registry/options.ts";
 import { items, type Part } from "../../fields.ts";
 
 /**
@@ -65,10 +65,10 @@ export function readLogOptions(
   const sinceTime = query.get("sinceTime");
   const options: LogOptions = {
     container: query.get("container") ?? "",
-    follow: readBoolean(query, "follow") === true,
-    previous: readBoolean(query, "previous") === true,
-    timestamps: readBoolean(query, "timestamps") === true,
-    insecureSkipTlsVerifyBackend: readBoolean(query, "insecureSkipTLSVerifyBackend") === true,
+    follow: parseQueryBool(query.get("follow")) === true,
+    previous: parseQueryBool(query.get("previous")) === true,
+    timestamps: parseQueryBool(query.get("timestamps")) === true,
+    insecureSkipTlsVerifyBackend: parseQueryBool(query.get("insecureSkipTLSVerifyBackend")) === true,
     tailLines: readInteger(query.get("tailLines")),
     limitBytes: readInteger(query.get("limitBytes")),
     sinceSeconds: readInteger(query.get("sinceSeconds")),

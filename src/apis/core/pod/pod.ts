@@ -5,9 +5,10 @@
  */
 
 import { strategy } from "../../../catalog/strategy.ts";
+import { metaCells } from "../../column.ts";
 import { items, selectable, selectableAt, setAbsent, struct } from "../../fields.ts";
 import { dropInitContainerAnnotations } from "./annotations.ts";
-import { podRowConditions } from "./columns.ts";
+import { podColumns, podRowConditions } from "./columns.ts";
 import { podOptions } from "./options.ts";
 import {
   addGatedCondition,
@@ -27,6 +28,16 @@ import { podStatusWarnings, podWarnings } from "./warnings.ts";
 
 /** Strategy of `pods`. */
 export const pod = strategy({
+  columns: podColumns,
+  cellPaths: [
+    ...metaCells,
+    "spec.containers.name",
+    "spec.initContainers.name",
+    "spec.initContainers.restartPolicy",
+    "spec.nodeName",
+    "spec.readinessGates",
+    "status",
+  ],
   hasGeneration: true,
   rowConditions: podRowConditions,
   selectableFields: {

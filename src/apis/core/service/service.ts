@@ -11,6 +11,7 @@ import type { Strategy } from "../../../catalog/strategy-contract.ts";
 import { dns1035LabelProblems, dnsLabelProblems } from "../../../lib/names/names.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../../fields.ts";
 import { familyOf } from "./cluster-ips.ts";
+import { serviceColumns } from "./columns.ts";
 import {
   clusterIps,
   ipFamilies,
@@ -29,6 +30,7 @@ import { loadBalancerWarnings, serviceWarnings } from "./warnings.ts";
 /** @param hasRelaxedNames whether names can begin with a digit: the gate RelaxedServiceNameValidation */
 export const serviceWith = (hasRelaxedNames: boolean): Strategy =>
   strategy({
+    columns: serviceColumns,
     validateName: hasRelaxedNames ? dnsLabelProblems : dns1035LabelProblems,
     selectableFields: selectableAt("spec.clusterIP", "spec.type"),
     companion: "endpoints",

@@ -17,7 +17,7 @@ import type {
   ValueKey,
 } from "../contract.ts";
 import type { FirstKmsClient } from "./first-client.ts";
-import { failedResultMs, healthyResultMs } from "./health.ts";
+import { type CheckResult, HealthCheck } from "./health-check.ts";
 import { KeyCache, keysMinimum } from "./key-cache.ts";
 
 const keyBytes = 32;
@@ -39,12 +39,12 @@ export class FirstKmsProvider implements ValueCipher {
   readonly remote: RemoteKeys;
   readonly #options: FirstKmsOptions;
   readonly #keys: KeyCache<Buffer>;
-  #checked: { readonly problem: string | undefined; readonly until: number } = { problem: undefined, until: 0 };
-  #checking: Promise<string | undefined> | undefined;
+  readonly #health: HealthCheck;
 
   constructor(options: FirstKmsOptions) {
     const { cacheSize, observer } = options;
     this.#options = options;
+    this.#health = new HealthCheck(options.clock, () => this.#checkNow());
     this.#keys = new KeyCache(Math.max(cacheSize, keysMinimum), (size) => {
       if (cacheSize > 0) observer.keysFilled(Math.min(size / cacheSize, 1));
     });
@@ -91,23 +91,14 @@ export class FirstKmsProvider implements ValueCipher {
 
   /** Encrypts and decrypts unless that was done a moment ago. @returns the problem, with upstream's text */
   check(): Promise<string | undefined> {
-    const { clock } = this.#options;
-    if (clock.now() < this.#checked.until) return Promise.resolve(this.#checked.problem);
-    this.#checking ??= this.#checkNow().then(({ problem, remembered }) => {
-      this.#checking = undefined;
-      const validMs = problem === undefined ? healthyResultMs : failedResultMs;
-      this.#checked = { problem: remembered, until: clock.now() + validMs };
-      return problem;
-    });
-    return this.#checking;
+    return this.#health.run();
   }
 
   close(): void {
     this.#options.client.close();
   }
 
-  /** `remembered` is the text of the checks that follow: it lacks the provider, as upstream's. */
-  async #checkNow(): Promise<{ problem: string | undefined; remembered: string | undefined }> {
+  async #checkNow(): Promise<CheckResult> {
     const { client, name } = this.#options;
     let section = "encrypt";
     try {

@@ -30,7 +30,7 @@ import {
   sourceId,
   writeObject,
 } from "./encrypted-object.ts";
-import { failedResultMs, healthyResultMs } from "./health.ts";
+import { type CheckResult, HealthCheck } from "./health-check.ts";
 import { KeyCache, keysMinimum } from "./key-cache.ts";
 import { type StatusResponse, sourceTypes } from "./messages.ts";
 
@@ -61,15 +61,15 @@ export class KmsProvider implements ValueCipher {
   readonly remote: RemoteKeys;
   readonly #options: KmsProviderOptions;
   readonly #keys: KeyCache<DataKey>;
+  readonly #health: HealthCheck;
   #current: CurrentSeed | undefined;
   #version = "";
-  #checked: { readonly problem: string | undefined; readonly until: number } = { problem: undefined, until: 0 };
-  #checking: Promise<string | undefined> | undefined;
   #cancel = (): void => {};
   #closed = false;
 
   constructor(options: KmsProviderOptions) {
     this.#options = options;
+    this.#health = new HealthCheck(options.clock, () => this.#checkNow());
     this.#keys = new KeyCache(keysMinimum, (size) => options.observer.keysPresent(options.name, size));
     this.remote = {
       has: (data) => {
@@ -103,17 +103,7 @@ export class KmsProvider implements ValueCipher {
 
   /** Checks the service unless that was done a moment ago. @returns the problem, with upstream's text */
   check(): Promise<string | undefined> {
-    const { clock } = this.#options;
-    if (clock.now() < this.#checked.until) return Promise.resolve(this.#checked.problem);
-    this.#checking ??= this.#checkNow().then(({ problem, remembered }) => {
-      this.#checking = undefined;
-      this.#checked = {
-        problem: remembered,
-        until: clock.now() + (problem === undefined ? healthyResultMs : failedResultMs),
-      };
-      return problem;
-    });
-    return this.#checking;
+    return this.#health.run();
   }
 
   seal(plain: Buffer, { key }: ValueContext, { lead }: SealOptions = {}): Buffer {
@@ -185,8 +175,7 @@ export class KmsProvider implements ValueCipher {
     });
   }
 
-  /** `remembered` is the text of the checks that follow: that of a failed call lacks the provider, as upstream's. */
-  async #checkNow(): Promise<{ problem: string | undefined; remembered: string | undefined }> {
+  async #checkNow(): Promise<CheckResult> {
     const { client, name } = this.#options;
     let status: StatusResponse;
     try {
