@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { cpuMsOf, residentMiB } from "../test/support/processes.ts";
 import { BenchClient, type BenchRequest, type Target, targetOfKubeconfig } from "./client.ts";
@@ -25,11 +25,17 @@ export interface Subject {
 /** Milliseconds of CPU time for each operation, and the memory at the end, by line. */
 export type Costs = ReadonlyMap<string, number>;
 
-/** Starts the command of a built package on a new directory. @param main its `main.js` */
+/**
+ * Starts the command of a built package on a new directory, as its users do: its first line sets flags of V8 and of malloc. It finds the Node.js
+ * of this process.
+ *
+ * @param main its `main.js`
+ */
 export async function startBuilt(main: string): Promise<Subject & { readonly kubeconfig: string }> {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
-  const child = spawn(process.execPath, [main, "serve", "--data-dir", directory, "--secure-port=0"], {
+  const child = spawn(main, ["serve", "--data-dir", directory, "--secure-port=0"], {
     stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
   });
   await once(createInterface(child.stdout), "line"); // It is written when the server is ready.
   const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
