@@ -229,6 +229,7 @@ const rejectedRows: [argv: string[], message: string][] = [
   [["--virtual-clock"], "--virtual-clock needs --enable-test-control"],
   [["--tls-cert-file=a"], "missing filename for serving cert"],
   [["serve"], "unexpected arguments: only flags are accepted"],
+  [["--profiling", "false"], "unexpected arguments: only flags are accepted"],
 ];
 for (const [argv, message] of rejectedRows) {
   test(`flags: ${argv.join(" ")} is rejected`, () => assert.throws(() => parseFlags(argv), new FlagError(message)));
