@@ -19,11 +19,11 @@ import { auditedOptions, deleteOptionFields } from "../registry/delete-options.t
 import { atVersion } from "../registry/patch.ts";
 import { storedResource } from "../registry/resource-names.ts";
 import { type UpdateRequest, update as updateObject } from "../registry/update.ts";
-import type { OwnWrite, OwnWriteAudit, RequestAudit } from "../request/audit.ts";
+import type { OwnWrite, RequestAudit } from "../request/audit.ts";
 
 /** As {@link createObject}. */
 export function create(registry: RegistryContext, request: CreateRequest): Promise<Written> {
-  const run = (audit?: OwnWriteAudit): Promise<Written> =>
+  const run = (audit?: RequestAudit): Promise<Written> =>
     createObject(registry, {
       ...request,
       audit,
@@ -38,7 +38,7 @@ export function create(registry: RegistryContext, request: CreateRequest): Promi
 
 /** As {@link updateObject}. */
 export function update(registry: RegistryContext, request: UpdateRequest): Promise<Written> {
-  const run = (audit?: OwnWriteAudit): Promise<Written> =>
+  const run = (audit?: RequestAudit): Promise<Written> =>
     updateObject(registry, {
       ...request,
       audit,
@@ -53,7 +53,7 @@ export function update(registry: RegistryContext, request: UpdateRequest): Promi
 
 /** As {@link applyBody}. */
 export function apply(registry: RegistryContext, request: ApplyRequest): Promise<Written> {
-  const run = (audit?: OwnWriteAudit): Promise<Written> => {
+  const run = (audit?: RequestAudit): Promise<Written> => {
     audit?.requestObject(undefined, () => request.body.toString());
     return applyBody(registry, { ...request, audit });
   };
@@ -63,7 +63,7 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
 
 /** As {@link deleteObject}. */
 export function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
-  const run = (audit?: OwnWriteAudit): Promise<Deleted> => {
+  const run = (audit?: RequestAudit): Promise<Deleted> => {
     audit?.requestObject(undefined, () => auditedOptions(deleteOptionFields(request.options)));
     return deleteObject(registry, { ...request, audit });
   };
@@ -77,7 +77,7 @@ export function deleteMany(
   registry: RegistryContext,
   request: Parameters<DeleteCollection>[1],
 ): ReturnType<DeleteCollection> {
-  const run = (audit?: OwnWriteAudit): ReturnType<DeleteCollection> => {
+  const run = (audit?: RequestAudit): ReturnType<DeleteCollection> => {
     audit?.requestObject(undefined, () => auditedOptions(deleteOptionFields(request.options)));
     return deleteObjects(registry, { ...request, audit });
   };
@@ -91,7 +91,7 @@ export function deleteMany(
 interface Call<Result> {
   readonly verb: string;
   readonly query?: string;
-  run(audit?: OwnWriteAudit): Promise<Result>;
+  run(audit?: RequestAudit): Promise<Result>;
   /** Records the response. @returns its status code */
   answer(audit: RequestAudit, result: Result, request: WriteRequest): number;
 }
@@ -102,14 +102,15 @@ async function audited<Result>(
   { verb, query = "", run, answer }: Call<Result>,
 ): Promise<Result> {
   if (registry.recordOwn === undefined) return run();
-  const audit = await registry.recordOwn(ownWrite(registry, request, verb, query));
-  if (audit === undefined) return run();
+  const own = await registry.recordOwn(ownWrite(registry, request, verb, query));
+  if (own === undefined) return run();
+  const { record, completed } = own;
   try {
-    const result = await run(audit);
-    await audit.completed(answer(audit, result, request));
+    const result = await run(record);
+    await completed(answer(record, result, request));
     return result;
   } catch (error) {
-    await audit.completed(answerError(audit, error));
+    await completed(answerError(record, error));
     throw error;
   }
 }

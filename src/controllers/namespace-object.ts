@@ -110,7 +110,12 @@ function openQueue(options: NamespaceObjectOptions, places: Places): WorkQueue {
       return true;
     },
     failed: (namespace, error) =>
-      logger.warn("Failed to write an object of a namespace, retrying", { namespace, resource, name, error: String(error) }),
+      logger.warn("Failed to write an object of a namespace, retrying", {
+        namespace,
+        resource,
+        name,
+        error: String(error),
+      }),
     concurrency,
     keysMax: namespacesMax,
   });

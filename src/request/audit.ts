@@ -78,20 +78,16 @@ export interface OwnWrite {
 }
 
 /** The record of a write of a controller. */
-export interface OwnWriteAudit extends RequestAudit {
-  /**
-   * Ends the record.
-   *
-   * @returns a promise when the writer must wait
-   */
-  completed(code: number): Promise<unknown> | undefined;
+export interface OwnWriteAudit {
+  readonly record: RequestAudit;
+  /** Ends the record. Never rejects. */
+  completed(code: number): Promise<void>;
 }
 
 /**
  * Begins the record of a write of a controller.
  *
  * @returns undefined when the policy does not record it
- * @throws ApiError 500 when the write must not be made, because its event is lost
  */
 export type RecordOwnWrite = (write: OwnWrite) => Promise<OwnWriteAudit | undefined>;
 

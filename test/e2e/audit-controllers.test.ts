@@ -1,8 +1,7 @@
 /**
  * The writes of the server's own controllers in the audit log. Guarantees:
  * - each has an event with the user that the controller has in kube-controller-manager, or `system:apiserver`;
- * - the policy decides about it as about a request;
- * - in the mode `blocking-strict` a write whose event is lost is not made.
+ * - the policy decides about it as about a request.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
