@@ -161,6 +161,7 @@ test("the command `store` loads nothing of the server but its storage", () => {
       "cli/flags/contract.ts",
       "cli/help-text.ts",
       "cli/output.ts",
+      "cli/preset-words.ts",
     ],
     "each of its commands is loaded when it is run",
   );
@@ -169,7 +170,7 @@ test("the command `store` loads nothing of the server but its storage", () => {
   for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
   const others = [...all].filter(
     (file) =>
-      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|flags\/contract|help-text|output|subcommands)\.ts|storage\/|apimachinery\/|lib\/)/.test(
+      !/^(?:cli\/store\/|cli\/(?:colors|exit-codes|flags\/contract|help-text|output|preset-words|subcommands)\.ts|storage\/|apimachinery\/|lib\/)/.test(
         file,
       ),
   );
